@@ -1,0 +1,12 @@
+#include "base/set_digest.h"
+
+#include <xxhash.h>
+
+namespace karst::base {
+
+Hash128 hash128(std::string_view bytes, std::uint64_t seed) {
+  const XXH128_hash_t hash = XXH3_128bits_withSeed(bytes.data(), bytes.size(), seed);
+  return {hash.low64, hash.high64};
+}
+
+}  // namespace karst::base

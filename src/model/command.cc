@@ -1,0 +1,79 @@
+#include "model/command.h"
+
+namespace karst::model {
+
+std::string_view command_kind_name(CommandKind kind) {
+  switch (kind) {
+    case CommandKind::kCreateNodeClaim: return "create-nodeclaim";
+    case CommandKind::kDeleteObject: return "delete-object";
+    case CommandKind::kLaunch: return "launch";
+    case CommandKind::kTerminate: return "terminate";
+    case CommandKind::kTaintNode: return "taint-node";
+    case CommandKind::kEvictPod: return "evict-pod";
+    case CommandKind::kSetFinalizer: return "set-finalizer";
+    case CommandKind::kReadBackNode: return "read-back-node";
+    case CommandKind::kFindInstances: return "find-instances";
+    case CommandKind::kSyncNode: return "sync-node";
+    case CommandKind::kMirrorClaim: return "mirror-nodeclaim";
+  }
+  return "?";
+}
+
+std::string_view outcome_kind_name(OutcomeKind kind) {
+  switch (kind) {
+    case OutcomeKind::kDone: return "done";
+    case OutcomeKind::kRefused: return "refused";
+    case OutcomeKind::kUnclear: return "unclear";
+  }
+  return "?";
+}
+
+std::string_view refusal_code_name(RefusalCode code) {
+  switch (code) {
+    case RefusalCode::kNone: return "none";
+    case RefusalCode::kRetry: return "retry";
+    case RefusalCode::kCapacity: return "capacity";
+    case RefusalCode::kGone: return "gone";
+    case RefusalCode::kConflict: return "conflict";
+    case RefusalCode::kDenied: return "denied";
+    case RefusalCode::kInvalid: return "invalid";
+    case RefusalCode::kThrottled: return "throttled";
+    case RefusalCode::kBlocked: return "blocked";
+  }
+  return "?";
+}
+
+namespace {
+
+std::string object_subject(const ObjectRef& object) {
+  switch (object.kind) {
+    case ObjectKind::kPod: return "pod/" + object.uid;
+    case ObjectKind::kNode: return "node/" + object.name;
+    case ObjectKind::kNodeClaim: return "nodeclaim/" + object.name;
+  }
+  return "?";
+}
+
+struct SubjectOf {
+  std::string operator()(const CreateNodeClaim& c) const { return "nodeclaim/" + c.claim.name.str(); }
+  std::string operator()(const DeleteObject& c) const { return object_subject(c.object); }
+  std::string operator()(const Launch& c) const {
+    return "nodeclaim/" + (c.items.empty() ? std::string() : c.items.front().name.str());
+  }
+  std::string operator()(const Terminate& c) const { return "instance/" + c.provider_id.str(); }
+  std::string operator()(const TaintNode& c) const { return "node/" + c.node.str(); }
+  std::string operator()(const EvictPod& c) const { return "pod/" + c.uid.str(); }
+  std::string operator()(const SetFinalizer& c) const { return object_subject(c.object); }
+  std::string operator()(const ReadBackNode& c) const { return "node/" + c.node.str(); }
+  std::string operator()(const FindInstances& c) const {
+    return c.provider_id.empty() ? "claim-tag/" + c.claim.str() : "instance/" + c.provider_id.str();
+  }
+  std::string operator()(const SyncNode& c) const { return "node/" + c.node.str(); }
+  std::string operator()(const MirrorClaim& c) const { return "nodeclaim/" + c.name.str(); }
+};
+
+}  // namespace
+
+std::string subject_of(const CommandSpec& spec) { return std::visit(SubjectOf{}, spec); }
+
+}  // namespace karst::model

@@ -1,0 +1,102 @@
+#include "model/quantity.h"
+
+#include <string>
+
+namespace karst::model {
+namespace {
+
+constexpr std::int64_t kMaxValue = std::int64_t{1} << 62;
+constexpr int kMaxDigits = 64;
+constexpr int kMaxExponent = 24;
+using Wide = unsigned __int128;
+constexpr Wide kWideLimit = Wide{1} << 120;
+
+struct Suffix {
+  std::string_view text;
+  int decimal_exponent;  // power of ten, or
+  int binary_exponent;   // power of two
+};
+
+constexpr Suffix kSuffixes[] = {
+    {"Ki", 0, 10}, {"Mi", 0, 20}, {"Gi", 0, 30}, {"Ti", 0, 40}, {"Pi", 0, 50}, {"Ei", 0, 60},
+    {"n", -9, 0},  {"u", -6, 0},  {"m", -3, 0},  {"", 0, 0},    {"k", 3, 0},   {"M", 6, 0},
+    {"G", 9, 0},   {"T", 12, 0},  {"P", 15, 0},  {"E", 18, 0},
+};
+
+base::Result<Suffix> parse_suffix(std::string_view text, std::string_view whole) {
+  for (const Suffix& suffix : kSuffixes)
+    if (suffix.text == text) return suffix;
+  const auto bad = base::fail(base::Kind::kInvalid, "quantity \"" + std::string(whole) +
+                                                        "\": expected digits with an optional suffix such as m, k, Mi or e3");
+  if (text.size() < 2 || (text[0] != 'e' && text[0] != 'E')) return bad;
+  std::size_t at = 1;
+  const bool negative = text[at] == '-';
+  if (text[at] == '-' || text[at] == '+') ++at;
+  if (at == text.size() || text.size() - at > 2) return bad;
+  int exponent = 0;
+  for (; at < text.size(); ++at) {
+    if (text[at] < '0' || text[at] > '9') return bad;
+    exponent = exponent * 10 + (text[at] - '0');
+  }
+  if (exponent > kMaxExponent) return bad;
+  return Suffix{"", negative ? -exponent : exponent, 0};
+}
+
+base::Result<std::int64_t> parse_scaled(std::string_view text, int scale_exponent, Rounding rounding) {
+  const auto too_large = base::fail(base::Kind::kInvalid, "quantity \"" + std::string(text.substr(0, 80)) +
+                                                              "\": larger than 2^62 units");
+  std::string_view rest = text;
+  if (rest.starts_with('+')) rest.remove_prefix(1);
+  Wide mantissa = 0;
+  int exponent = scale_exponent;
+  int digit_count = 0;
+  bool point = false;
+  bool inexact = false;
+  std::size_t at = 0;
+  for (; at < rest.size(); ++at) {
+    const char c = rest[at];
+    if (c == '.' && !point) {
+      point = true;
+      continue;
+    }
+    if (c < '0' || c > '9') break;
+    if (++digit_count > kMaxDigits) return too_large;
+    if (mantissa > kWideLimit / 1000) {
+      if (!point) return too_large;
+      inexact = inexact || c != '0';
+      continue;
+    }
+    mantissa = mantissa * 10 + static_cast<unsigned>(c - '0');
+    if (point) --exponent;
+  }
+  auto suffix = parse_suffix(rest.substr(at), text);
+  if (!suffix) return base::fail(suffix.error());
+  if (digit_count == 0) return base::fail(base::Kind::kInvalid, "quantity \"" + std::string(text) + "\": no digits");
+  exponent += suffix->decimal_exponent;
+  for (int i = 0; i < suffix->binary_exponent; ++i) {
+    if (mantissa > kWideLimit / 2) return too_large;
+    mantissa *= 2;
+  }
+  for (; exponent > 0; --exponent) {
+    if (mantissa > kWideLimit / 10) return too_large;
+    mantissa *= 10;
+  }
+  for (; exponent < 0; ++exponent) {
+    inexact = inexact || mantissa % 10 != 0;
+    mantissa /= 10;
+  }
+  if (mantissa >= static_cast<Wide>(kMaxValue)) return too_large;
+  return static_cast<std::int64_t>(mantissa) + (inexact && rounding == Rounding::kUp ? 1 : 0);
+}
+
+}  // namespace
+
+base::Result<std::int64_t> parse_quantity_millis(std::string_view text, Rounding rounding) {
+  return parse_scaled(text, 3, rounding);
+}
+
+base::Result<std::int64_t> parse_quantity_units(std::string_view text, Rounding rounding) {
+  return parse_scaled(text, 0, rounding);
+}
+
+}  // namespace karst::model

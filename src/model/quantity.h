@@ -1,0 +1,20 @@
+// Kubernetes quantities ("1500m", "2Gi", "1e3") as integers. What a pod asks for rounds up, what a machine offers rounds
+// down, so that a rounding can only leave room, never overcommit it.
+// Grammar: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace karst::model {
+
+enum class Rounding { kUp, kDown };
+
+// The value in thousandths ("1500m" is 1500) or in whole units ("1500m" is 2 rounded up, 1 rounded down).
+// Errors: kInvalid for anything outside the grammar, for negative values, and above 2^62.
+base::Result<std::int64_t> parse_quantity_millis(std::string_view text, Rounding rounding);
+base::Result<std::int64_t> parse_quantity_units(std::string_view text, Rounding rounding);
+
+}  // namespace karst::model

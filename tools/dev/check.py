@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+"""Runs karst's checks and tests, counts them, and says what was skipped. Started by tools/test.
+
+A section is a function that adds to a Tally. What could not run is never counted as passed: it is skipped, loudly, and with
+CI=true in the environment a skip makes the run fail.
+"""
+import argparse
+import concurrent.futures
+import glob
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM_SECONDS_MAX = {"release": 900, "dev": 1800, "tsan": 1800}  # for one test program
+BUILD_SECONDS_MAX = 3000
+STORY_SECONDS_MAX = 1800
+FUZZ_SECONDS = int(os.environ.get("KARST_FUZZ_SECONDS", "60"))
+QUICKSTART_SECONDS = os.environ.get("KARST_QUICKSTART_SECONDS", "45")
+THREADED = ("test_base", "test_daemon", "test_http", "test_kube")  # what the tsan section builds, of those that exist
+JOBS = os.cpu_count() or 2
+OUTPUT_LINES_MAX = 200  # of a failed program, shown from its end; the whole is in the log file that is named
+
+
+class Tally:
+    def __init__(self):
+        self.passed, self.failed, self.skipped, self.remarks = 0, 0, 0, []
+
+    def add(self, passed=0, failed=0, skipped=0):
+        self.passed, self.failed, self.skipped = self.passed + passed, self.failed + failed, self.skipped + skipped
+
+    def fail(self, remark):
+        self.failed += 1
+        self.remarks.append(f"FAILED: {remark}")
+        print(f"FAILED: {remark}", flush=True)
+
+    def skip(self, remark):
+        self.skipped += 1
+        self.remarks.append(f"SKIPPED: {remark}")
+        print(f"*** SKIPPED: {remark} ***", flush=True)
+
+    def line(self):
+        return f"{self.passed} passed, {self.failed} failed" + (f", {self.skipped} skipped" if self.skipped else "")
+
+    def exit_code(self, in_ci):
+        nothing = self.passed == 0
+        return 1 if self.failed or nothing or (in_ci and self.skipped) else 0
+
+
+def run(command, seconds_max, log=None, env=None):
+    """(exit code or None after a timeout, output). The program's whole process group is ended at the timeout."""
+    process = subprocess.Popen([str(part) for part in command], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               text=True, errors="replace", env={**os.environ, **(env or {})}, start_new_session=True)
+    try:
+        output, code = process.communicate(timeout=seconds_max)[0], process.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        output, code = process.communicate()[0] + f"\n(ended after {seconds_max} s)\n", None
+    if log:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(output)
+    return code, output
+
+
+def show_end(output):
+    print("\n".join(output.splitlines()[-OUTPUT_LINES_MAX:]), flush=True)
+
+
+def count_gtest(output, code):
+    """(passed, failed, skipped, remark) of a GoogleTest program. One that crashed, hung or tested nothing has failed."""
+    passed = len(re.findall(r"^\[       OK \] .*\)$", output, re.MULTILINE))
+    failed = len(re.findall(r"^\[  FAILED  \] .* ms\)$", output, re.MULTILINE))
+    skipped = len(re.findall(r"^\[  SKIPPED \] .* ms\)$", output, re.MULTILINE))
+    disabled = re.search(r"YOU HAVE (\d+) DISABLED TEST", output)
+    skipped += int(disabled[1]) if disabled else 0
+    if (code != 0 and not failed) or not re.search(r"^\[==========\] .* ran\.", output, re.MULTILINE):
+        started = re.findall(r"^\[ RUN      \] (.*)$", output, re.MULTILINE)
+        how = "ran out of time" if code is None else f"ended with {code}"
+        return passed, failed + 1, skipped, f"{how} in {started[-1] if started else 'its start'}"
+    if passed + failed == 0:
+        return 0, 1, skipped, "tested nothing"
+    return passed, failed, skipped, ""
+
+
+def run_programs(tally, preset, names):
+    """Runs test programs, as many at once as there are cores; prints a line each, and what a failed one said."""
+    env = {"ASAN_OPTIONS": "detect_stack_use_after_return=1", "UBSAN_OPTIONS": "print_stacktrace=1",
+           "TSAN_OPTIONS": f"suppressions={ROOT}/tools/dev/tsan.supp second_deadlock_stack=1"}
+
+    def one(name):
+        began, program = time.monotonic(), ROOT / "build" / preset / "tests" / name
+        log = ROOT / "build" / preset / "logs" / f"{name}.txt"
+        code, output = run([program], PROGRAM_SECONDS_MAX[preset], log, env) if program.is_file() else (127, "not built\n")
+        return name, count_gtest(output, code), output, time.monotonic() - began, log
+
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        for name, (passed, failed, skipped, remark), output, seconds, log in pool.map(one, names):
+            tally.add(passed, 0, 0)
+            print(f"  {name} ({preset}): {passed} passed, {failed} failed, {skipped} skipped, {seconds:.1f} s", flush=True)
+            for number in range(failed):
+                broken = re.findall(r"^\[  FAILED  \] (\S+).* ms\)$", output, re.MULTILINE)
+                tally.fail(f"{name} ({preset}) {broken[number] if number < len(broken) else remark}; see {log.relative_to(ROOT)}")
+            for _ in range(skipped):
+                tally.skip(f"a test of {name} ({preset}); see {log.relative_to(ROOT)}")
+            if failed:
+                show_end(output)
+
+
+def build(tally, preset, targets=()):
+    code, output = run(["cmake", "--preset", preset], BUILD_SECONDS_MAX)
+    if code == 0:
+        command = ["cmake", "--build", f"build/{preset}", "--parallel", os.environ.get("KARST_JOBS", str(JOBS))]
+        code, output = run(command + (["--target", *targets] if targets else []), BUILD_SECONDS_MAX)
+    if code != 0:
+        show_end(output)
+        tally.fail(f"build of preset {preset}; again: tools/build {preset}")
+        return False
+    tally.add(passed=1)
+    return True
+
+
+def test_names():
+    folders = {pathlib.Path(path).parent.name for path in glob.glob(str(ROOT / "tests/*/*.cc"))} - {"fuzz"}
+    return sorted(f"test_{folder}" for folder in folders)
+
+
+def check_house(tally):
+    for command in (["tools/dev/layers.py"], ["tools/dev/tidy.py"], ["tools/dev/format", "--check"], ["tools/dev/conform"]):
+        code, output = run(command, 300)
+        show_end(output)
+        if code == 0:
+            tally.add(passed=1)
+        else:
+            tally.fail(" ".join(command))
+    for path in sorted(glob.glob(str(ROOT / "tests/house/test_*.py"))):
+        code, output = run([sys.executable, path], 300)
+        ran = re.search(r"^Ran (\d+) test", output, re.MULTILINE)
+        bad = sum(int(number) for number in re.findall(r"(?:failures|errors)=(\d+)", output))
+        bad = bad if code == 0 or bad else 1
+        total = int(ran[1]) if ran else 0
+        print(f"  {os.path.basename(path)}: {total} tests", flush=True)
+        tally.add(passed=max(total - bad, 0))
+        if bad or not total:
+            show_end(output)
+            for _ in range(max(bad, 1)):
+                tally.fail(os.path.basename(path))
+
+
+def check_release(tally):
+    if build(tally, "release"):
+        run_programs(tally, "release", test_names())
+
+
+def check_dev(tally):
+    names = test_names()
+    if build(tally, "dev", names):
+        run_programs(tally, "dev", names)
+
+
+def check_tsan(tally):
+    names = [name for name in test_names() if name in THREADED]
+    if build(tally, "tsan", names):
+        run_programs(tally, "tsan", names)
+
+
+def check_fuzz(tally):
+    sources = sorted(glob.glob(str(ROOT / "tests/fuzz/*.cc")))
+    names = [name if name.startswith("fuzz_") else f"fuzz_{name}" for name in (pathlib.Path(path).stem for path in sources)]
+    if not names:
+        print("  there are no fuzzers (tests/fuzz has no sources)")
+        return
+    if not build(tally, "fuzz", names):
+        return
+    built = {path.name: path for path in (ROOT / "build/fuzz").rglob("fuzz_*") if path.is_file() and os.access(path, os.X_OK)}
+
+    def one(name):
+        with tempfile.TemporaryDirectory() as corpus:
+            seeds = ROOT / "tests/fuzz/corpus" / name
+            command = [built[name], f"-max_total_time={FUZZ_SECONDS}", "-timeout=20", "-rss_limit_mb=2048",
+                       f"-artifact_prefix={ROOT}/build/fuzz/{name}-", corpus] + ([seeds] if seeds.is_dir() else [])
+            return run(command, FUZZ_SECONDS + 120, ROOT / "build/fuzz/logs" / f"{name}.txt")
+
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        results = pool.map(lambda name: (name, *(one(name) if name in built else (127, "not built\n"))), names)
+        for name, code, output in results:
+            runs = re.search(r"^Done (\d+) runs", output, re.MULTILINE)
+            if code == 0 and runs and int(runs[1]) > 0:
+                print(f"  {name}: {runs[1]} runs", flush=True)
+                tally.add(passed=1)
+            else:
+                show_end(output)
+                tally.fail(f"{name}; the input is build/fuzz/{name}-crash-…, again: {name} FILE")
+
+
+def check_cluster(tally):
+    story = ROOT / "tests/cluster/story.sh"
+    if not story.is_file():
+        return tally.skip("the real-cluster story: tests/cluster/story.sh is not there")
+    if not shutil.which("go") or not shutil.which("kubectl"):
+        return tally.skip("the real-cluster story: it needs go (1.24 or newer) and kubectl in PATH; tools/dev/install says how")
+    if not (ROOT / "build/release/karst").is_file() and not build(tally, "release"):
+        return None
+    code, output = run([story, ROOT / "build/release"], STORY_SECONDS_MAX, ROOT / "build/release/logs/cluster.txt")
+    last = re.fullmatch(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", output.rstrip().rpartition("\n")[2])
+    passed, failed, skipped = (int(number or 0) for number in last.groups()) if last else (0, 0, 0)
+    show_end(output)
+    tally.add(passed=passed)
+    if failed or not passed or code != 0:
+        for _ in range(max(failed, 1)):
+            tally.fail(f"the real-cluster story (exit {code}); see build/release/logs/cluster.txt")
+    for _ in range(skipped):
+        tally.skip("a part of the real-cluster story; see build/release/logs/cluster.txt")
+
+
+def check_quickstart(tally):
+    """The quickstart as a newcomer runs it, and then every command that it prints."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = os.path.join(folder, "data")
+        code, output = run(["tools/quickstart", data, QUICKSTART_SECONDS], int(QUICKSTART_SECONDS) + BUILD_SECONDS_MAX)
+        show_end(output)
+        if code != 0:
+            return tally.fail(f"tools/quickstart ended with {code}")
+        tally.add(passed=1)
+        commands = sorted(set(re.findall(r"^  (build/release/karst .*)$", output, re.MULTILINE)))
+        if not any("replay" in command and "--verify" in command for command in commands):
+            tally.fail("tools/quickstart does not print a command that verifies the run")
+        for command in commands:
+            code, output = run(["bash", "-c", command], 300)
+            if code == 0 and output.strip():
+                tally.add(passed=1)
+            else:
+                show_end(output)
+                tally.fail(f"a command that tools/quickstart printed ended with {code}: {command}")
+    return None
+
+
+SECTIONS = {
+    "house": (check_house, "layers, style, format, frozen schemas, and the tests of these checks"),
+    "release": (check_release, "release build, every test program"),
+    "dev": (check_dev, "ASan and UBSan build, every test program"),
+    "tsan": (check_tsan, f"ThreadSanitizer build, the threaded test programs ({', '.join(THREADED)})"),
+    "fuzz": (check_fuzz, f"each fuzzer for {FUZZ_SECONDS} s (KARST_FUZZ_SECONDS)"),
+    "cluster": (check_cluster, "a real control plane: tests/cluster/story.sh"),
+    "quickstart": (check_quickstart, "tools/quickstart, and every command that it prints"),
+}
+QUICK = ("house", "release")
+
+
+def run_sections(names, sections, in_ci):
+    total, times = Tally(), []
+    for name in names:
+        function, meaning = sections[name]
+        print(f"\n=== {name}: {meaning}", flush=True)
+        began, before = time.monotonic(), total.passed + total.failed
+        try:
+            function(total)
+        except OSError as error:
+            total.fail(f"section {name}: {error}")
+        times.append((name, total.passed + total.failed - before, time.monotonic() - began))
+        print(f"=== {name}: {times[-1][1]} checks in {times[-1][2]:.0f} s", flush=True)
+    print("\n=== summary")
+    for name, checks, seconds in times:
+        print(f"  {name:<12}{checks:>6} checks {seconds:>7.0f} s")
+    print("\n".join(f"  {remark}" for remark in total.remarks))
+    if total.skipped and in_ci:
+        print("  CI=true: what is skipped counts as a failure of this run")
+    print(total.line(), flush=True)
+    return total.exit_code(in_ci)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="tools/test", formatter_class=argparse.RawDescriptionHelpFormatter, epilog="sections:\n" + "\n".join(
+        f"  {name:<12}{meaning}" for name, (_, meaning) in SECTIONS.items()))
+    parser.add_argument("--quick", action="store_true", help=f"only {' and '.join(QUICK)}")
+    parser.add_argument("section", nargs="*", metavar="SECTION", help="only these")
+    arguments = parser.parse_args()
+    unknown = [name for name in arguments.section if name not in SECTIONS]
+    if unknown:
+        parser.error(f"no section {unknown[0]}; there are: {', '.join(SECTIONS)}")
+    for folder in ("/usr/local/go/bin", *sorted(glob.glob("/usr/lib/go-1.*/bin"))):
+        os.environ["PATH"] += os.pathsep + folder
+    names = arguments.section or (QUICK if arguments.quick else list(SECTIONS))
+    return run_sections(names, SECTIONS, os.environ.get("CI") == "true")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
