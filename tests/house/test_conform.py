@@ -12,13 +12,16 @@ enum Phase : ubyte { Pending, Running }
 table Pod { id:Id; name:string; phase:Phase; cpu:long = 1; }  // what a pod is
 table Old { x:int; }
 """
+BODY = "enum class EventType : int {\n  kPodObserved = 1,\n  kPodGone = 2,\n};\nint k = 1;\n"
 
 
 def run(changes):
     with tempfile.TemporaryDirectory() as folder:
-        now = {"common.fbs": COMMON, "pod.fbs": POD, **changes}
+        now = {"common.fbs": COMMON, "pod.fbs": POD, "../src/events/body.h": BODY, **changes}
         frozen = pathlib.Path(folder) / "schemas" / "frozen" / "0.1"
         frozen.mkdir(parents=True)
+        (pathlib.Path(folder) / "src" / "events").mkdir(parents=True)
+        (frozen / "event_types.txt").write_text("1 PodObserved\n2 PodGone\n")
         (frozen / "common.fbs").write_text(COMMON)
         (frozen / "pod.fbs").write_text(POD)
         for name, text in now.items():
@@ -41,6 +44,9 @@ class Conform(unittest.TestCase):
                 self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
                 self.assertIn("2 frozen schemas of 1 releases hold", ran.stdout)
 
+    def test_a_new_event_number_is_allowed(self):
+        self.assertEqual(run({"../src/events/body.h": BODY.replace("};", "  kNodeObserved = 3,\n};")}).returncode, 0)
+
     def test_what_breaks_old_logs_is_refused(self):
         table = [
             ("retyped", {"pod.fbs": POD.replace("name:string", "name:long")}),
@@ -53,6 +59,9 @@ class Conform(unittest.TestCase):
             ("enum value removed", {"pod.fbs": POD.replace("Pending, Running", "Pending")}),
             ("struct grew", {"common.fbs": COMMON.replace("high:ulong;", "high:ulong; more:ulong;")}),
             ("file gone", {"pod.fbs": None}),
+            ("event renumbered", {"../src/events/body.h": BODY.replace("= 2", "= 3")}),
+            ("event renamed", {"../src/events/body.h": BODY.replace("kPodGone", "kPodLeft")}),
+            ("number given twice", {"../src/events/body.h": BODY.replace("};", "  kNodeObserved = 2,\n};")}),
         ]
         for name, changes in table:
             with self.subTest(name):

@@ -19,7 +19,7 @@ CLEAN = {
     "README.md": "[how](ARCHITECTURE.md) [far](https://example.com/x) `[not](a-link.md)`\n",
     "src/model/README.md": "Values.\n",
     "src/model/node.h": HEADER + "// a double, std::cout, rand() and x::now() in words\nstruct Node { int x = 1'000; };\n",
-    "src/model/map.h": HEADER + "using M = boost::unordered_flat_map<int, int>;  // order never shows: looked up only\n",
+    "src/model/map.h": HEADER + "#include <boost/unordered/unordered_flat_map.hpp>\nusing M = boost::unordered_flat_map<int, int>;  // order never shows: looked up only\n",
     "src/daemon/README.md": "Wiring.\n",
     "src/daemon/clock.cc": "double f() { return g(std::chrono::steady_clock::now()); }\n",
     "tools/main.cc": "void f() { std::cout << 1; }\n",

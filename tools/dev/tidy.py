@@ -26,7 +26,7 @@ BANNED = [
     (r"src/", r"std::(cout|cerr|clog)\b", "libraries do not talk", "return values; tools/ prints, daemon logs by its log writer"),
     (r"src/", r"\bthrow\b", "expected failures are values, bugs abort", "return fail(Kind, message), or KARST_CHECK"),
     (PURE, r"\b(double|float)\b", "floating point is not deterministic enough", "integers with units: millicores, bytes, nano-dollars"),
-    (PURE, r"unordered_", "hash order must not show in a decision",
+    (PURE, r"unordered_(?!.*\.hpp>)", "hash order must not show in a decision",
      "std::map or a sorted vector; where order never shows, say why in a comment '// order never shows: …' on that line"),
     (PURE, r"\b(printf|fprintf|puts)\s*\(|std::(thread|mutex|jthread|atomic)\b", "pure folders neither log nor share",
      "return a value; the event is the log line"),
