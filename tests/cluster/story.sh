@@ -1,0 +1,193 @@
+#!/usr/bin/env bash
+# karst's main job on a real control plane: story.sh BUILD_DIR [DIR]. BUILD_DIR holds the program `karst`.
+# Starts kube-apiserver, etcd, kube-scheduler, controller-manager and KWOK, runs karst as a restricted user, and judges from
+# outside. Prints a line per check and ends with "N passed, N failed". Exit 0: all passed; 1: some failed; 4: no control plane.
+# Every wait is for a condition, and all of them together have STORY_SECONDS (default 600). What it started it ends.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+build=$(cd "${1:?usage: story.sh BUILD_DIR [DIR]}" && pwd)
+karst=$build/karst
+[ -x "$karst" ] || { echo "story.sh: there is no program $karst; build it first (tools/build)" >&2; exit 2; }
+for tool in kubectl jq curl openssl; do
+  command -v $tool > /dev/null || { echo "story.sh: $tool is not in PATH; tools/dev/install installs it" >&2; exit 4; }
+done
+own_work=no; [ $# -ge 2 ] || own_work=yes
+work=${2:-$(mktemp -d -t karst-story.XXXXXX)}; mkdir -p "$work"; work=$(cd "$work" && pwd)
+plane=$work/plane
+data=$work/data
+passed=0; failed=0; karst_pid=0; karst_runs=0
+story_end=$((SECONDS + ${STORY_SECONDS:-600}))  # moved on by the time that building the control plane took
+
+ok() { passed=$((passed + 1)); echo "ok $1"; }
+not_ok() { failed=$((failed + 1)); echo "not ok $1${2:+: $2}"; }
+# check WHAT COMMAND...: one line, by the command's exit code; its output is shown when it failed.
+check() {
+  local what=$1 output; shift
+  if output=$("$@" 2>&1); then ok "$what"; else not_ok "$what" "$(tail -c 600 <<< "$output" | tr '\n' ' ')"; return 1; fi
+}
+# await WHAT SECONDS COMMAND...: polls until the command succeeds; fails the check at the time or at the story's end.
+await() {
+  local what=$1 began=$SECONDS end=$((SECONDS + $2)); shift 2
+  [ $end -lt $story_end ] || end=$story_end
+  while ! "$@" > "$work/await.out" 2>&1; do
+    if [ $SECONDS -ge $end ]; then
+      not_ok "$what" "still not so after $((SECONDS - began)) s: $(tail -c 400 "$work/await.out" | tr '\n' ' ')"; return 1
+    fi
+    sleep 0.2
+  done
+  ok "$what"
+}
+
+finish() {
+  local code=$?
+  set +e
+  trap - EXIT INT TERM
+  [ $karst_pid = 0 ] || { kill -9 $karst_pid; wait $karst_pid; } 2> /dev/null
+  "$here/down.sh" "$plane"
+  if [ $failed = 0 ] && [ $code = 0 ]; then [ $own_work = no ] || rm -rf "$work"; else echo "kept for a look: $work"; fi
+  [ $code = 0 ] || [ $failed != 0 ] || { failed=1; echo "not ok the story ended early (exit $code)"; }
+  echo "$passed passed, $failed failed"
+  [ $failed = 0 ] || exit 1
+  exit 0
+}
+
+free_ports() {  # the first of ten free neighbouring ports below the range that the kernel hands out
+  local base offset
+  for _ in $(seq 50); do
+    base=$((20000 + RANDOM % 1200 * 10))
+    for offset in $(seq 0 9); do
+      if (: < "/dev/tcp/127.0.0.1/$((base + offset))") 2> /dev/null; then continue 2; fi
+    done
+    echo $base; return
+  done
+  echo "story.sh: no ten free ports between 20000 and 32000" >&2; return 1
+}
+
+start_karst() {
+  karst_runs=$((karst_runs + 1))
+  "$karst" run --kubeconfig "$plane/kubeconfig.karst" --cloud kwok --data "$data" --listen "127.0.0.1:$listen" \
+    > "$work/karst.$karst_runs.out" 2> "$work/karst.$karst_runs.err" < /dev/null &
+  karst_pid=$!
+  await "karst is ready (start $karst_runs)" 30 curl -fsS "http://127.0.0.1:$listen/readyz" || { tail -20 "$work/karst.$karst_runs.err"; return 1; }
+}
+kill_karst() {
+  if ! kill -9 $karst_pid; then not_ok "karst runs until it is killed" "$(tail -3 "$work/karst.$karst_runs.err")"; return 1; fi
+  wait $karst_pid 2> /dev/null || true
+  karst_pid=0
+  ok "karst was killed with kill -9 $1"
+}
+stop_karst() {
+  kill -TERM $karst_pid
+  local code=0; wait $karst_pid 2> /dev/null || code=$?
+  karst_pid=0
+  check "karst stops on SIGTERM with exit code 0 (was $code)" [ $code = 0 ] || true
+}
+
+k() { kubectl --kubeconfig "$plane/kubeconfig.admin" "$@"; }
+count() { k get "$@" --no-headers --ignore-not-found 2> /dev/null | wc -l; }
+has() { [ "$(count "${@:2}")" -ge "$1" ]; }
+none_left() { [ "$(count "$@")" = 0 ]; }
+bound_and_running() {  # 50 pods with a node, all of them Running
+  local got; got=$(k get pods -o json | jq '[.items[] | select(.spec.nodeName != null and .status.phase == "Running")] | length')
+  echo "$got of 50 pods run; $(count nodes) nodes, $(count nodeclaims) claims"
+  [ "$got" = 50 ]
+}
+claims_ready() {
+  local got; got=$(k get nodeclaims -o json | jq -c '[.items[] | select([.status.conditions[]? | select(.status == "True").type]
+    | contains(["Launched", "Registered", "Initialized", "Ready"]) | not).metadata.name]')
+  echo "not ready: $got"
+  [ "$got" = "[]" ]
+}
+# Over (pods, nodes, claims) as JSON: a jq filter that yields what is wrong, as an array.
+wrong() {
+  local found
+  found=$(jq -nc --slurpfile pods <(k get pods -o json) --slurpfile nodes <(k get nodes -o json) --slurpfile claims <(k get nodeclaims -o json) \
+    "(\$pods[0].items) as \$pods | (\$nodes[0].items) as \$nodes | (\$claims[0].items) as \$claims
+     | (\$nodes | map({key: .metadata.name, value: .}) | from_entries) as \$node | $1")
+  echo "$found"
+  [ "$found" = "[]" ]
+}
+on_label() { wrong "[\$pods[] | select(.metadata.labels.app == \"$1\") | select(\$node[.spec.nodeName].metadata.labels[\"$2\"] != \"$3\").metadata.name]"; }
+
+begin() {
+  echo "# the control plane, in $plane"
+  "$here/build.sh" || { echo "story.sh: the control plane's programs could not be built" >&2; exit 4; }
+  story_end=$((SECONDS + ${STORY_SECONDS:-600}))
+  local base; base=$(free_ports); listen=$((base + 9))
+  KWOK=1 "$here/up.sh" "$plane" "$base" > /dev/null
+  check "the CRDs are accepted" k apply -f "$root/deploy/crds"
+  check "the CRDs are established" k wait --for=condition=Established crd --all --timeout=30s
+  check "the user's rights are accepted" k apply -f "$here/manifests/rbac.yaml"
+  check "node pools and node class are accepted" k apply -f "$here/manifests/pools.yaml"
+  refused "a budget of 150%" '.spec.disruption.budgets = [{nodes: "150%"}]'
+  refused "a requirement on karpenter.sh/nodepool" '.spec.template.spec.requirements += [{key: "karpenter.sh/nodepool", operator: "Exists"}]'
+  refused "the operator In without values" '.spec.template.spec.requirements += [{key: "a", operator: "In"}]'
+  refused "an expiry that is no duration" '.spec.template.spec.expireAfter = "soon"'
+}
+refused() {  # the API server must refuse the pool web with this change
+  if k get nodepool web -o json | jq "$2 | .metadata = {name: \"refused\"}" | k apply --dry-run=server -f - > "$work/refused.out" 2>&1
+  then not_ok "a NodePool with $1 is refused"; else check "a NodePool with $1 is refused" grep -q "is invalid" "$work/refused.out" || true; fi
+}
+
+scale_up() {
+  echo "# 50 pods in three deployments"
+  start_karst
+  check "the deployments are accepted" k apply -f "$here/manifests/workloads.yaml"
+  await "karst makes claims" 60 has 1 nodeclaims
+  kill_karst "while it launches ($(count nodeclaims) claims, $(count nodes) nodes)"
+  start_karst
+  await "50 pods run on nodes" 180 bound_and_running
+  await "every claim is Launched, Registered, Initialized and Ready" 60 claims_ready || true
+  check "each node belongs to one claim, and each claim to one node" wrong \
+    '($nodes | map(.spec.providerID) | sort) as $n | ($claims | map(.status.providerID) | sort) as $c | if $n == $c and ($n | unique) == $n then [] else [$n, $c] end' || true
+  check "every node is karst's" wrong '[$nodes[] | select(.metadata.labels["karpenter.sh/nodepool"] == null).metadata.name]' || true
+  check "web runs on the pool web" on_label web team web || true
+  check "batch runs on spot" on_label batch karpenter.sh/capacity-type spot || true
+  check "zonal runs in its zone" on_label zonal topology.kubernetes.io/zone test-zone-b || true
+  check "zonal runs on arm64" on_label zonal kubernetes.io/arch arm64 || true
+  check "claims carry finalizer, owner and pool" wrong \
+    '[$claims[] | select((.metadata.finalizers // [] | index("karpenter.sh/termination") == null) or (.metadata.ownerReferences[0].kind? != "NodePool")
+      or .metadata.labels["karpenter.sh/nodepool"] == null).metadata.name]' || true
+  check "no node keeps the unregistered taint" wrong '[$nodes[] | select([.spec.taints[]?.key] | index("karpenter.sh/unregistered") != null).metadata.name]' || true
+  echo "# $(count nodes) nodes for 50 pods"
+}
+
+scale_down() {
+  echo "# down to nothing"
+  kill_karst "while it is at rest"
+  check "the deployments are scaled to zero" k scale deployment --replicas=0 web batch zonal
+  start_karst
+  await "no pod is left" 60 none_left pods
+  await "some nodes have gone, or are going" 60 some_going || true
+  kill_karst "while nodes go"
+  start_karst
+  await "no node is left" 180 none_left nodes
+  await "no claim is left" 60 none_left nodeclaims
+  stop_karst
+}
+some_going() { [ "$(count nodes)" = 0 ] || k get nodes -o json | jq -e '[.items[] | select(.metadata.deletionTimestamp != null or ([.spec.taints[]?.key] | index("karpenter.sh/disrupted") != null))] | length > 0'; }
+
+judge() {
+  echo "# what the log and the API server say"
+  check "replay --verify agrees with every round" "$karst" replay --data "$data" --verify || true
+  local line
+  while read -r line; do
+    case $line in "ok "*) ok "audit: ${line#ok }" ;; "not ok "*) not_ok "audit: ${line#not ok }" ;; *) not_ok "audit: $line" ;; esac
+  done < <("$here/audit_checks.sh" "$plane/audit.jsonl" 2>&1)
+  # The checker itself: a second node for the same claim must be found.
+  jq -c 'select(.verb == "create" and .objectRef.resource == "nodes" and .user.username == "karst" and .responseStatus.code == 201)' "$plane/audit.jsonl" \
+    | head -1 | jq -c '., .' > "$work/doubled.jsonl"
+  if "$here/audit_checks.sh" "$work/doubled.jsonl" > "$work/doubled.out" 2>&1; then not_ok "the audit checker finds a doubled launch"
+  else check "the audit checker finds a doubled launch" grep -q "not ok no attempt of a claim made two nodes" "$work/doubled.out" || true; fi
+}
+
+main() {
+  trap finish EXIT
+  trap 'exit 130' INT TERM
+  begin
+  scale_up
+  scale_down
+  judge
+}
+main
