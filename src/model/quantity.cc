@@ -8,7 +8,7 @@ namespace {
 constexpr std::int64_t kMaxValue = std::int64_t{1} << 62;
 constexpr int kMaxDigits = 64;
 constexpr int kMaxExponent = 24;
-using Wide = unsigned __int128;
+__extension__ typedef unsigned __int128 Wide;
 constexpr Wide kWideLimit = Wide{1} << 120;
 
 struct Suffix {
