@@ -87,6 +87,7 @@ class Style(unittest.TestCase):
     def test_what_is_within_the_limits_passes(self):
         table = [
             ("function of 70 lines", {"src/model/x.cc": function_of(70)}),
+            ("switch of 60 cases", {"src/model/x.cc": function_of(70).replace("  a += b;\n", "    case 1:\n      return;\n")}),
             ("file of 400 lines", {"src/model/x.cc": "int x;\n" * 400}),
             ("long table is no function", {"src/model/x.cc": "const int t[] = {\n" + "  1,\n" * 100 + "};\n"}),
             ("long class is no function", {"src/model/x.cc": "class A {\n" + "  int f(int x);\n" * 100 + "};\n"}),

@@ -45,7 +45,8 @@ def code_only(text):
 
 
 def long_functions(code):
-    """(first line, lines) of each function body above the limit, by following braces; `code` has no comments and literals."""
+    """(first line, lines) of each function above the limit, by following braces; `code` has no comments and literals.
+    `case` labels do not count: an exhaustive switch is a table."""
     stack, header, start, line, found = [], "", 1, 1, []
     code = re.sub(r"^ *(public|private|protected):", "", code, flags=re.MULTILINE).replace("operator=", "operator")
     code = re.sub(r"^\s*#.*(\\\n.*)*$", lambda m: "\n" * m[0].count("\n"), code, flags=re.MULTILINE)
@@ -57,8 +58,9 @@ def long_functions(code):
             stack.append((function and not any(inside for inside, _ in stack), start))
         elif character == "}" and stack:
             function, first = stack.pop()
-            if function and line - first + 1 > MAX_FUNCTION_LINES:
-                found.append((first, line - first + 1))
+            counted = sum(not text.lstrip().startswith("case ") for text in code.splitlines()[first - 1 : line]) if function else 0
+            if counted > MAX_FUNCTION_LINES:
+                found.append((first, counted))
         header = "" if character in "{};" else header + character
         line += character == "\n"
     return found
