@@ -50,6 +50,7 @@ def long_functions(code):
     stack, header, start, line, found = [], "", 1, 1, []
     code = re.sub(r"^ *(public|private|protected):", "", code, flags=re.MULTILINE).replace("operator=", "operator")
     code = re.sub(r"^\s*#.*(\\\n.*)*$", lambda m: "\n" * m[0].count("\n"), code, flags=re.MULTILINE)
+    lines = code.splitlines()
     for character in code:
         if not header.strip():
             start = line
@@ -58,7 +59,7 @@ def long_functions(code):
             stack.append((function and not any(inside for inside, _ in stack), start))
         elif character == "}" and stack:
             function, first = stack.pop()
-            counted = sum(not text.lstrip().startswith("case ") for text in code.splitlines()[first - 1 : line]) if function else 0
+            counted = sum(not text.lstrip().startswith("case ") for text in lines[first - 1 : line]) if function else 0
             if counted > MAX_FUNCTION_LINES:
                 found.append((first, counted))
         header = "" if character in "{};" else header + character
