@@ -99,4 +99,15 @@ base::Result<std::int64_t> parse_quantity_units(std::string_view text, Rounding 
   return parse_scaled(text, 0, rounding);
 }
 
+std::string format_millis(std::int64_t millis) {
+  return millis % 1000 == 0 ? std::to_string(millis / 1000) : std::to_string(millis) + "m";
+}
+
+std::string format_bytes(std::int64_t bytes) {
+  constexpr std::string_view kBinary[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+  std::size_t suffix = 0;
+  for (; bytes != 0 && bytes % 1024 == 0 && suffix + 1 < std::size(kBinary); ++suffix) bytes /= 1024;
+  return std::to_string(bytes) + std::string(kBinary[suffix]);
+}
+
 }  // namespace karst::model

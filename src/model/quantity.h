@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -16,5 +17,9 @@ enum class Rounding { kUp, kDown };
 // Errors: kInvalid for anything outside the grammar, for negative values, and above 2^62.
 base::Result<std::int64_t> parse_quantity_millis(std::string_view text, Rounding rounding);
 base::Result<std::int64_t> parse_quantity_units(std::string_view text, Rounding rounding);
+
+// The canonical text of an amount: "1500m" or "2"; bytes with the largest binary suffix that divides them ("2Gi", "1000").
+std::string format_millis(std::int64_t millis);
+std::string format_bytes(std::int64_t bytes);
 
 }  // namespace karst::model
