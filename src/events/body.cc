@@ -41,6 +41,7 @@ struct TypeOf {
   }
   EventType operator()(const model::Outcome&) const { return EventType::kOutcomeReceived; }
   EventType operator()(const model::Verdict&) const { return EventType::kVerdictReached; }
+  EventType operator()(const ProvisioningHeld&) const { return EventType::kProvisioningHeld; }
   EventType operator()(const model::Nomination&) const { return EventType::kPodsNominated; }
   EventType operator()(const LogCreated&) const { return EventType::kLogCreated; }
   EventType operator()(const DaemonStarted&) const { return EventType::kDaemonStarted; }
@@ -96,6 +97,7 @@ struct StreamOf {
   std::string operator()(const model::Nomination& e) const {
     return e.claim.empty() ? "node/" + e.node.str() : "nodeclaim/" + e.claim.str();
   }
+  std::string operator()(const ProvisioningHeld&) const { return "provisioning"; }
   std::string operator()(const LogCreated&) const { return "log"; }
   std::string operator()(const DaemonStarted&) const { return "log"; }
   std::string operator()(const RoundClosed&) const { return "round"; }
@@ -217,6 +219,8 @@ std::string_view event_type_name(EventType type) {
       return "OutcomeReceived";
     case EventType::kVerdictReached:
       return "VerdictReached";
+    case EventType::kProvisioningHeld:
+      return "ProvisioningHeld";
     case EventType::kPodsNominated:
       return "PodsNominated";
     case EventType::kLogCreated:

@@ -62,6 +62,7 @@ enum class EventType : std::uint16_t {
   // decisions that ask for nothing
   kVerdictReached = 300,
   kPodsNominated = 301,
+  kProvisioningHeld = 302,
   // housekeeping
   kLogCreated = 400,
   kDaemonStarted = 401,
@@ -95,6 +96,7 @@ struct PricesObserved { model::PriceUpdate update; };
 struct InterruptionReceived { model::Interruption interruption; };
 // The cloud's word on one instance, from a periodic list or an event.
 struct InstanceObserved { model::Instance instance; };
+// A full list of the cloud did not name it, or an event said that it ended: a reason to look, no proof.
 struct InstanceGone { model::ProviderId provider_id; };
 
 // A source's full list of one kind begins and ends; what a closed bracket did not name gets an explicit …Gone from admission.
@@ -105,6 +107,9 @@ struct ListEnded { std::string kind; std::string version; };
 struct SourceBeat { std::string source; std::string version; };
 // A message, object or item that was refused, with the reason; it blocks nothing. `digest`: SHA-256 of its bytes, hex.
 struct InputRefused { std::string source; std::string id; std::string reason; std::string digest; };
+
+// Provisioning could not place everything; unless something new asks, it looks again at that log time.
+struct ProvisioningHeld { std::int64_t until_millis = 0; };
 
 struct LogCreated { model::LogId id; };
 
@@ -149,7 +154,7 @@ using Body =
                  NodePoolObserved, NodePoolGone, NodeClassObserved, NodeClassGone, DaemonSetObserved, DaemonSetGone,
                  CatalogueObserved, PricesObserved, InterruptionReceived, InstanceObserved, InstanceGone, ListStarted,
                  ListEnded, SourceBeat, InputRefused, model::Command, model::AttemptStarted, model::CommandAbandoned,
-                 model::Outcome, model::Verdict, model::Nomination, LogCreated, DaemonStarted, RoundClosed, EpochOpened,
+                 model::Outcome, model::Verdict, model::Nomination, ProvisioningHeld, LogCreated, DaemonStarted, RoundClosed, EpochOpened,
                  WallClockJumped, LogTailCut>;
 
 EventType type_of(const Body& body);

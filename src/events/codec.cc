@@ -99,6 +99,8 @@ bool with_root(EventType type, Visit&& visit) {
       return visit(Root<log::OutcomeReceived, model::Outcome>());
     case T::kVerdictReached:
       return visit(Root<log::VerdictReached, model::Verdict>());
+    case T::kProvisioningHeld:
+      return visit(Root<log::ProvisioningHeld, ProvisioningHeld>());
     case T::kPodsNominated:
       return visit(Root<log::PodsNominated, model::Nomination>());
     case T::kLogCreated:
@@ -136,6 +138,14 @@ void decode_into(Body& body, std::string_view payload) {
   } else {
     codec::get(root, body.emplace<Value>());
   }
+}
+
+// Names come from outside without a bound of ours, and a stream is only for finding. Never cuts a
+// UTF-8 character in two.
+void cut_text(std::string& text, std::size_t max) {
+  if (text.size() <= max) return;
+  while (max > 0 && (static_cast<unsigned char>(text[max]) & 0xC0) == 0x80) --max;
+  text.resize(max);
 }
 
 }  // namespace
@@ -180,8 +190,7 @@ Record make_record(const Body& body) {
   Record record;
   record.type = type_of(body);
   record.stream = stream_of(body);
-  // Names come from outside without a bound of ours; a stream is only for finding.
-  if (record.stream.size() > kStreamMax) record.stream.resize(kStreamMax);
+  cut_text(record.stream, kStreamMax);
   record.payload = encode_payload(body);
   return record;
 }

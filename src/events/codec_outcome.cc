@@ -80,6 +80,13 @@ void get(const log::VerdictReached& in, model::Verdict& out) {
   get_texts(in.args(), out.args);
 }
 
+Offset<log::ProvisioningHeld> put(Builder& b, const ProvisioningHeld& v) {
+  return log::CreateProvisioningHeld(b, v.until_millis);
+}
+void get(const log::ProvisioningHeld& in, ProvisioningHeld& out) {
+  out.until_millis = in.until_millis();
+}
+
 Offset<log::PodsNominated> put(Builder& b, const model::Nomination& v) {
   const auto claim = put(b, v.claim);
   const auto node = put(b, v.node);

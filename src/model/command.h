@@ -247,6 +247,17 @@ struct Nomination {
   friend bool operator==(const Nomination&, const Nomination&) = default;
 };
 
+// Makes `spec` hold a default alternative of that index; an unknown index leaves it as it is.
+template <std::size_t I = 0>
+void emplace_alternative(CommandSpec& spec, std::uint64_t index) {
+  if constexpr (I < std::variant_size_v<CommandSpec>) {
+    if (I == index)
+      spec.emplace<I>();
+    else
+      emplace_alternative<I + 1>(spec, index);
+  }
+}
+
 template <class Archive>
 void fields(Archive& a, ObjectRef& o) {
   a(o.kind, o.namespace_name, o.name, o.uid);
@@ -298,6 +309,28 @@ void fields(Archive& a, SyncNode& c) {
 template <class Archive>
 void fields(Archive& a, MirrorClaim& c) {
   a(c.name, c.uid, c.labels, c.provider_id, c.node_name, c.image, c.capacity, c.allocatable, c.conditions);
+}
+
+template <class Archive>
+void fields(Archive& a, ReadBackPod& p) {
+  a(p.uid, p.namespace_name, p.name, p.drainable, p.daemon, p.do_not_disrupt);
+}
+template <class Archive>
+void fields(Archive& a, NodeReadBack& r) {
+  a(r.exists, r.tainted, r.pods);
+}
+
+// The alternative first, then its fields.
+template <class Archive>
+void fields(Archive& a, CommandSpec& spec) {
+  std::uint64_t index = spec.index();
+  a(index);
+  if (index != spec.index()) emplace_alternative(spec, index);
+  std::visit([&](auto& alternative) { a(alternative); }, spec);
+}
+template <class Archive>
+void fields(Archive& a, Command& c) {
+  a(c.rule, c.reason, c.evidence, c.spec);
 }
 
 }  // namespace karst::model

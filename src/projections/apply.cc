@@ -1,0 +1,369 @@
+// The fold itself: what each event changes. Exhaustive over events::Body, so a new event type does not compile until it is
+// handled here. Outcomes are in apply_outcome.cc.
+#include <algorithm>
+
+#include "projections/apply.h"
+
+namespace karst::projections {
+
+void ClusterState::apply(const events::Envelope& envelope, const events::Body& body) {
+  Apply fold{*this, envelope, envelope.log_time};
+  std::visit(fold, body);
+  last_position_ = envelope.position;
+  last_log_time_ = std::max(last_log_time_, envelope.log_time);
+}
+
+void Apply::operator()(const events::ShapeRecorded& e) const {
+  s.shapes_.edit(e.hash, [&](ShapeRow& row) { row.shape = e.shape; });
+}
+
+void Apply::use_shape(const model::ShapeHash& hash) const {
+  s.shapes_.edit(hash, [](ShapeRow& row) { ++row.users; });
+}
+
+void Apply::release_shape(const model::ShapeHash& hash) const {
+  const ShapeRow* row = s.shapes_.find(hash);
+  if (row == nullptr) return;
+  if (row->users <= 1)
+    s.shapes_.erase(hash);
+  else
+    s.shapes_.edit(hash, [](ShapeRow& shape) { --shape.users; });
+}
+
+void Apply::note_pod_event(const std::string* node) const {
+  if (node == nullptr) return;
+  s.activity_.edit(model::NodeName(*node), [&](ActivityRow& row) { row.last_pod_event = now; });
+}
+
+void Apply::operator()(const events::PodObserved& e) const {
+  const PodRow* before = s.pods_.find(e.pod.uid.str());
+  const bool known = before != nullptr;
+  const bool was_bound = known && before->node != nullptr;
+  const bool counted = known && before->reschedulable();
+  const model::ShapeHash old_shape = known ? before->shape_hash : model::ShapeHash{};
+  if (!known || old_shape != e.pod.shape) use_shape(e.pod.shape);
+  const ShapeRow* shape = s.shapes_.find(e.pod.shape);
+  const PodRow& row = s.pods_.observe(e.pod, &shape->shape, at.position, now);
+  if (known && old_shape != e.pod.shape) release_shape(old_shape);
+  const bool ended = counted && !row.reschedulable();
+  if (!row.daemon() && row.node != nullptr && (!was_bound || ended)) note_pod_event(row.node);
+}
+
+void Apply::operator()(const events::PodGone& e) const {
+  const PodRow* row = s.pods_.find(e.uid.str());
+  if (row == nullptr) return;
+  if (!row->daemon()) note_pod_event(row->node);
+  const model::ShapeHash shape = row->shape_hash;
+  s.pods_.erase(e.uid.str());
+  release_shape(shape);
+  forget_subject("pod/" + e.uid.str());
+}
+
+// Back-offs and verdicts about what is gone are of no use to anybody.
+void Apply::forget_subject(const std::string& subject) const {
+  for (int kind = 0; kind < model::kCommandKinds; ++kind)
+    s.back_offs_.erase({subject, static_cast<model::CommandKind>(kind)});
+  const auto& slots = s.verdicts_.slots();
+  std::vector<std::pair<std::string, std::string>> keys;
+  for (auto i = slots.lower_bound(std::pair<std::string, std::string>(subject, "")); i != slots.end() && i->first.first == subject; ++i)
+    keys.push_back(i->first);
+  for (const auto& key : keys) s.verdicts_.erase(key);
+}
+
+void Apply::operator()(const events::NodeObserved& e) const {
+  const NodeRow* before = s.nodes_.find(e.node.name);
+  const bool replaced = before != nullptr && before->node.uid != e.node.uid;
+  if (before != nullptr && before->node.provider_id != e.node.provider_id)
+    s.node_by_provider_id_.erase(before->node.provider_id);
+  const NodeRow& row = s.nodes_.edit(e.node.name, [&](NodeRow& node) {
+    if (replaced) node = NodeRow{};
+    if (node.seen_at.value() == 0) node.seen_at = now;
+    node.node = e.node;
+    node.position = at.position;
+    const bool tainted = std::any_of(e.node.taints.begin(), e.node.taints.end(),
+                                     [](const model::Taint& taint) { return taint.key == model::kDisruptedTaintKey; });
+    if (!tainted)
+      node.tainted_at = Position();
+    else if (node.tainted_at == Position())
+      node.tainted_at = at.position;
+  });
+  if (!row.node.provider_id.empty()) s.node_by_provider_id_[row.node.provider_id] = row.node.name;
+  join(row.node);
+}
+
+// A node that carries the provider id of a claim's instance is that claim's node. Registration and initialization are read
+// off its labels, so that they survive a lost answer.
+void Apply::join(const model::Node& node) const {
+  const ClaimRow* claim = s.claim_by_provider_id(node.provider_id);
+  if (claim == nullptr) return;
+  s.claims_.edit(model::ClaimName(claim->claim.name), [&](ClaimRow& row) {
+    row.node = node.name;
+    if (row.registered_at.value() == 0 && model::label_value(node.labels, model::kRegisteredLabel) == "true")
+      row.registered_at = now;
+    if (row.initialized_at.value() == 0 && model::label_value(node.labels, model::kInitializedLabel) == "true")
+      row.initialized_at = now;
+  });
+}
+
+void Apply::operator()(const events::NodeGone& e) const {
+  const NodeRow* row = s.nodes_.find(e.name);
+  if (row == nullptr || row->node.uid != e.uid) return;
+  s.node_by_provider_id_.erase(row->node.provider_id);
+  s.nodes_.erase(e.name);
+  s.activity_.erase(e.name);
+  forget_subject("node/" + e.name.str());
+}
+
+void Apply::operator()(const events::NodeClaimObserved& e) const {
+  const ClaimRow& row = s.claims_.edit(e.claim.name, [&](ClaimRow& claim) {
+    const bool replaced = !claim.claim.uid.empty() && claim.claim.uid != e.claim.uid;
+    if (replaced) claim = ClaimRow{};
+    claim.claim = e.claim;
+    if (claim.launched()) claim.claim.requirements.clear();
+    claim.observed = true;
+    claim.position = at.position;
+    if (claim.created_at.value() == 0) claim.created_at = now;
+    if (claim.confirmed_at.value() == 0) claim.confirmed_at = now;
+    if (claim.root == Position()) claim.root = at.position;
+    if (!claim.launched() && !e.claim.provider_id.empty()) adopt(claim, e.claim);
+  });
+  if (!row.claim.uid.empty()) s.claim_by_uid_[row.claim.uid] = row.claim.name;
+  if (row.launched()) s.claim_by_provider_id_[row.instance.provider_id] = row.claim.name;
+  if (const NodeRow* node = s.node_of(row)) join(model::Node(node->node));
+}
+
+// A claim that another writer (an earlier log, Karpenter itself) has launched already.
+void Apply::adopt(ClaimRow& row, const model::NodeClaim& claim) const {
+  row.instance.provider_id = claim.provider_id;
+  row.instance.claim = claim.uid;
+  row.instance.capacity = claim.capacity;
+  row.instance.allocatable = claim.allocatable;
+  row.instance.offer.instance_type = std::string(model::label_value(claim.labels, model::kInstanceTypeLabel));
+  row.instance.offer.zone = std::string(model::label_value(claim.labels, model::kZoneLabel));
+  row.instance.offer.capacity_type = std::string(model::label_value(claim.labels, model::kCapacityTypeLabel));
+  row.instance.state = model::InstanceState::kRunning;
+  row.launched_at = now;
+  row.attempts = std::max<std::uint32_t>(row.attempts, 1);
+  row.claim.requirements.clear();
+}
+
+void Apply::operator()(const events::NodeClaimGone& e) const {
+  const ClaimRow* row = s.claims_.find(e.name);
+  if (row == nullptr || row->claim.uid != e.uid) return;
+  drop_claim(e.name);
+}
+
+void Apply::drop_claim(const model::ClaimName& name) const {
+  const ClaimRow* row = s.claims_.find(name);
+  if (row == nullptr) return;
+  s.claim_by_uid_.erase(row->claim.uid);
+  if (row->launched()) s.claim_by_provider_id_.erase(row->instance.provider_id);
+  for (const PodRow* pod : s.pods_.expected_on_claim(name.str()))
+    s.pods_.expect(std::string(pod->uid.str()), {}, {}, LogTime(0));
+  s.claims_.erase(name);
+  forget_subject("nodeclaim/" + name.str());
+}
+
+void Apply::operator()(const events::NodePoolObserved& e) const {
+  s.pools_.edit(e.pool.name, [&](PoolRow& row) {
+    row.pool = e.pool;
+    row.position = at.position;
+  });
+}
+void Apply::operator()(const events::NodePoolGone& e) const {
+  s.pools_.erase(e.name);
+  forget_subject("nodepool/" + e.name.str());
+}
+
+void Apply::operator()(const events::NodeClassObserved& e) const {
+  s.node_classes_.edit(e.node_class.ref, [&](NodeClassRow& row) {
+    row.node_class = e.node_class;
+    row.position = at.position;
+  });
+}
+void Apply::operator()(const events::NodeClassGone& e) const { s.node_classes_.erase(e.ref); }
+
+void Apply::operator()(const events::DaemonSetObserved& e) const {
+  const DaemonSetRow* before = s.daemon_sets_.find(e.daemon_set.uid);
+  const model::ShapeHash old_shape = before == nullptr ? model::ShapeHash{} : before->daemon_set.shape;
+  const bool known = before != nullptr;
+  if (!known || old_shape != e.daemon_set.shape) use_shape(e.daemon_set.shape);
+  s.daemon_sets_.edit(e.daemon_set.uid, [&](DaemonSetRow& row) {
+    row.daemon_set = e.daemon_set;
+    row.position = at.position;
+  });
+  if (known && old_shape != e.daemon_set.shape) release_shape(old_shape);
+}
+void Apply::operator()(const events::DaemonSetGone& e) const {
+  const DaemonSetRow* row = s.daemon_sets_.find(e.uid);
+  if (row == nullptr) return;
+  const model::ShapeHash shape = row->daemon_set.shape;
+  s.daemon_sets_.erase(e.uid);
+  release_shape(shape);
+}
+
+void Apply::operator()(const events::CatalogueObserved& e) const {
+  s.catalogues_.edit(e.catalogue.provider, [&](CatalogueRow& row) {
+    row.catalogue = e.catalogue;
+    row.position = at.position;
+  });
+}
+
+void Apply::operator()(const events::PricesObserved& e) const {
+  s.catalogues_.edit_if(e.update.provider, [&](CatalogueRow& row) {
+    for (const model::Offer& price : e.update.prices)
+      for (model::InstanceType& type : row.catalogue.types) {
+        if (type.name != price.instance_type) continue;
+        for (model::Offering& offering : type.offerings)
+          if (offering.zone == price.zone && offering.capacity_type == price.capacity_type)
+            offering.price_nanos_per_hour = price.price_nanos_per_hour;
+      }
+    row.position = at.position;
+  });
+}
+
+void Apply::operator()(const events::InterruptionReceived& e) const {
+  const model::Interruption& message = e.interruption;
+  const bool matched = s.claim_by_provider_id(message.provider_id) != nullptr;
+  s.interruptions_.edit(message.message, [&](InterruptionRow& row) {
+    row.interruption = message;
+    row.position = at.position;
+    row.received_at = now;
+    row.matched = matched;
+  });
+  s.messages_by_position_[at.position] = message.message;
+  if (!matched) s.unmatched_[message.provider_id].push_back(message.message);
+  while (s.messages_by_position_.size() > kMessagesRemembered) forget_message(s.messages_by_position_.begin()->first);
+  if (const ClaimRow* claim = s.claim_by_provider_id(message.provider_id)) interrupt(claim->claim.name, message);
+}
+
+void Apply::forget_message(Position position) const {
+  const model::MessageId message = s.messages_by_position_.at(position);
+  s.messages_by_position_.erase(position);
+  if (const InterruptionRow* row = s.interruptions_.find(message)) {
+    const auto waiting = s.unmatched_.find(row->interruption.provider_id);
+    if (waiting != s.unmatched_.end()) {
+      std::erase(waiting->second, message);
+      if (waiting->second.empty()) s.unmatched_.erase(waiting);
+    }
+  }
+  s.interruptions_.erase(message);
+}
+
+void Apply::interrupt(model::ClaimName name, const model::Interruption& message) const {
+  const InterruptionRow* logged = s.interruptions_.find(message.message);
+  if (message.kind == model::InterruptionKind::kOther || message.kind == model::InterruptionKind::kRebalanceRecommendation) return;
+  s.claims_.edit(name, [&](ClaimRow& row) {
+    if (row.interrupted_at.value() == 0) {
+      row.interrupted_at = now;
+      row.interruption = logged == nullptr ? at.position : logged->position;
+    }
+    if (row.deadline_millis == 0 || (message.deadline_millis != 0 && message.deadline_millis < row.deadline_millis))
+      row.deadline_millis = message.deadline_millis;
+  });
+}
+
+void Apply::operator()(const events::InstanceObserved& e) const { observe_instance(e.instance, true); }
+
+void Apply::observe_instance(const model::Instance& instance, bool listed) const {
+  if (instance.state == model::InstanceState::kTerminated) {
+    instance_gone(instance.provider_id);
+    return;
+  }
+  s.instances_.edit(instance.provider_id, [&](InstanceRow& row) {
+    if (row.seen_at.value() == 0) row.seen_at = now;
+    row.instance = instance;
+    row.position = at.position;
+    row.listed = row.listed || listed;
+    row.missing = false;
+  });
+  const ClaimRow* claim = s.claim_by_uid(instance.claim);
+  if (claim == nullptr || claim->launched() || instance.state == model::InstanceState::kShuttingDown) return;
+  // Only the attempt that is under way or unclear may claim its instance; a refused one that shows up late is an orphan.
+  if (claim->launch_refused || claim->attempts != instance.attempt) return;
+  launched(claim->claim.name, instance);
+}
+
+void Apply::operator()(const events::InstanceGone& e) const {
+  s.instances_.edit_if(e.provider_id, [](InstanceRow& row) { row.missing = true; });
+}
+
+void Apply::instance_found(const model::ProviderId& id) const {
+  s.instances_.edit_if(id, [&](InstanceRow& row) { row.found_at = now; });
+  if (const ClaimRow* claim = s.claim_by_provider_id(id))
+    s.claims_.edit(model::ClaimName(claim->claim.name), [&](ClaimRow& row) { row.found_at = now; });
+}
+
+void Apply::instance_gone(const model::ProviderId& id) const {
+  s.instances_.erase(id);
+  forget_subject("instance/" + id.str());
+  if (const ClaimRow* claim = s.claim_by_provider_id(id))
+    s.claims_.edit(model::ClaimName(claim->claim.name), [&](ClaimRow& row) {
+      if (row.gone_at.value() == 0) row.gone_at = now;
+    });
+}
+
+void Apply::operator()(const events::ListStarted& e) const {
+  s.sources_.edit(e.kind, [](SourceRow& row) { row.listing = true; });
+}
+void Apply::operator()(const events::ListEnded& e) const {
+  s.sources_.edit(e.kind, [&](SourceRow& row) {
+    row.listed = true;
+    row.listing = false;
+    row.version = e.version;
+    row.beat_at = now;
+  });
+}
+void Apply::operator()(const events::SourceBeat& e) const {
+  s.sources_.edit(e.source, [&](SourceRow& row) {
+    row.version = e.version;
+    row.beat_at = now;
+  });
+}
+void Apply::operator()(const events::InputRefused&) const {}  // for the record only
+
+void Apply::operator()(const model::Verdict& e) const {
+  s.verdicts_.edit({e.subject, e.rule}, [&](VerdictRow& row) {
+    row.verdict = e;
+    row.position = at.position;
+  });
+}
+
+void Apply::operator()(const model::Nomination& e) const {
+  for (const model::PodUid& uid : e.pods) s.pods_.expect(uid.str(), e.claim, e.node, LogTime(e.until_millis));
+}
+
+void Apply::operator()(const events::ProvisioningHeld& e) const {
+  s.held_at_ = now;
+  s.held_until_ = LogTime(e.until_millis);
+}
+
+void Apply::operator()(const events::LogCreated& e) const { s.log_id_ = e.id; }
+
+void Apply::operator()(const events::DaemonStarted& e) const {
+  s.config_ = e.config;
+  std::vector<std::string> kinds;
+  for (const auto& [kind, slot] : s.sources_.slots()) kinds.push_back(kind);
+  for (const std::string& kind : kinds)
+    s.sources_.edit(kind, [](SourceRow& row) {
+      row.listed = false;
+      row.listing = false;
+    });
+  std::vector<Position> open;
+  for (const auto& [position, slot] : s.commands_.slots()) open.push_back(position);
+  for (const Position position : open)
+    s.commands_.edit(position, [&](CommandRow& row) {
+      row.state = CommandState::kUnclear;
+      row.unclear_at = now;
+    });
+}
+
+void Apply::operator()(const events::RoundClosed&) const {
+  ++s.rounds_;
+  s.last_round_ = at.position;
+}
+void Apply::operator()(const events::EpochOpened& e) const { s.epoch_ = e.epoch; }
+void Apply::operator()(const events::WallClockJumped&) const {}
+void Apply::operator()(const events::LogTailCut&) const {}
+
+}  // namespace karst::projections

@@ -1,0 +1,70 @@
+// The visitor that folds one event into the state: one overload per alternative of events::Body. Internal to projections.
+#pragma once
+
+#include "events/body.h"
+#include "projections/cluster_state.h"
+
+namespace karst::projections {
+
+struct Apply {
+  ClusterState& s;
+  const events::Envelope& at;
+  LogTime now;
+
+  void operator()(const events::ShapeRecorded& e) const;
+  void operator()(const events::PodObserved& e) const;
+  void operator()(const events::PodGone& e) const;
+  void operator()(const events::NodeObserved& e) const;
+  void operator()(const events::NodeGone& e) const;
+  void operator()(const events::NodeClaimObserved& e) const;
+  void operator()(const events::NodeClaimGone& e) const;
+  void operator()(const events::NodePoolObserved& e) const;
+  void operator()(const events::NodePoolGone& e) const;
+  void operator()(const events::NodeClassObserved& e) const;
+  void operator()(const events::NodeClassGone& e) const;
+  void operator()(const events::DaemonSetObserved& e) const;
+  void operator()(const events::DaemonSetGone& e) const;
+  void operator()(const events::CatalogueObserved& e) const;
+  void operator()(const events::PricesObserved& e) const;
+  void operator()(const events::InterruptionReceived& e) const;
+  void operator()(const events::InstanceObserved& e) const;
+  void operator()(const events::InstanceGone& e) const;
+  void operator()(const events::ListStarted& e) const;
+  void operator()(const events::ListEnded& e) const;
+  void operator()(const events::SourceBeat& e) const;
+  void operator()(const events::InputRefused& e) const;
+  void operator()(const model::Command& e) const;
+  void operator()(const model::AttemptStarted& e) const;
+  void operator()(const model::CommandAbandoned& e) const;
+  void operator()(const model::Outcome& e) const;
+  void operator()(const model::Verdict& e) const;
+  void operator()(const model::Nomination& e) const;
+  void operator()(const events::ProvisioningHeld& e) const;
+  void operator()(const events::LogCreated& e) const;
+  void operator()(const events::DaemonStarted& e) const;
+  void operator()(const events::RoundClosed& e) const;
+  void operator()(const events::EpochOpened& e) const;
+  void operator()(const events::WallClockJumped& e) const;
+  void operator()(const events::LogTailCut& e) const;
+
+ private:
+  friend struct OnOutcome;
+  friend struct OnCommand;
+  void use_shape(const model::ShapeHash& hash) const;
+  void release_shape(const model::ShapeHash& hash) const;
+  void note_pod_event(const std::string* node) const;
+  void forget_subject(const std::string& subject) const;
+  void join(const model::Node& node) const;
+  void adopt(ClaimRow& row, const model::NodeClaim& claim) const;
+  void drop_claim(const model::ClaimName& name) const;
+  void forget_message(Position position) const;
+  void interrupt(model::ClaimName name, const model::Interruption& message) const;
+  void observe_instance(const model::Instance& instance, bool listed) const;
+  void instance_found(const model::ProviderId& id) const;
+  void instance_gone(const model::ProviderId& id) const;
+  void launched(const model::ClaimName& name, const model::Instance& instance) const;
+  void close_command(Position position) const;
+  void back_off(const std::string& subject, model::CommandKind kind, model::RefusalCode code) const;
+};
+
+}  // namespace karst::projections

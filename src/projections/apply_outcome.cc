@@ -1,0 +1,284 @@
+// The fold of commands and of what became of them.
+#include <algorithm>
+
+#include "projections/apply.h"
+
+namespace karst::projections {
+namespace {
+
+// A refused (subject, kind) waits 1, 2, 4 … s, at most this long.
+constexpr std::int64_t kBackOffFirstMillis = 1'000;
+constexpr std::int64_t kBackOffMaxMillis = 60'000;
+constexpr std::uint32_t kBackOffDoublingsMax = 6;
+// After "done" the watch must show the change before the same thing is asked again; a poll waits as long.
+constexpr std::int64_t kEchoMillis = 5'000;
+constexpr std::uint32_t kExhaustedDoublingsMax = 3;
+
+bool waits_for_echo(model::CommandKind kind) {
+  switch (kind) {
+    case model::CommandKind::kDeleteObject:
+    case model::CommandKind::kTerminate:
+    case model::CommandKind::kTaintNode:
+    case model::CommandKind::kEvictPod:
+    case model::CommandKind::kSetFinalizer:
+    case model::CommandKind::kFindInstances:
+    case model::CommandKind::kSyncNode:
+    case model::CommandKind::kMirrorClaim: return true;
+    case model::CommandKind::kCreateNodeClaim:
+    case model::CommandKind::kLaunch:
+    case model::CommandKind::kReadBackNode: return false;
+  }
+  return false;
+}
+
+model::Offer key_of(model::Offer offer) {
+  offer.price_nanos_per_hour = 0;
+  return offer;
+}
+
+}  // namespace
+
+// What a command changes by being logged: the intent counts before the world has answered.
+struct OnCommand {
+  const Apply& fold;
+  const model::Command& command;
+
+  ClusterState& s() const { return fold.s; }
+  void operator()(const model::CreateNodeClaim& c) const {
+    s().claims_.edit(c.claim.name, [&](ClaimRow& row) {
+      row.claim = c.claim;
+      row.create_command = fold.at.position;
+      row.position = fold.at.position;
+      row.created_at = fold.now;
+      row.root = fold.at.correlation == Position() ? fold.at.position : fold.at.correlation;
+    });
+  }
+  void operator()(const model::DeleteObject& c) const {
+    if (c.object.kind != model::ObjectKind::kNodeClaim) return;
+    s().claims_.edit_if(model::ClaimName(c.object.name), [&](ClaimRow& row) {
+      if (row.delete_requested_at.value() != 0) return;
+      row.delete_requested_at = fold.now;
+      row.leave_root = fold.at.correlation == Position() ? fold.at.position : fold.at.correlation;
+      row.delete_reason = command.reason;
+    });
+  }
+  void operator()(const model::Launch& c) const {
+    for (const model::LaunchItem& item : c.items)
+      s().claims_.edit_if(item.name, [&](ClaimRow& row) {
+        row.attempts = item.attempt;
+        row.launch_command = fold.at.position;
+        row.launch_refused = false;
+        row.launch_code = model::RefusalCode::kNone;
+      });
+  }
+  void operator()(const model::Terminate& c) const {
+    if (const ClaimRow* claim = s().claim_by_provider_id(c.provider_id))
+      s().claims_.edit(model::ClaimName(claim->claim.name), [&](ClaimRow& row) { row.terminate_requested_at = fold.now; });
+  }
+  void operator()(const model::TaintNode& c) const {
+    // A taint on a claim that is not leaving opens a voluntary removal; taking it off calls it off.
+    const NodeRow* node = s().nodes_.find(c.node);
+    const ClaimRow* claim = node == nullptr ? nullptr : s().claim_by_provider_id(node->node.provider_id);
+    if (claim == nullptr || c.taint.key != model::kDisruptedTaintKey) return;
+    s().claims_.edit(model::ClaimName(claim->claim.name), [&](ClaimRow& row) { row.candidate = c.add && !row.leaving(); });
+  }
+  template <class Other>
+  void operator()(const Other&) const {}
+};
+
+void Apply::operator()(const model::Command& e) const {
+  const model::CommandKind kind = model::kind_of(e.spec);
+  s.commands_.edit(at.position, [&](CommandRow& row) {
+    row.command = e;
+    row.root = at.correlation;
+    row.opened_at = now;
+    row.attempt_at = now;
+  });
+  s.open_by_subject_[{model::subject_of(e.spec), kind}] = at.position;
+  if (const auto* launch = std::get_if<model::Launch>(&e.spec))
+    for (const model::LaunchItem& item : launch->items) s.open_by_subject_[{"nodeclaim/" + item.name.str(), kind}] = at.position;
+  std::visit(OnCommand{*this, e}, e.spec);
+}
+
+void Apply::operator()(const model::AttemptStarted& e) const {
+  s.commands_.edit_if(e.command, [&](CommandRow& row) {
+    row.attempt = e.attempt;
+    row.attempt_at = now;
+    row.state = CommandState::kOpen;
+  });
+}
+
+void Apply::close_command(Position position) const {
+  const CommandRow* row = s.commands_.find(position);
+  if (row == nullptr) return;
+  const model::CommandKind kind = model::kind_of(row->command.spec);
+  const auto forget = [&](const std::string& subject) {
+    const auto open = s.open_by_subject_.find({subject, kind});
+    if (open != s.open_by_subject_.end() && open->second == position) s.open_by_subject_.erase(open);
+  };
+  forget(model::subject_of(row->command.spec));
+  if (const auto* launch = std::get_if<model::Launch>(&row->command.spec))
+    for (const model::LaunchItem& item : launch->items) forget("nodeclaim/" + item.name.str());
+  s.commands_.erase(position);
+}
+
+void Apply::back_off(const std::string& subject, model::CommandKind kind, model::RefusalCode code) const {
+  s.back_offs_.edit({subject, kind}, [&](BackOffRow& row) {
+    const std::int64_t wait = kBackOffFirstMillis << std::min(row.failures, kBackOffDoublingsMax);
+    ++row.failures;
+    row.code = code;
+    row.not_before = now + std::min(wait, kBackOffMaxMillis);
+  });
+}
+
+void Apply::operator()(const model::CommandAbandoned& e) const {
+  const CommandRow* row = s.commands_.find(e.command);
+  if (row == nullptr) return;
+  const model::CommandSpec spec = row->command.spec;
+  close_command(e.command);
+  back_off(model::subject_of(spec), model::kind_of(spec), model::RefusalCode::kRetry);
+  if (const auto* launch = std::get_if<model::Launch>(&spec)) {
+    for (const model::LaunchItem& item : launch->items)
+      s.claims_.edit_if(item.name, [&](ClaimRow& claim) {
+        if (claim.launch_command != e.command || claim.launched()) return;
+        claim.launch_refused = true;
+        claim.launch_code = model::RefusalCode::kRetry;
+      });
+  } else if (const auto* create = std::get_if<model::CreateNodeClaim>(&spec)) {
+    const ClaimRow* claim = s.claims_.find(create->claim.name);
+    if (claim != nullptr && !claim->observed && claim->claim.uid.empty()) drop_claim(create->claim.name);
+  }
+}
+
+// What an answer changes, by the kind of command it answers.
+struct OnOutcome {
+  const Apply& fold;
+  const model::Outcome& outcome;
+
+  ClusterState& s() const { return fold.s; }
+  bool done() const { return outcome.kind == model::OutcomeKind::kDone; }
+
+  void operator()(const model::CreateNodeClaim& c) const {
+    const ClaimRow* row = s().claims_.find(c.claim.name);
+    if (row == nullptr) return;
+    if (done()) {
+      if (row->observed || outcome.object_uid.empty()) return;
+      s().claims_.edit(c.claim.name, [&](ClaimRow& claim) {
+        claim.claim.uid = model::ClaimUid(outcome.object_uid);
+        claim.confirmed_at = fold.now;
+      });
+      s().claim_by_uid_[model::ClaimUid(outcome.object_uid)] = c.claim.name;
+    } else if (!row->observed && row->claim.uid.empty()) {
+      fold.drop_claim(c.claim.name);  // it was never made: its pods ask again
+    }
+  }
+
+  void operator()(const model::Launch& c) const {
+    for (const model::Offer& offer : outcome.exhausted)
+      s().exhausted_.edit(key_of(offer), [&](ExhaustedRow& row) {
+        const std::int64_t wait = s().config_.capacity_back_off_millis << std::min(row.failures, kExhaustedDoublingsMax);
+        ++row.failures;
+        row.until = fold.now + wait;
+      });
+    for (const model::Instance& instance : outcome.instances) fold.observe_instance(instance, false);
+    for (const model::LaunchItem& item : c.items)
+      s().claims_.edit_if(item.name, [&](ClaimRow& claim) {
+        if (claim.launched() || claim.attempts != item.attempt || claim.claim.uid != item.claim) return;
+        claim.launch_refused = true;  // refused, or left out of a partial fleet
+        claim.launch_code = done() ? model::RefusalCode::kCapacity : outcome.code;
+      });
+  }
+
+  void operator()(const model::FindInstances& c) const {
+    if (!done()) return;
+    for (const model::Instance& instance : outcome.instances) {
+      fold.observe_instance(instance, true);
+      fold.instance_found(instance.provider_id);
+    }
+    if (!outcome.instances.empty()) return;
+    if (!c.provider_id.empty()) {
+      fold.instance_gone(c.provider_id);
+      return;
+    }
+    const ClaimRow* claim = s().claim_by_uid(c.claim);
+    if (claim == nullptr || claim->launched()) return;
+    // Proven absent. A launch that is still in doubt has ended without an instance.
+    s().claims_.edit(model::ClaimName(claim->claim.name), [&](ClaimRow& row) {
+      row.launch_refused = true;
+      if (row.launch_code == model::RefusalCode::kNone) row.launch_code = model::RefusalCode::kRetry;
+      if (row.leaving() && row.gone_at.value() == 0) row.gone_at = fold.now;
+    });
+  }
+
+  void operator()(const model::DeleteObject& c) const {
+    // Deleted by uid and not there: proof that the claim is gone, also for one that no watch has ever shown.
+    if (!done() || outcome.code != model::RefusalCode::kGone || c.object.kind != model::ObjectKind::kNodeClaim) return;
+    const ClaimRow* claim = s().claims_.find(model::ClaimName(c.object.name));
+    if (claim != nullptr && claim->claim.uid.str() == c.object.uid) fold.drop_claim(model::ClaimName(c.object.name));
+  }
+
+  void operator()(const model::Terminate&) const {
+    for (const model::Instance& instance : outcome.instances) fold.observe_instance(instance, true);
+  }
+
+  void operator()(const model::ReadBackNode& c) const {
+    if (!done() || !outcome.read_back) return;
+    s().nodes_.edit_if(c.node, [&](NodeRow& row) {
+      if (row.node.uid != c.uid) return;
+      row.read_back_position = fold.at.position;
+      row.read_back_at = fold.now;
+      row.read_back = *outcome.read_back;
+    });
+  }
+  template <class Other>
+  void operator()(const Other&) const {}
+};
+
+void Apply::launched(const model::ClaimName& name, const model::Instance& instance) const {
+  const ClaimRow& row = s.claims_.edit(model::ClaimName(name), [&](ClaimRow& claim) {
+    claim.instance = instance;
+    claim.launched_at = now;
+    claim.claim.requirements.clear();  // hundreds of instance types that nobody asks for any more
+  });
+  s.claim_by_provider_id_[instance.provider_id] = row.claim.name;
+  // A message about this instance may have come before the launch's answer.
+  if (const auto waiting = s.unmatched_.find(instance.provider_id); waiting != s.unmatched_.end()) {
+    for (const model::MessageId& message : waiting->second) {
+      s.interruptions_.edit_if(message, [](InterruptionRow& interrupted) { interrupted.matched = true; });
+      if (const InterruptionRow* interrupted = s.interruptions_.find(message)) interrupt(row.claim.name, interrupted->interruption);
+    }
+    s.unmatched_.erase(waiting);
+  }
+  if (const NodeRow* node = s.node_of(row)) join(model::Node(node->node));
+}
+
+void Apply::operator()(const model::Outcome& e) const {
+  const CommandRow* row = s.commands_.find(e.command);
+  if (row == nullptr) {  // it has ended otherwise; what it tells of instances still counts
+    for (const model::Instance& instance : e.instances) observe_instance(instance, false);
+    return;
+  }
+  if (e.kind != model::OutcomeKind::kDone && e.attempt < row->attempt) return;  // a newer attempt is under way
+  if (e.kind == model::OutcomeKind::kUnclear) {
+    s.commands_.edit(e.command, [&](CommandRow& open) {
+      open.state = CommandState::kUnclear;
+      open.unclear_at = now;
+    });
+    for (const model::Instance& instance : e.instances) observe_instance(instance, false);
+    return;
+  }
+  const model::CommandSpec spec = row->command.spec;
+  const std::string subject = model::subject_of(spec);
+  const model::CommandKind kind = model::kind_of(spec);
+  close_command(e.command);
+  if (e.kind == model::OutcomeKind::kDone) {
+    s.back_offs_.erase({subject, kind});
+    if (waits_for_echo(kind))
+      s.back_offs_.edit({subject, kind}, [&](BackOffRow& wait) { wait.not_before = now + kEchoMillis; });
+  } else {
+    back_off(subject, kind, e.code);
+  }
+  std::visit(OnOutcome{*this, e}, spec);
+}
+
+}  // namespace karst::projections

@@ -1,0 +1,133 @@
+// Everything that a decision may know: a fold of the log, and nothing else. apply() is total: no clock, no I/O, no way to
+// fail. Owned by the engine thread; reconcilers see it const. Tools fold their own.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/set_digest.h"
+#include "events/event.h"
+#include "projections/pod_table.h"
+#include "projections/rows.h"
+#include "projections/table.h"
+
+namespace karst::projections {
+
+// Bump when rows, digests or the meaning of apply() change: snapshots of another version are not used.
+inline constexpr std::string_view kProjectionVersion = "1";
+
+inline constexpr std::size_t kMessagesRemembered = 20'000;  // interruption messages kept to know a redelivery
+
+using SubjectKind = std::pair<std::string, model::CommandKind>;
+
+class ClusterState {
+ public:
+  ClusterState() = default;
+
+  // Folds one event. `body` is the decoded payload of an event with that envelope.
+  void apply(const events::Envelope& envelope, const events::Body& body);
+  void apply(const events::Event& event);  // decodes first
+
+  // Digest of everything below. Equal states, however they came about, have equal digests.
+  base::Hash128 digest() const;
+
+  // The position that the next event gets, and the position of the last one applied.
+  model::Position next_position() const { return model::Position(last_position_.value() + 1); }
+  model::Position last_position() const { return last_position_; }
+  const model::LogId& log_id() const { return log_id_; }
+  const events::Config& config() const { return config_; }
+  LogTime last_log_time() const { return last_log_time_; }
+  std::uint64_t epoch() const { return epoch_; }
+  std::uint64_t rounds() const { return rounds_; }
+  model::Position last_round() const { return last_round_; }
+  // The latest ProvisioningHeld: when it was said, and until when it holds.
+  LogTime held_at() const { return held_at_; }
+  LogTime held_until() const { return held_until_; }
+
+  const PodTable& pods() const { return pods_; }
+  const Table<model::ShapeHash, ShapeRow>& shapes() const { return shapes_; }
+  const Table<model::NodeName, NodeRow>& nodes() const { return nodes_; }
+  const Table<model::NodeName, ActivityRow>& activity() const { return activity_; }
+  const Table<model::ClaimName, ClaimRow>& claims() const { return claims_; }
+  const Table<model::ProviderId, InstanceRow>& instances() const { return instances_; }
+  const Table<model::PoolName, PoolRow>& pools() const { return pools_; }
+  const Table<model::NodeClassRef, NodeClassRow>& node_classes() const { return node_classes_; }
+  const Table<std::string, DaemonSetRow>& daemon_sets() const { return daemon_sets_; }
+  const Table<Position, CommandRow>& commands() const { return commands_; }
+  const Table<SubjectKind, BackOffRow>& back_offs() const { return back_offs_; }
+  const Table<model::Offer, ExhaustedRow>& exhausted() const { return exhausted_; }  // price 0 in the key
+  const Table<model::MessageId, InterruptionRow>& interruptions() const { return interruptions_; }
+  const Table<std::string, SourceRow>& sources() const { return sources_; }          // by object kind
+  const Table<std::pair<std::string, std::string>, VerdictRow>& verdicts() const { return verdicts_; }  // (subject, rule)
+  const Table<std::string, CatalogueRow>& catalogues() const { return catalogues_; }
+
+  // A full list of this kind has ended since the daemon started.
+  bool listed(std::string_view kind) const;
+
+  const ClaimRow* claim_by_uid(const model::ClaimUid& uid) const;
+  const ClaimRow* claim_by_provider_id(const model::ProviderId& id) const;
+  const NodeRow* node_by_provider_id(const model::ProviderId& id) const;
+  const NodeRow* node_of(const ClaimRow& claim) const;
+
+  // The open command of this kind about this subject, if any.
+  const CommandRow* open_command(const std::string& subject, model::CommandKind kind) const;
+  Position open_command_position(const std::string& subject, model::CommandKind kind) const;
+  // Whether (subject, kind) may be tried now.
+  bool ready(const std::string& subject, model::CommandKind kind, LogTime now) const;
+  // When it may be tried; LogTime(0) when at once.
+  LogTime not_before(const std::string& subject, model::CommandKind kind) const;
+
+  // Whole state as bytes, and back. load fails on damaged bytes or another kProjectionVersion; the state is then unusable.
+  std::string save() const;
+  base::Status load(std::string_view bytes);
+
+ private:
+  friend struct Apply;
+  friend struct OnCommand;
+  friend struct OnOutcome;
+
+  model::LogId log_id_;
+  model::Position last_position_;
+  LogTime last_log_time_;
+  events::Config config_;
+  std::uint64_t epoch_ = 0;
+  std::uint64_t rounds_ = 0;
+  model::Position last_round_;
+  LogTime held_at_;
+  LogTime held_until_;
+
+  Table<model::ShapeHash, ShapeRow> shapes_{1};
+  PodTable pods_;
+  Table<model::NodeName, NodeRow> nodes_{3};
+  Table<model::NodeName, ActivityRow> activity_{4};
+  Table<model::ClaimName, ClaimRow> claims_{5};
+  Table<model::ProviderId, InstanceRow> instances_{6};
+  Table<model::PoolName, PoolRow> pools_{7};
+  Table<model::NodeClassRef, NodeClassRow> node_classes_{8};
+  Table<std::string, DaemonSetRow> daemon_sets_{9};
+  Table<Position, CommandRow> commands_{10};
+  Table<SubjectKind, BackOffRow> back_offs_{11};
+  Table<model::Offer, ExhaustedRow> exhausted_{12};
+  Table<model::MessageId, InterruptionRow> interruptions_{13};
+  Table<std::string, SourceRow> sources_{14};
+  Table<std::pair<std::string, std::string>, VerdictRow> verdicts_{15};
+  Table<std::string, CatalogueRow> catalogues_{16};
+
+  // Indexes that follow from the tables.
+  std::map<model::ClaimUid, model::ClaimName> claim_by_uid_;
+  std::map<model::ProviderId, model::ClaimName> claim_by_provider_id_;
+  std::map<model::ProviderId, model::NodeName> node_by_provider_id_;
+  std::map<SubjectKind, Position> open_by_subject_;
+  std::map<Position, model::MessageId> messages_by_position_;
+  std::map<model::ProviderId, std::vector<model::MessageId>> unmatched_;  // messages that no claim has taken yet
+
+  void rebuild_indexes();
+};
+
+}  // namespace karst::projections

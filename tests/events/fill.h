@@ -1,0 +1,323 @@
+// Fills bodies with values, field by field, and writes them as canonical bytes for comparison. Both
+// walk the structs through base/bytes.h's `fields` or the `parts` below, and stop the test when one
+// of these leaves a member out.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/bytes.h"
+#include "events/body.h"
+
+namespace karst::events::testing {
+
+template <class T>
+struct IsOptional : std::false_type {};
+template <class T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+
+// Converts to any member, so that an aggregate's members can be counted.
+struct Anything {
+  template <class T>
+    requires(!IsOptional<T>::value)
+  operator T() const;
+};
+template <class T, class... Members>
+consteval std::size_t member_count() {
+  if constexpr (requires { T{Members{}..., Anything{}}; })
+    return member_count<T, Members..., Anything>();
+  else
+    return sizeof...(Members);
+}
+
+// How many values an enum has, by its first value that has no successor below.
+template <class E>
+inline constexpr int kValues = 0;
+template <>
+inline constexpr int kValues<model::Operator> = 8;
+template <>
+inline constexpr int kValues<model::TaintEffect> = 3;
+template <>
+inline constexpr int kValues<model::InstanceState> = 4;
+template <>
+inline constexpr int kValues<model::ConditionStatus> = 3;
+template <>
+inline constexpr int kValues<model::OwnerKind> = 7;
+template <>
+inline constexpr int kValues<model::DoNotDisrupt> = 3;
+template <>
+inline constexpr int kValues<model::PodPhase> = 5;
+template <>
+inline constexpr int kValues<model::ConsolidationPolicy> = 3;
+template <>
+inline constexpr int kValues<model::InterruptionKind> = 6;
+template <>
+inline constexpr int kValues<model::ObjectKind> = 3;
+template <>
+inline constexpr int kValues<model::OutcomeKind> = 3;
+template <>
+inline constexpr int kValues<model::RefusalCode> = 9;
+
+// clang-format off
+template <class A> void parts(A& a, ShapeRecorded& e) { a(e.hash, e.shape); }
+template <class A> void parts(A& a, PodObserved& e) { a(e.pod); }
+template <class A> void parts(A& a, PodGone& e) { a(e.uid, e.namespace_name, e.name); }
+template <class A> void parts(A& a, NodeObserved& e) { a(e.node); }
+template <class A> void parts(A& a, NodeGone& e) { a(e.uid, e.name); }
+template <class A> void parts(A& a, NodeClaimObserved& e) { a(e.claim); }
+template <class A> void parts(A& a, NodeClaimGone& e) { a(e.uid, e.name); }
+template <class A> void parts(A& a, NodePoolObserved& e) { a(e.pool); }
+template <class A> void parts(A& a, NodePoolGone& e) { a(e.name); }
+template <class A> void parts(A& a, NodeClassObserved& e) { a(e.node_class); }
+template <class A> void parts(A& a, NodeClassGone& e) { a(e.ref); }
+template <class A> void parts(A& a, DaemonSetObserved& e) { a(e.daemon_set); }
+template <class A> void parts(A& a, DaemonSetGone& e) { a(e.uid); }
+template <class A> void parts(A& a, CatalogueObserved& e) { a(e.catalogue); }
+template <class A> void parts(A& a, PricesObserved& e) { a(e.update); }
+template <class A> void parts(A& a, InterruptionReceived& e) { a(e.interruption); }
+template <class A> void parts(A& a, InstanceObserved& e) { a(e.instance); }
+template <class A> void parts(A& a, InstanceGone& e) { a(e.provider_id); }
+template <class A> void parts(A& a, ListStarted& e) { a(e.kind); }
+template <class A> void parts(A& a, ListEnded& e) { a(e.kind, e.version); }
+template <class A> void parts(A& a, SourceBeat& e) { a(e.source, e.version); }
+template <class A> void parts(A& a, InputRefused& e) { a(e.source, e.id, e.reason, e.digest); }
+template <class A> void parts(A& a, model::Command& c) { a(c.rule, c.reason, c.evidence, c.spec); }
+template <class A> void parts(A& a, model::AttemptStarted& e) { a(e.command, e.attempt); }
+template <class A> void parts(A& a, model::CommandAbandoned& e) { a(e.command, e.reason); }
+template <class A> void parts(A& a, model::ReadBackPod& p) { a(p.uid, p.namespace_name, p.name, p.drainable, p.daemon, p.do_not_disrupt); }
+template <class A> void parts(A& a, model::NodeReadBack& r) { a(r.exists, r.tainted, r.pods); }
+template <class A> void parts(A& a, model::Outcome& o) {
+  a(o.command, o.attempt, o.kind, o.code, o.message, o.object_uid, o.instances, o.exhausted, o.read_back);
+}
+template <class A> void parts(A& a, model::Verdict& v) { a(v.subject, v.rule, v.code, v.args); }
+template <class A> void parts(A& a, model::Nomination& n) { a(n.claim, n.node, n.pods, n.until_millis); }
+template <class A> void parts(A& a, ProvisioningHeld& e) { a(e.until_millis); }
+template <class A> void parts(A& a, LogCreated& e) { a(e.id); }
+template <class A> void parts(A& a, DaemonStarted& e) { a(e.version, e.decision_version, e.config); }
+template <class A> void parts(A& a, base::Hash128& h) { a(h.low, h.high); }
+template <class A> void parts(A& a, RoundClosed& e) { a(e.facts, e.decisions, e.decision_digest, e.state_digest); }
+template <class A> void parts(A& a, EpochOpened& e) { a(e.epoch, e.holder); }
+template <class A> void parts(A& a, WallClockJumped& e) { a(e.offset_millis); }
+template <class A> void parts(A& a, LogTailCut& e) { a(e.from, e.reason); }
+// clang-format on
+
+// Walks every member of a value and hands the leaves to `Derived::leaf`.
+template <class Derived>
+class Walk {
+ public:
+  template <class... T>
+  void operator()(T&... members) {
+    count_ += sizeof...(T);
+    (value(members), ...);
+  }
+
+ protected:
+  template <class T>
+  void value(T& v) {
+    if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::same_as<T, std::string>) {
+      self().leaf(v);
+    } else {
+      const std::size_t outer = std::exchange(count_, 0);
+      if constexpr (requires { parts(self(), v); })
+        parts(self(), v);
+      else
+        fields(self(), v);
+      EXPECT_EQ(count_, member_count<T>()) << "a member of " << typeid(T).name() << " is left out";
+      count_ = outer;
+    }
+  }
+  template <class Tag>
+  void value(base::StrongString<Tag>& id) {
+    std::string text = id.str();
+    self().leaf(text);
+    id = base::StrongString<Tag>(text);
+  }
+  template <class Tag, class Number>
+  void value(base::StrongNumber<Tag, Number>& id) {
+    Number number = id.value();
+    self().leaf(number);
+    id = base::StrongNumber<Tag, Number>(number);
+  }
+  template <class A, class B>
+  void value(std::pair<A, B>& v) {
+    value(v.first);
+    value(v.second);
+  }
+  template <class T>
+  void value(std::vector<T>& values) {
+    self().size(values);
+    for (T& v : values) value(v);
+  }
+  template <class T>
+  void value(std::optional<T>& v) {
+    self().presence(v);
+    if (v) value(*v);
+  }
+  template <std::size_t N>
+  void value(std::array<std::uint8_t, N>& bytes) {
+    for (std::uint8_t& byte : bytes) self().leaf(byte);
+  }
+  void value(model::CommandSpec& spec) {
+    std::visit([this](auto& alternative) { value(alternative); }, spec);
+  }
+
+ private:
+  Derived& self() { return static_cast<Derived&>(*this); }
+  std::size_t count_ = 0;
+};
+
+// Every member gets a value of its own that is not its default.
+class FillAll : public Walk<FillAll> {
+ public:
+  template <class T>
+  void leaf(T& v) {
+    ++n_;
+    if constexpr (std::is_same_v<T, bool>)
+      v = !v;
+    else if constexpr (std::is_enum_v<T>)
+      v = static_cast<T>((static_cast<int>(v) + 1) % kValues<T>);
+    else if constexpr (std::is_same_v<T, std::string>)
+      v = "text " + std::to_string(n_);
+    else
+      v = static_cast<T>(n_ * 1'000'003);
+  }
+  template <class T>
+  void size(std::vector<T>& v) {
+    v.resize(2);
+  }
+  template <class T>
+  void presence(std::optional<T>& v) {
+    v.emplace();
+  }
+
+ private:
+  std::int64_t n_ = 0;
+};
+
+// Anything at all, extremes and empties often.
+class FillRandom : public Walk<FillRandom> {
+ public:
+  explicit FillRandom(std::uint64_t seed) : random_(seed) {}
+  template <class T>
+  void leaf(T& v) {
+    if constexpr (std::is_same_v<T, bool>) {
+      v = pick(2) == 1;
+    } else if constexpr (std::is_enum_v<T>) {
+      v = static_cast<T>(pick(static_cast<std::uint64_t>(kValues<T>)));
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      v.clear();
+      for (std::uint64_t left = pick(3) * pick(20); left > 0; --left)
+        v += static_cast<char>(pick(256));
+    } else {
+      const T extremes[] = {T{0}, T{1}, std::numeric_limits<T>::min(),
+                            std::numeric_limits<T>::max()};
+      v = pick(2) == 0 ? extremes[pick(4)] : static_cast<T>(random_());
+    }
+  }
+  template <class T>
+  void size(std::vector<T>& v) {
+    v.resize(pick(4));
+  }
+  template <class T>
+  void presence(std::optional<T>& v) {
+    v.reset();
+    if (pick(2) == 1) v.emplace();
+  }
+
+ private:
+  std::uint64_t pick(std::uint64_t count) { return random_() % count; }
+  std::mt19937_64 random_;
+};
+
+// Canonical bytes of every member.
+class Bytes : public Walk<Bytes> {
+ public:
+  template <class T>
+  void leaf(T& v) {
+    writer_(v);
+  }
+  template <class T>
+  void size(std::vector<T>& v) {
+    writer_(v.size());
+  }
+  template <class T>
+  void presence(std::optional<T>& v) {
+    writer_(v.has_value());
+  }
+  std::string take() { return writer_.take(); }
+
+ private:
+  base::ByteWriter writer_;
+};
+
+template <class Archive>
+void walk(Archive& archive, Body& body) {
+  std::visit([&](auto& value) { archive(value); }, body);
+}
+inline std::string canonical(Body body) {
+  Bytes bytes;
+  walk(bytes, body);
+  return std::to_string(static_cast<int>(type_of(body))) + bytes.take();
+}
+
+// A default body of every event type there is.
+template <std::size_t I = 0>
+void add_commands(std::vector<Body>& bodies) {
+  if constexpr (I < std::variant_size_v<model::CommandSpec>) {
+    model::Command command;
+    command.spec.emplace<I>();
+    bodies.emplace_back(command);
+    add_commands<I + 1>(bodies);
+  }
+}
+template <std::size_t I = 0>
+void add_bodies(std::vector<Body>& bodies) {
+  if constexpr (I < std::variant_size_v<Body>) {
+    if constexpr (std::is_same_v<std::variant_alternative_t<I, Body>, model::Command>)
+      add_commands(bodies);
+    else
+      bodies.emplace_back(std::in_place_index<I>);
+    add_bodies<I + 1>(bodies);
+  }
+}
+inline std::vector<Body> default_bodies() {
+  std::vector<Body> bodies;
+  add_bodies(bodies);
+  return bodies;
+}
+inline std::vector<Body> full_bodies() {
+  std::vector<Body> bodies = default_bodies();
+  for (Body& body : bodies) {
+    FillAll fill;
+    walk(fill, body);
+  }
+  return bodies;
+}
+
+// A copy of bytes that starts at an address with the alignment that stored events have.
+class Aligned {
+ public:
+  explicit Aligned(std::string_view bytes)
+      : words_((bytes.size() + 7) / 8 + 1), size_(bytes.size()) {
+    bytes.copy(data(), bytes.size());
+  }
+  char* data() { return reinterpret_cast<char*>(words_.data()); }
+  std::string_view view() const { return {reinterpret_cast<const char*>(words_.data()), size_}; }
+  std::string_view first(std::size_t count) const { return view().substr(0, count); }
+
+ private:
+  std::vector<std::uint64_t> words_;
+  std::size_t size_;
+};
+
+}  // namespace karst::events::testing
