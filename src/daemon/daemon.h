@@ -1,0 +1,117 @@
+// The engine's thread: takes facts from the inbox, runs rounds, then does what each round says:
+// acknowledge, dispatch, publish. Facts outside the urgent lane cause at most kRoundsPerSecondMax
+// rounds a second; urgent ones and due wake-ups never wait. run() is called on one thread, which
+// becomes the owner of log and state; inbox(), stop(), anchor() and view() are for any.
+//
+// A full disk ends nothing: the ballast is given up, the same round is tried again until it is
+// durable, no new facts are taken meanwhile, and /readyz and an alarm say so. Any other error of
+// the log ends run(); the state in memory is then worthless, and the process must end and recover.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "daemon/happening.h"
+#include "daemon/inbox.h"
+#include "daemon/kill_points.h"
+#include "daemon/log_time.h"
+#include "daemon/notices.h"
+#include "daemon/view.h"
+#include "engine/engine.h"
+#include "events/event_log.h"
+#include "events/snapshots.h"
+#include "ports/command_port.h"
+#include "ports/lease_port.h"
+#include "ports/queue_port.h"
+#include "providers/provider.h"
+
+namespace karst::daemon {
+
+inline constexpr std::int64_t kRoundsPerSecondMax = 20;
+inline constexpr std::int64_t kIdleWaitMaxMillis = 1000;  // between two looks at clock and view
+inline constexpr std::int64_t kFullRetryMillis = 1000;    // between two tries on a full disk
+
+// Everything that the daemon works with. All of it outlives the daemon; `snapshots` and `queue` may
+// be nullptr.
+struct DaemonParts {
+  events::EventLog* log = nullptr;
+  events::Snapshots* snapshots = nullptr;
+  const providers::Provider* provider = nullptr;
+  const base::Clock* clock = nullptr;
+  ports::CommandPort* objects = nullptr;    // the API server's hands
+  ports::CommandPort* instances = nullptr;  // the cloud's hands
+  ports::QueuePort* queue = nullptr;
+  const ports::LeasePort* lease = nullptr;
+  Notices* notices = nullptr;
+  const LineWriter* lines = nullptr;  // for the count of dropped notices
+  KillPoints* kill_points = nullptr;
+  std::function<bool()> release_ballast;  // false: there was none
+  std::vector<std::string> kinds;         // that must be listed before this is ready
+  engine::EngineOptions engine;
+  std::int64_t speed = 1;  // milliseconds of `clock` in one real millisecond
+};
+
+// Leads always: one replica without a lease.
+class AlwaysLeads final : public ports::LeasePort {
+ public:
+  std::int64_t send_deadline_monotonic_millis() const override { return INT64_MAX; }
+};
+
+class Daemon {
+ public:
+  explicit Daemon(DaemonParts parts);
+
+  // Until stop(). Returns the error that ended it.
+  base::Status run();
+  void stop();  // not from a signal handler
+
+  Inbox& inbox() { return inbox_; }
+  const ViewBoard& view() const { return board_; }
+  // What the API server's Date said just now.
+  void anchor(base::WallTime date) { date_millis_ = date.value(); }
+
+ private:
+  base::Status recover();
+  std::vector<ports::Fact> wait_for_facts();
+  base::Status round(std::vector<ports::Fact> facts);
+  base::Status wait_for_space(base::Error error);
+  void carry_out(engine::Round& round);
+  void acknowledge(const engine::Round& round);
+  void dispatch(const engine::Round& round);
+  base::Status tell(model::Position through, std::int64_t round_millis);
+  void publish();
+  base::LogTime log_now();
+  bool wake_due();
+  std::chrono::milliseconds real(std::int64_t clock_millis) const;
+  void watch_wall_clock();
+
+  DaemonParts parts_;
+  KillPointLog log_;
+  std::optional<KillPointSnapshots> snapshots_;
+  engine::Engine engine_;
+  Inbox inbox_;
+  ViewBoard board_;
+  Watcher watcher_;
+  Counters counters_;
+  std::optional<LogTimeline> timeline_;
+  std::optional<base::LogTime> wake_at_;
+  model::Position told_through_;
+  std::int64_t last_round_monotonic_millis_ = 0;
+  std::int64_t round_millis_ = 0;
+  bool recovered_ = false;
+  bool disk_full_ = false;
+  std::atomic<bool> stopping_{false};
+  std::atomic<std::int64_t> date_millis_{0};  // 0: nothing new
+};
+
+// Log time of the last event; nothing for an empty log.
+base::Result<std::optional<base::LogTime>> last_log_time(const events::EventLog& log);
+
+}  // namespace karst::daemon

@@ -1,0 +1,316 @@
+#include "daemon/happening.h"
+
+#include <utility>
+
+#include "events/codec.h"
+
+namespace karst::daemon {
+
+using events::EventType;
+using model::CommandKind;
+
+struct Watcher::Scene {
+  const events::Envelope& envelope;
+  const projections::ClusterState& state;
+  std::vector<Happening>& out;
+
+  Happening blank(HappeningKind kind) const {
+    Happening h;
+    h.kind = kind;
+    h.time = envelope.log_time;
+    h.position = envelope.position;
+    return h;
+  }
+  void tell(Happening happening) const { out.push_back(std::move(happening)); }
+};
+
+namespace {
+
+// Whether the outcome of such a command is told; the others are reads and mirrors.
+bool is_told(CommandKind kind) {
+  switch (kind) {
+    case CommandKind::kCreateNodeClaim:
+    case CommandKind::kLaunch:
+    case CommandKind::kTerminate:
+    case CommandKind::kTaintNode:
+    case CommandKind::kEvictPod:
+      return true;
+    case CommandKind::kDeleteObject:
+    case CommandKind::kSetFinalizer:
+    case CommandKind::kReadBackNode:
+    case CommandKind::kFindInstances:
+    case CommandKind::kSyncNode:
+    case CommandKind::kMirrorClaim:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+void Watcher::prime(const projections::ClusterState& state) {
+  for (const auto& [name, slot] : state.claims().slots()) {
+    const projections::ClaimRow& row = slot.row;
+    ClaimMemo& memo = claims_[name.str()];
+    memo.pool = row.claim.pool.str();
+    memo.node = row.node.str();
+    memo.provider_id = row.instance.provider_id.str();
+    memo.offer = row.instance.offer;
+    memo.allocatable = row.instance.allocatable;
+    memo.created = row.observed;
+    memo.registered = row.registered_at.value() != 0;
+    memo.initialized = row.initialized_at.value() != 0;
+    if (!memo.node.empty()) claim_by_node_[memo.node] = name.str();
+  }
+  for (const auto& [position, slot] : state.commands().slots())
+    if (is_told(model::kind_of(slot.row.command.spec))) open_[position] = slot.row.command;
+  for (const std::string_view uid : state.pods().pending()) waiting_.insert(model::PodUid(uid));
+}
+
+std::int64_t Watcher::fleet_price_nanos_per_hour() const {
+  std::int64_t sum = 0;
+  for (const auto& [name, memo] : claims_)
+    if (!memo.provider_id.empty()) sum += memo.offer.price_nanos_per_hour;
+  return sum;
+}
+
+void Watcher::see(const events::Event& event, const projections::ClusterState& state,
+                  std::vector<Happening>& out) {
+  const Scene scene{event.envelope, state, out};
+  switch (event.envelope.type) {  // the many that nobody is told about are not even decoded
+    case EventType::kShapeRecorded:
+    case EventType::kRoundClosed:
+    case EventType::kSourceBeat:
+    case EventType::kListStarted:
+    case EventType::kListEnded:
+    case EventType::kInstanceObserved:
+    case EventType::kCatalogueObserved:
+    case EventType::kPricesObserved:
+      return;
+    default:
+      break;
+  }
+  const events::Body body = events::decode_body(event);
+  if (const auto* e = std::get_if<events::PodObserved>(&body)) return pod_observed(scene, e->pod);
+  if (const auto* e = std::get_if<events::PodGone>(&body)) return pod_gone(scene, *e);
+  if (const auto* e = std::get_if<events::NodeObserved>(&body))
+    return node_observed(scene, e->node);
+  if (const auto* e = std::get_if<events::NodeClaimGone>(&body)) return claim_gone(scene, *e);
+  if (const auto* e = std::get_if<events::InterruptionReceived>(&body))
+    return interrupted(scene, e->interruption);
+  if (const auto* e = std::get_if<model::Command>(&body)) return command(scene, *e);
+  if (const auto* e = std::get_if<model::Outcome>(&body)) return outcome(scene, *e);
+  if (const auto* e = std::get_if<model::Nomination>(&body)) return expected(scene, *e);
+  if (const auto* e = std::get_if<model::CommandAbandoned>(&body)) {
+    open_.erase(e->command);
+  } else if (const auto* n = std::get_if<events::NodeGone>(&body)) {
+    const std::string claim = claim_of_node(n->name.str());
+    Happening h = about_claim(scene, HappeningKind::kNodeGone, claim);
+    h.node = n->name.str();
+    scene.tell(std::move(h));
+  } else if (const auto* v = std::get_if<model::Verdict>(&body)) {
+    Happening h = scene.blank(HappeningKind::kVerdict);
+    h.text = v->subject;
+    h.reason = v->code;
+    h.args = v->args;
+    scene.tell(std::move(h));
+  } else if (const auto* s = std::get_if<events::DaemonStarted>(&body)) {
+    Happening h = scene.blank(HappeningKind::kStarted);
+    h.text = s->version;
+    h.reason = s->decision_version;
+    scene.tell(std::move(h));
+  } else if (const auto* j = std::get_if<events::WallClockJumped>(&body)) {
+    Happening h = scene.blank(HappeningKind::kWallClockJumped);
+    h.millis = j->offset_millis;
+    scene.tell(std::move(h));
+  } else if (const auto* cut = std::get_if<events::LogTailCut>(&body)) {
+    Happening h = scene.blank(HappeningKind::kTailCut);
+    h.text = cut->reason;
+    scene.tell(std::move(h));
+  }
+}
+
+void Watcher::pod_observed(const Scene& scene, const model::Pod& pod) {
+  const bool waits = pod.node.empty() && pod.active();
+  const bool waited = waiting_.contains(pod.uid);
+  if (waits == waited) return;
+  if (waits)
+    waiting_.insert(pod.uid);
+  else
+    waiting_.erase(pod.uid);
+  if (!waits && pod.node.empty()) return;  // ended before it had a node
+  Happening h = scene.blank(waits ? HappeningKind::kPodWaiting : HappeningKind::kPodBound);
+  h.namespace_name = pod.namespace_name;
+  h.pod = pod.name;
+  h.owner = pod.owner_name;
+  h.node = pod.node.str();
+  scene.tell(std::move(h));
+}
+
+void Watcher::pod_gone(const Scene& scene, const events::PodGone& gone) {
+  if (waiting_.erase(gone.uid) != 0) return;
+  Happening h = scene.blank(HappeningKind::kPodGone);
+  h.namespace_name = gone.namespace_name;
+  h.pod = gone.name;
+  scene.tell(std::move(h));
+}
+
+void Watcher::node_observed(const Scene& scene, const model::Node& node) {
+  const projections::ClaimRow* row = scene.state.claim_by_provider_id(node.provider_id);
+  if (row == nullptr) return;
+  const std::string& name = row->claim.name.str();
+  ClaimMemo& memo = claims_[name];
+  memo.pool = row->claim.pool.str();
+  memo.node = node.name.str();
+  memo.allocatable = node.allocatable;
+  claim_by_node_[memo.node] = name;
+  if (!memo.registered && model::has_label(node.labels, model::kRegisteredLabel)) {
+    memo.registered = true;
+    scene.tell(about_claim(scene, HappeningKind::kRegistered, name));
+  }
+  if (!memo.initialized && model::has_label(node.labels, model::kInitializedLabel)) {
+    memo.initialized = true;
+    scene.tell(about_claim(scene, HappeningKind::kInitialized, name));
+  }
+}
+
+void Watcher::interrupted(const Scene& scene, const model::Interruption& interruption) {
+  const projections::ClaimRow* row = scene.state.claim_by_provider_id(interruption.provider_id);
+  Happening h = about_claim(scene, HappeningKind::kInterrupted,
+                            row == nullptr ? std::string() : row->claim.name.str());
+  h.provider_id = interruption.provider_id.str();
+  h.reason = model::interruption_kind_name(interruption.kind);
+  if (interruption.deadline_millis != 0)
+    h.millis = interruption.deadline_millis - scene.envelope.log_time.value();
+  scene.tell(std::move(h));
+}
+
+void Watcher::command(const Scene& scene, const model::Command& command) {
+  if (is_told(model::kind_of(command.spec))) open_[scene.envelope.position] = command;
+  if (const auto* create = std::get_if<model::CreateNodeClaim>(&command.spec)) {
+    claims_[create->claim.name.str()].pool = create->claim.pool.str();
+  } else if (const auto* remove = std::get_if<model::DeleteObject>(&command.spec)) {
+    if (remove->object.kind != model::ObjectKind::kNodeClaim) return;
+    Happening h = about_claim(scene, HappeningKind::kLeaving, remove->object.name);
+    h.reason = command.reason;
+    scene.tell(std::move(h));
+  }
+}
+
+void Watcher::outcome(const Scene& scene, const model::Outcome& outcome) {
+  const auto at = open_.find(outcome.command);
+  if (at == open_.end()) return;
+  const model::Command command = at->second;
+  if (outcome.kind != model::OutcomeKind::kUnclear) open_.erase(at);
+  if (const auto* launch = std::get_if<model::Launch>(&command.spec))
+    return launched(scene, *launch, outcome);
+  if (const auto* create = std::get_if<model::CreateNodeClaim>(&command.spec);
+      create != nullptr && outcome.kind == model::OutcomeKind::kRefused) {
+    claims_.erase(create->claim.name.str());
+  }
+  if (outcome.kind != model::OutcomeKind::kDone) return;
+  if (std::holds_alternative<model::CreateNodeClaim>(command.spec)) return created(scene, command);
+  if (const auto* end = std::get_if<model::Terminate>(&command.spec)) {
+    const projections::ClaimRow* row = scene.state.claim_by_uid(end->claim);
+    Happening h = about_claim(scene, HappeningKind::kTerminated,
+                              row == nullptr ? std::string() : row->claim.name.str());
+    h.provider_id = end->provider_id.str();
+    h.reason = command.reason;
+    scene.tell(std::move(h));
+  } else if (const auto* taint = std::get_if<model::TaintNode>(&command.spec)) {
+    if (!taint->add) return;
+    Happening h = about_claim(scene, HappeningKind::kTainted, claim_of_node(taint->node.str()));
+    h.node = taint->node.str();
+    h.reason = command.reason;
+    h.args = {taint->taint.key, taint->taint.value,
+              std::string(model::taint_effect_name(taint->taint.effect))};
+    scene.tell(std::move(h));
+  } else if (const auto* evict = std::get_if<model::EvictPod>(&command.spec)) {
+    Happening h = about_claim(scene, HappeningKind::kEvicted, claim_of_node(evict->node.str()));
+    h.node = evict->node.str();
+    h.namespace_name = evict->namespace_name;
+    h.pod = evict->name;
+    h.reason = command.reason;
+    scene.tell(std::move(h));
+  }
+}
+
+void Watcher::created(const Scene& scene, const model::Command& command) {
+  const model::NodeClaim& claim = std::get<model::CreateNodeClaim>(command.spec).claim;
+  ClaimMemo& memo = claims_[claim.name.str()];
+  memo.pool = claim.pool.str();
+  if (std::exchange(memo.created, true)) return;
+  Happening h = about_claim(scene, HappeningKind::kClaimCreated, claim.name.str());
+  h.reason = command.reason;
+  h.resources = claim.requests;
+  for (const model::RequirementSpec& requirement : claim.requirements)
+    if (requirement.key == model::kInstanceTypeLabel) h.instance_types = requirement.values;
+  scene.tell(std::move(h));
+}
+
+void Watcher::launched(const Scene& scene, const model::Launch& launch,
+                       const model::Outcome& outcome) {
+  for (const model::Instance& instance : outcome.instances) {
+    const projections::ClaimRow* row = scene.state.claim_by_uid(instance.claim);
+    if (row == nullptr) continue;
+    ClaimMemo& memo = claims_[row->claim.name.str()];
+    if (memo.provider_id == instance.provider_id.str()) continue;
+    memo.pool = row->claim.pool.str();
+    memo.provider_id = instance.provider_id.str();
+    memo.offer = instance.offer;
+    memo.allocatable = instance.allocatable;
+    scene.tell(about_claim(scene, HappeningKind::kLaunched, row->claim.name.str()));
+  }
+  if (outcome.kind == model::OutcomeKind::kDone) return;
+  for (const model::LaunchItem& item : launch.items) {
+    const auto memo = claims_.find(item.name.str());
+    if (memo != claims_.end() && !memo->second.provider_id.empty()) continue;
+    Happening h = about_claim(scene, HappeningKind::kLaunchRefused, item.name.str());
+    h.reason = outcome.kind == model::OutcomeKind::kUnclear
+                   ? model::outcome_kind_name(outcome.kind)
+                   : model::refusal_code_name(outcome.code);
+    h.text = outcome.message;
+    scene.tell(std::move(h));
+  }
+}
+
+void Watcher::expected(const Scene& scene, const model::Nomination& nomination) {
+  const std::string claim =
+      nomination.claim.empty() ? claim_of_node(nomination.node.str()) : nomination.claim.str();
+  Happening h = about_claim(scene, HappeningKind::kPodsExpected, claim);
+  h.node = nomination.node.str();
+  for (const model::PodUid& uid : nomination.pods) {
+    const projections::PodRow* row = scene.state.pods().find(uid.str());
+    h.args.push_back(row == nullptr ? uid.str() : *row->namespace_name + "/" + row->name);
+  }
+  scene.tell(std::move(h));
+}
+
+void Watcher::claim_gone(const Scene& scene, const events::NodeClaimGone& gone) {
+  scene.tell(about_claim(scene, HappeningKind::kClaimGone, gone.name.str()));
+  const auto at = claims_.find(gone.name.str());
+  if (at == claims_.end()) return;
+  claim_by_node_.erase(at->second.node);
+  claims_.erase(at);
+}
+
+Happening Watcher::about_claim(const Scene& scene, HappeningKind kind,
+                               const std::string& claim) const {
+  Happening h = scene.blank(kind);
+  h.claim = claim;
+  const auto at = claims_.find(claim);
+  if (at == claims_.end()) return h;
+  h.pool = at->second.pool;
+  h.node = at->second.node;
+  h.provider_id = at->second.provider_id;
+  h.offer = at->second.offer;
+  h.resources = at->second.allocatable;
+  return h;
+}
+
+std::string Watcher::claim_of_node(const std::string& node) const {
+  const auto at = claim_by_node_.find(node);
+  return at == claim_by_node_.end() ? std::string() : at->second;
+}
+
+}  // namespace karst::daemon

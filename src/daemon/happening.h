@@ -1,0 +1,114 @@
+// What happened, for people: the events of the log joined to what they are about. The one source of
+// notices: story, log lines and counters (docs/decisions/0004). A Watcher remembers what an event
+// alone does not say (which claim a command was about); its memory is bounded by open commands,
+// claims and waiting pods. Plain values, one thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "events/event.h"
+#include "model/cloud.h"
+#include "model/command.h"
+#include "model/ids.h"
+#include "model/resources.h"
+#include "projections/cluster_state.h"
+
+namespace karst::daemon {
+
+enum class HappeningKind {
+  kStarted,        // a process took the log over
+  kPodWaiting,     // a pod without a node was seen
+  kPodsExpected,   // pods were nominated for a claim or a node
+  kPodBound,       // a pod that waited has its node
+  kPodGone,        // a pod that had a node went away
+  kClaimCreated,   // a NodeClaim of ours exists in the API server
+  kLaunched,       // it has its instance
+  kLaunchRefused,  // the cloud said no
+  kRegistered,     // its node joined and was adopted
+  kInitialized,    // its node takes pods
+  kInterrupted,    // the cloud announced that an instance goes
+  kLeaving,        // its deletion was decided
+  kTainted,        // its node takes no new pods
+  kEvicted,        // a pod was asked to leave it
+  kTerminated,     // its instance is being ended
+  kNodeGone,       // the node object went
+  kClaimGone,      // the NodeClaim went
+  kVerdict,        // why something was or was not done
+  kWallClockJumped,
+  kTailCut,
+};
+
+struct Happening {
+  HappeningKind kind = HappeningKind::kStarted;
+  base::LogTime time;
+  model::Position position;
+  std::string claim;  // name
+  std::string pool;
+  std::string node;
+  std::string provider_id;
+  std::string namespace_name;
+  std::string pod;                // name
+  std::string owner;              // of the pod
+  std::string reason;             // of a command, a refusal, an interruption; a verdict's code
+  std::string text;               // a message, a verdict's subject, a version
+  std::vector<std::string> args;  // of a verdict; names of expected pods
+  model::Offer offer;             // of an instance; price 0: not known
+  model::Resources resources;     // requests of a claim, allocatable of a node
+  std::vector<std::string> instance_types;  // that a new claim may use
+  std::int64_t millis =
+      0;  // until an interrupted instance goes (0: not known); offset of a wall clock
+};
+
+// What is known of a claim that is on its way or there.
+struct ClaimMemo {
+  std::string pool;
+  std::string node;
+  std::string provider_id;
+  model::Offer offer;
+  model::Resources allocatable;
+  bool created = false;
+  bool registered = false;
+  bool initialized = false;
+};
+
+class Watcher {
+ public:
+  // Takes over what `state` knows, so that none of it is told again.
+  void prime(const projections::ClusterState& state);
+
+  // Appends what `event` means to `out`. `state` has folded at least this event.
+  void see(const events::Event& event, const projections::ClusterState& state,
+           std::vector<Happening>& out);
+
+  const std::map<std::string, ClaimMemo>& claims() const { return claims_; }
+  // Of the instances that are launched and whose claims are not gone; nano-dollars per hour.
+  std::int64_t fleet_price_nanos_per_hour() const;
+
+ private:
+  struct Scene;  // one event with everything around it
+
+  void pod_observed(const Scene& scene, const model::Pod& pod);
+  void pod_gone(const Scene& scene, const events::PodGone& gone);
+  void node_observed(const Scene& scene, const model::Node& node);
+  void interrupted(const Scene& scene, const model::Interruption& interruption);
+  void command(const Scene& scene, const model::Command& command);
+  void outcome(const Scene& scene, const model::Outcome& outcome);
+  void created(const Scene& scene, const model::Command& command);
+  void launched(const Scene& scene, const model::Launch& launch, const model::Outcome& outcome);
+  void expected(const Scene& scene, const model::Nomination& nomination);
+  void claim_gone(const Scene& scene, const events::NodeClaimGone& gone);
+  Happening about_claim(const Scene& scene, HappeningKind kind, const std::string& claim) const;
+  std::string claim_of_node(const std::string& node) const;
+
+  std::map<std::string, ClaimMemo> claims_;           // by name
+  std::map<std::string, std::string> claim_by_node_;  // node name to claim name
+  std::map<model::Position, model::Command> open_;    // commands whose outcome is told
+  std::set<model::PodUid> waiting_;
+};
+
+}  // namespace karst::daemon

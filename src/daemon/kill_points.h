@@ -1,0 +1,87 @@
+// Places where a test ends this process as a power cut would: KARST_KILL_POINT=NAME or NAME:N in
+// the environment means SIGKILL when the place is passed for the N-th time (from 1). Unset: nothing
+// happens. A decorator each for the log and the snapshots marks the places around their writes; the
+// daemon marks the others. Engine thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "events/event_log.h"
+#include "events/snapshots.h"
+
+namespace karst::daemon {
+
+enum class KillPoint {
+  kBeforeRecover,
+  kAfterRecover,
+  kBeforeAppendFacts,
+  kAfterAppendFacts,
+  kBeforeAppendAnswer,
+  kAfterAppendAnswer,
+  kBeforeAcknowledge,
+  kAfterAcknowledge,
+  kBeforeDispatch,
+  kAfterDispatch,
+  kBeforeSnapshot,
+  kAfterSnapshot,
+  kBeforeStop,
+};
+inline constexpr std::array<std::string_view, 13> kKillPointNames = {
+    "before-recover",       "after-recover",       "before-append-facts", "after-append-facts",
+    "before-append-answer", "after-append-answer", "before-acknowledge",  "after-acknowledge",
+    "before-dispatch",      "after-dispatch",      "before-snapshot",     "after-snapshot",
+    "before-stop"};
+
+class KillPoints {
+ public:
+  // "" (nothing), "NAME" or "NAME:N". Errors: kInvalid for an unknown name or an N that is no
+  // number from 1.
+  static base::Result<KillPoints> parse(std::string_view text);
+
+  // Counts the passing; does not return if this is the one.
+  void pass(KillPoint point);
+  bool armed() const { return left_ > 0; }
+  KillPoint point() const { return point_; }
+  std::uint64_t left() const { return left_; }
+
+ private:
+  KillPoint point_ = KillPoint::kBeforeRecover;
+  std::uint64_t left_ = 0;
+};
+
+class KillPointLog final : public events::EventLog {
+ public:
+  KillPointLog(events::EventLog& log, KillPoints& points) : log_(log), points_(points) {}
+  const model::LogId& id() const override { return log_.id(); }
+  base::Result<model::Position> append(std::span<const events::Record> records,
+                                       events::Durability durability) override;
+  base::Result<std::unique_ptr<events::Cursor>> read(model::Position from) const override {
+    return log_.read(from);
+  }
+  model::Position end() const override { return log_.end(); }
+
+ private:
+  events::EventLog& log_;
+  KillPoints& points_;
+};
+
+class KillPointSnapshots final : public events::Snapshots {
+ public:
+  KillPointSnapshots(events::Snapshots& snapshots, KillPoints& points)
+      : snapshots_(snapshots), points_(points) {}
+  base::Status put(std::string_view version, const events::Snapshot& snapshot) override;
+  base::Result<std::optional<events::Snapshot>> latest(std::string_view version,
+                                                       model::Position position) const override {
+    return snapshots_.latest(version, position);
+  }
+
+ private:
+  events::Snapshots& snapshots_;
+  KillPoints& points_;
+};
+
+}  // namespace karst::daemon

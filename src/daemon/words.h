@@ -1,0 +1,34 @@
+// Small texts for people: lists of names, money, durations. Pure functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/resources.h"
+
+namespace karst::daemon {
+
+inline constexpr std::size_t kNamesShownMax = 5;
+
+// "a, b and 3 other(s)", as Karpenter writes it: at most `shown` names.
+std::string names_list(const std::vector<std::string>& names, std::size_t shown = kNamesShownMax);
+
+// "$0.0421" from nano-dollars, four decimals, rounded.
+std::string dollars(std::int64_t nanos);
+
+// Milliseconds as "850ms", "12s", "2m", "1h5m"; negative ones with a minus.
+std::string duration_text(std::int64_t millis);
+
+// "1 pod", "2 pods".
+std::string counted(std::size_t count, std::string_view noun);
+
+// cpu and memory for people: "1.5 cpu, 3.2 GiB".
+std::string size_text(const model::Resources& resources);
+
+// Every amount under its Kubernetes name with a canonical quantity, sorted by name.
+std::vector<std::pair<std::string, std::string>> quantities(const model::Resources& resources);
+
+}  // namespace karst::daemon
