@@ -1,0 +1,41 @@
+// The simulated interruption queue: at least once, in no order. A message that was received and not
+// acknowledged comes again after the visibility timeout. One thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "model/cloud.h"
+#include "ports/queue_port.h"
+#include "sim/core.h"
+
+namespace karst::sim {
+
+class Queue : public ports::QueuePort {
+ public:
+  explicit Queue(Core& core) : core_(core) {}
+
+  void send(model::Interruption interruption);
+  // A message that is not for us, or not a message at all.
+  void send_refused(const std::string& reason);
+
+  void connect();  // a process came up and receives
+  void acknowledge(const std::string& receipt) override;
+
+  std::size_t waiting() const { return messages_.size(); }
+
+ private:
+  struct Message {
+    events::Body body;
+    std::uint64_t deliveries = 0;
+  };
+  void put(const std::string& id, events::Body body);
+  void receive(const std::string& id, std::uint64_t connection);
+
+  Core& core_;
+  std::map<std::string, Message> messages_;  // by message id
+  std::uint64_t next_ = 0;
+};
+
+}  // namespace karst::sim
