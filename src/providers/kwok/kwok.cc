@@ -1,0 +1,37 @@
+#include "providers/kwok/kwok.h"
+
+#include "providers/kwok/catalogue.h"
+#include "providers/kwok/launch.h"
+
+namespace karst::providers::kwok {
+namespace {
+
+constexpr std::string_view kLabelKeys[] = {kCpuLabel, kFamilyLabel, kMemoryLabel, kSizeLabel};
+
+class Kwok final : public Provider {
+ public:
+  Kwok() : catalogue_(make_catalogue()) {}
+  std::string_view name() const override { return "kwok"; }
+  bool understands(const model::NodeClassRef& ref) const override {
+    return ref.group == "karpenter.kwok.sh" && ref.kind == "KWOKNodeClass";
+  }
+  const model::Catalogue& embedded_catalogue() const override { return catalogue_; }
+  std::span<const std::string_view> label_keys() const override { return kLabelKeys; }
+  std::string encode_launch(std::span<const LaunchSubject> subjects,
+                            const model::LaunchToken& token, std::span<const model::Offer> offers,
+                            const std::string& command_tag) const override {
+    return kwok::encode_launch(catalogue_, subjects, token, offers, command_tag);
+  }
+
+ private:
+  const model::Catalogue catalogue_;
+};
+
+}  // namespace
+
+const Provider& provider() {
+  static const Kwok kProvider;
+  return kProvider;
+}
+
+}  // namespace karst::providers::kwok
