@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,16 +18,22 @@ class Admission {
  public:
   // The events that this fact becomes, in order, judged against `state`: usually one, none when it is old news, many when it
   // closes a list. The caller applies them before it admits the next fact.
-  std::vector<events::Body> admit(const projections::ClusterState& state, events::Body body);
+  std::vector<events::Body> admit(const projections::ClusterState& state, base::LogTime now, events::Body body);
 
   // Forgets open brackets: their source starts over.
-  void reset() { seen_.clear(); }
+  void reset() { brackets_.clear(); }
 
  private:
-  std::vector<events::Body> close_bracket(const projections::ClusterState& state, events::ListEnded ended);
-  void note_seen(const events::Body& body);
+  struct Bracket {
+    base::LogTime started_at;
+    std::set<std::string> named;  // keys of the objects that the list has named so far
+  };
 
-  std::map<std::string, std::set<std::string>> seen_;  // by kind: the keys that the open list has named
+  std::vector<events::Body> close_bracket(const projections::ClusterState& state, const events::ListEnded& ended);
+  void note_named(const events::Body& body);
+
+  std::map<std::string, Bracket> brackets_;             // open lists by kind
+  std::map<std::string, base::LogTime> refused_lately_;  // InputRefused already logged, by source and id
 };
 
 }  // namespace karst::engine

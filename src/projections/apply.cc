@@ -256,6 +256,7 @@ void Apply::interrupt(model::ClaimName name, const model::Interruption& message)
   s.claims_.edit(name, [&](ClaimRow& row) {
     if (row.interrupted_at.value() == 0) {
       row.interrupted_at = now;
+      row.interruption_kind = message.kind;
       row.interruption = logged == nullptr ? at.position : logged->position;
     }
     if (row.deadline_millis == 0 || (message.deadline_millis != 0 && message.deadline_millis < row.deadline_millis))

@@ -74,8 +74,9 @@ struct NodePods {
 class PodTable {
  public:
   PodTable() = default;
-  PodTable(const PodTable&) = delete;
-  PodTable& operator=(const PodTable&) = delete;
+  // Moving keeps every row where it is, so the indexes' views stay good.
+  PodTable(PodTable&&) = default;
+  PodTable& operator=(PodTable&&) = default;
 
   const PodRow* find(std::string_view uid) const;
   std::size_t size() const { return index_.size(); }

@@ -81,6 +81,7 @@ struct ClaimRow {
   bool candidate = false;      // tainted for a voluntary removal that may still be called off
   LogTime interrupted_at;
   Position interruption;       // the message that counts
+  model::InterruptionKind interruption_kind = model::InterruptionKind::kOther;
   std::int64_t deadline_millis = 0;  // unix; when the machine goes, from an interruption
   LogTime terminate_requested_at;
   LogTime found_at;            // the cloud confirmed instance and claim tag
@@ -93,7 +94,7 @@ template <class Archive>
 void fields(Archive& a, ClaimRow& r) {
   a(r.claim, r.observed, r.position, r.create_command, r.created_at, r.confirmed_at, r.root, r.attempts, r.launch_command,
     r.launch_refused, r.launch_code, r.instance, r.launched_at, r.node, r.registered_at, r.initialized_at,
-    r.delete_reason, r.delete_requested_at, r.leave_root, r.candidate, r.interrupted_at, r.interruption,
+    r.delete_reason, r.delete_requested_at, r.leave_root, r.candidate, r.interrupted_at, r.interruption, r.interruption_kind,
     r.deadline_millis, r.terminate_requested_at, r.found_at, r.gone_at);
 }
 

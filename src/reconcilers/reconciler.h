@@ -21,7 +21,8 @@ inline constexpr std::size_t kDecisionsPerPlanMax = 2'000;  // the rest waits fo
 
 struct Decision {
   events::Body body;          // Command, AttemptStarted, CommandAbandoned, Verdict or Nomination
-  model::Position causation;  // the event that led to it; 0: a timer
+  model::Position causation;    // the event that led to it; 0: a timer
+  model::Position correlation;  // the root of the chain; 0: the causation, or itself
 };
 
 // What a reconciler wants. Positions are assigned as decisions are added, so a command knows its id at once.
@@ -34,10 +35,13 @@ class Plan {
   bool full() const { return decisions_.size() >= kDecisionsPerPlanMax; }
 
   // Adds a command with this reconciler's name as its rule; returns its id. REQUIRES: !full().
-  model::CommandId command(model::CommandSpec spec, std::string_view reason, std::vector<model::Position> evidence);
+  // `evidence`: the most telling event first; it becomes the causation. `root`: the correlation, 0 for that event.
+  model::CommandId command(model::CommandSpec spec, std::string_view reason, std::vector<model::Position> evidence,
+                           model::Position root = {});
   // Adds the verdict unless the state knows the same one about (subject, rule) already.
   void verdict(std::string subject, std::string_view code, std::vector<std::string> args, model::Position causation);
   void nominate(model::Nomination nomination, model::Position causation);
+  void hold_provisioning(base::LogTime until);
   void attempt(model::Position command, std::uint32_t attempt);
   void abandon(model::Position command, std::string_view reason, model::Position causation);
   // Asks for a round at that time; the earliest wish counts.
@@ -50,7 +54,7 @@ class Plan {
   std::optional<base::LogTime> earliest_wake() const { return wake_at_; }
 
  private:
-  void add(events::Body body, model::Position causation);
+  void add(events::Body body, model::Position causation, model::Position correlation = {});
 
   const projections::ClusterState& state_;
   std::string rule_;

@@ -1,0 +1,137 @@
+#include "engine/engine.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/check.h"
+#include "engine/decide.h"
+#include "engine/replay.h"
+#include "events/codec.h"
+
+namespace karst::engine {
+namespace {
+
+// Where a fact comes from: an answer from its command, an object that we asked for from the command that asked.
+void fill_causes(const projections::ClusterState& state, const events::Body& body, events::Record& record) {
+  const projections::ClaimRow* claim = nullptr;
+  if (const auto* outcome = std::get_if<model::Outcome>(&body)) {
+    record.causation = outcome->command;
+    const auto* command = state.commands().find(outcome->command);
+    record.correlation = command != nullptr && command->root != model::Position() ? command->root : outcome->command;
+  } else if (const auto* observed = std::get_if<events::NodeClaimObserved>(&body)) {
+    claim = state.claims().find(observed->claim.name);
+    if (claim != nullptr) record.causation = claim->create_command;
+  } else if (const auto* node = std::get_if<events::NodeObserved>(&body)) {
+    claim = state.claim_by_provider_id(node->node.provider_id);
+    if (claim != nullptr) record.causation = claim->launch_command;
+  }
+  if (claim != nullptr) record.correlation = claim->root;
+}
+
+}  // namespace
+
+Engine::Engine(events::EventLog& log, events::Snapshots* snapshots, const providers::Provider& provider, EngineOptions options)
+    : log_(log), snapshots_(snapshots), provider_(provider), options_(std::move(options)) {}
+
+base::Result<Recovery> Engine::recover(base::LogTime now, base::WallTime wall) {
+  KARST_CHECK(!recovered_, "an engine recovers once");
+  Recovery recovery;
+  auto from = rebuild(log_, snapshots_, model::Position(), state_);
+  if (!from) return base::fail(from.error());
+  recovery.folded_from = *from;
+  recovery.end = state_.next_position();
+  recovery.open_commands = state_.commands().size();
+  snapshot_at_ = state_.last_position();
+  // Facts whose round a crash cut off are closed by the next one.
+  facts_since_round_ = state_.last_position().value() - state_.last_round().value();
+  now = std::max(now, state_.last_log_time());
+  if (log_.end() == model::Position(1)) fact_record(events::LogCreated{log_.id()}, now, wall);
+  fact_record(events::DaemonStarted{options_.version, options_.decision_version, options_.config}, now, wall);
+  for (events::Body& body : admission_.admit(state_, now, events::CatalogueObserved{provider_.embedded_catalogue()}))
+    fact_record(std::move(body), now, wall);
+  KARST_TRY(flush(events::Durability::kSynced));
+  recovered_ = true;
+  return recovery;
+}
+
+void Engine::fact_record(events::Body body, base::LogTime now, base::WallTime wall) {
+  events::Record record = events::make_record(body);
+  record.log_time = now;
+  record.wall_time = wall;
+  fill_causes(state_, body, record);
+  apply_record(state_, record, body);
+  unsaved_.push_back(std::move(record));
+  ++facts_since_round_;
+}
+
+base::Status Engine::flush(events::Durability durability) {
+  if (unsaved_.empty()) return {};
+  const model::Position expected(state_.next_position().value() - unsaved_.size());
+  auto first = log_.append(unsaved_, durability);
+  if (!first) return base::fail(first.error());
+  KARST_CHECK(*first == expected, "the log and the state count the same positions");
+  unsaved_.clear();
+  return {};
+}
+
+base::Result<Round> Engine::step(base::LogTime now, base::WallTime wall, std::vector<ports::Fact> facts) {
+  KARST_CHECK(recovered_, "recover() comes before the first step()");
+  KARST_CHECK(facts.size() <= kFactsPerRoundMax, "a round is bounded by kFactsPerRoundMax");
+  now = std::max(now, state_.last_log_time());
+  // A round that found the disk full is finished first: what it applied must be durable before anything new.
+  Round round;
+  const std::uint64_t facts_before = facts_since_round_;
+  for (ports::Fact& fact : facts) {
+    for (events::Body& body : admission_.admit(state_, now, std::move(fact.body)))
+      fact_record(std::move(body), now, fact.wall_time);
+    if (!fact.receipt.empty()) unsaved_receipts_.push_back(std::move(fact.receipt));
+  }
+  round.facts = facts_since_round_ - facts_before;
+  const bool outside_waits = !unsaved_receipts_.empty() || !unsaved_commands_.empty();
+  KARST_TRY(flush(outside_waits ? events::Durability::kSynced : events::Durability::kBuffered));
+  round.to_acknowledge = std::exchange(unsaved_receipts_, {});
+  round.to_dispatch = std::exchange(unsaved_commands_, {});
+  decide(now, wall, round);
+  const bool acts = !unsaved_commands_.empty();
+  if (auto saved = flush(acts ? events::Durability::kSynced : events::Durability::kBuffered); !saved) {
+    // Acknowledgements wait with the rest: a receipt handed out twice does no harm, one that is lost comes again.
+    std::move(round.to_acknowledge.begin(), round.to_acknowledge.end(), std::back_inserter(unsaved_receipts_));
+    unsaved_commands_.insert(unsaved_commands_.begin(), std::make_move_iterator(round.to_dispatch.begin()),
+                             std::make_move_iterator(round.to_dispatch.end()));
+    return base::fail(saved.error());
+  }
+  std::move(unsaved_commands_.begin(), unsaved_commands_.end(), std::back_inserter(round.to_dispatch));
+  unsaved_commands_.clear();
+  round.through = state_.last_position();
+  maybe_snapshot();
+  return round;
+}
+
+void Engine::decide(base::LogTime now, base::WallTime wall, Round& round) {
+  Answer answer = engine::decide(state_, provider_, now, wall);
+  round.decisions = answer.records.size();
+  round.wake_at = answer.wake_at;
+  if (answer.records.empty() && facts_since_round_ == 0) return;  // a wake-up that changed nothing leaves no trace
+  events::RoundClosed closed;
+  closed.facts = std::exchange(facts_since_round_, 0);
+  closed.decisions = answer.records.size();
+  closed.decision_digest = decision_digest(answer.records);
+  closed.state_digest = state_.digest();
+  std::move(answer.records.begin(), answer.records.end(), std::back_inserter(unsaved_));
+  std::move(answer.commands.begin(), answer.commands.end(), std::back_inserter(unsaved_commands_));
+  events::Record record = events::make_record(closed);
+  record.log_time = now;
+  record.wall_time = wall;
+  apply_record(state_, record, closed);
+  unsaved_.push_back(std::move(record));
+}
+
+void Engine::maybe_snapshot() {
+  if (snapshots_ == nullptr || state_.last_position().value() - snapshot_at_.value() < kSnapshotDistance) return;
+  snapshot_at_ = state_.last_position();
+  // Disposable: failing to keep one costs time at the next start, nothing else.
+  (void)snapshots_->put(projections::kProjectionVersion, {state_.last_position(), state_.save()});
+}
+
+}  // namespace karst::engine

@@ -1,0 +1,231 @@
+#include "reconcilers/problem_of.h"
+
+#include <algorithm>
+#include <map>
+
+namespace karst::reconcilers {
+namespace {
+
+using projections::PodRow;
+
+// Whether the pod's expectation still holds: its claim lives and has not been up for too long without the pod.
+bool covered(const ClusterState& state, const Context& context, const PodRow& pod, Plan& plan) {
+  const auto still = [&](LogTime until) {
+    if (until <= context.now) return false;
+    plan.wake_at(until);
+    return true;
+  };
+  if (!pod.expected_node.empty()) {
+    const NodeRow* node = state.nodes().find(pod.expected_node);
+    return node != nullptr && node->node.deletion_millis == 0 && node->tainted_at == Position() && still(pod.expected_until);
+  }
+  if (pod.expected_claim.empty()) return false;
+  const ClaimRow* claim = state.claims().find(pod.expected_claim);
+  if (claim == nullptr || claim->leaving() || claim->gone_at.value() != 0) return false;
+  if (claim->interrupted_at.value() != 0) return false;
+  if (claim->initialized_at.value() == 0) return true;
+  return still(std::max(claim->initialized_at + state.config().nomination_millis,
+                        std::min(pod.expected_until, context.now + state.config().nomination_millis)));
+}
+
+bool leaves(const ClaimRow& row) { return row.leaving() || row.interrupted_at.value() != 0 || row.gone_at.value() != 0; }
+
+}  // namespace
+
+Demand demand_of(const ClusterState& state, const Context& context, Plan& plan) {
+  std::map<model::ShapeHash, std::vector<const PodRow*>> groups;
+  for (const std::string_view uid : state.pods().pending()) {
+    const PodRow& pod = state.pods().row_of(uid);
+    if (!covered(state, context, pod, plan)) groups[pod.shape_hash].push_back(&pod);
+  }
+  for (const auto& [name, slot] : state.claims().slots()) {
+    if (!leaves(slot.row) || slot.row.node.empty() || !ours(slot.row, context)) continue;
+    for (const PodRow* pod : state.pods().on_node(slot.row.node.str()))
+      if (pod->reschedulable() && pod->deletion_millis == 0 && !covered(state, context, *pod, plan))
+        groups[pod->shape_hash].push_back(pod);
+  }
+  Demand demand;
+  for (auto& [shape, pods] : groups) {
+    demand.shapes.push_back(shape);
+    std::sort(pods.begin(), pods.end(), [](const PodRow* a, const PodRow* b) { return a->uid < b->uid; });
+    demand.pods.push_back(std::move(pods));
+  }
+  return demand;
+}
+
+namespace {
+
+// Taints that count: while a node starts, its startup and ephemeral taints are going to leave.
+std::vector<model::Taint> lasting_taints(const std::vector<model::Taint>& taints, const ClaimRow* row) {
+  if (row == nullptr || row->initialized_at.value() != 0) return taints;
+  std::vector<model::Taint> lasting;
+  for (const model::Taint& taint : taints) {
+    const bool startup = std::any_of(row->claim.startup_taints.begin(), row->claim.startup_taints.end(), [&](const model::Taint& one) {
+      return one.key == taint.key && one.effect == taint.effect;
+    });
+    if (!startup && !model::is_known_ephemeral(taint)) lasting.push_back(taint);
+  }
+  return lasting;
+}
+
+// What DaemonSets will still put on a node with these labels and taints.
+model::Resources daemons_to_come(const ClusterState& state, const model::Labels& labels, const std::vector<model::Taint>& taints,
+                                 const model::Resources& running) {
+  model::Resources total;
+  const model::Requirements have = model::Requirements::from_labels(labels);
+  for (const auto& [uid, slot] : state.daemon_sets().slots()) {
+    const auto* shape = state.shapes().find(slot.row.daemon_set.shape);
+    if (shape == nullptr || slot.row.daemon_set.deletion_millis != 0) continue;
+    if (model::first_untolerated(taints, shape->shape.tolerations) != nullptr) continue;
+    const model::Requirements selector = model::Requirements::from_labels(shape->shape.node_selector);
+    if (!have.incompatible(selector, {}).empty()) continue;
+    const auto& terms = shape->shape.required_terms;
+    const bool allowed = terms.empty() || std::any_of(terms.begin(), terms.end(), [&](const model::NodeSelectorTerm& term) {
+      return have.incompatible(model::Requirements(term.expressions), {}).empty();
+    });
+    if (allowed) total += shape->shape.requests;
+  }
+  total -= running;
+  const auto floor_at_zero = [](std::int64_t& amount) { amount = std::max<std::int64_t>(amount, 0); };
+  floor_at_zero(total.cpu_millis);
+  floor_at_zero(total.memory_bytes);
+  floor_at_zero(total.ephemeral_bytes);
+  floor_at_zero(total.pods);
+  std::erase_if(total.extended, [](const auto& one) { return one.second <= 0; });
+  return total;
+}
+
+// Requests of pods that are expected there and not bound there yet.
+model::Resources expected_requests(const std::vector<const PodRow*>& pods, const std::string& node) {
+  model::Resources total;
+  for (const PodRow* pod : pods)
+    if (pod->node == nullptr || *pod->node != node) total += pod->shape->requests;
+  return total;
+}
+
+void add_node(const ClusterState& state, Supply& supply, const NodeRow& node, const ClaimRow* row) {
+  const std::string& name = node.node.name.str();
+  scheduling::Node offer;
+  offer.name = name;
+  offer.labels = node.node.labels;
+  offer.taints = lasting_taints(node.node.taints, row);
+  offer.initialized = row == nullptr || row->initialized_at.value() != 0;
+  // A starting node may not report everything it will have.
+  offer.available = offer.initialized ? node.node.allocatable : model::max_of(node.node.allocatable, row->instance.allocatable);
+  if (row != nullptr && !offer.initialized)
+    for (const auto& [key, value] : row->claim.labels) model::set_label(offer.labels, key, value);
+  model::Resources daemon_running;
+  if (const auto* pods = state.pods().on(name)) {
+    offer.available -= pods->requests;
+    daemon_running = pods->daemon_requests;
+  }
+  offer.available -= expected_requests(state.pods().expected_on_node(name), name);
+  if (row != nullptr) offer.available -= expected_requests(state.pods().expected_on_claim(row->claim.name.str()), name);
+  offer.available -= daemons_to_come(state, offer.labels, offer.taints, daemon_running);
+  supply.nodes.push_back({node.node.name, row == nullptr ? model::ClaimName() : row->claim.name, offer.initialized});
+  supply.offers.push_back(std::move(offer));
+}
+
+void add_claim(const ClusterState& state, Supply& supply, const ClaimRow& row) {
+  scheduling::Node offer;
+  offer.name = row.claim.name.str();
+  offer.labels = row.claim.labels;
+  const auto label = [&](std::string_view key, const std::string& value) {
+    if (!value.empty()) model::set_label(offer.labels, key, value);
+  };
+  label(model::kInstanceTypeLabel, row.instance.offer.instance_type);
+  label(model::kZoneLabel, row.instance.offer.zone);
+  label(model::kCapacityTypeLabel, row.instance.offer.capacity_type);
+  if (const auto* known = state.catalogues().find(state.config().provider))
+    for (const model::InstanceType& type : known->catalogue.types)
+      if (type.name == row.instance.offer.instance_type)
+        for (const model::RequirementSpec& spec : type.requirements)
+          if (spec.op == model::Operator::kIn && spec.values.size() == 1) label(spec.key, spec.values.front());
+  offer.taints = row.claim.taints;
+  offer.initialized = false;
+  offer.available = row.instance.allocatable;
+  offer.available -= expected_requests(state.pods().expected_on_claim(row.claim.name.str()), "");
+  offer.available -= daemons_to_come(state, offer.labels, offer.taints, {});
+  supply.nodes.push_back({{}, row.claim.name, false});
+  supply.offers.push_back(std::move(offer));
+}
+
+bool usable(const NodeRow& node) {
+  return node.node.deletion_millis == 0 && !node.node.cordoned && node.tainted_at == Position();
+}
+
+void add_limits(const ClusterState& state, const model::NodePool& pool, scheduling::Pool& out) {
+  std::int64_t nodes = 0;
+  model::Resources used;
+  for (const auto& [name, slot] : state.claims().slots()) {
+    if (slot.row.claim.pool != pool.name || slot.row.gone_at.value() != 0) continue;
+    ++nodes;
+    used += reserved_capacity(state, slot.row);
+  }
+  for (const auto& [resource, limit] : pool.limits)
+    out.used.push_back({resource, resource == "nodes" ? nodes : used.amount(resource)});
+}
+
+// Offerings that lately had no capacity are not for sale.
+void drop_exhausted(const ClusterState& state, const Context& context, std::vector<model::InstanceType>& types) {
+  for (const auto& [offer, slot] : state.exhausted().slots()) {
+    if (slot.row.until <= context.now) continue;
+    for (model::InstanceType& type : types)
+      if (type.name == offer.instance_type)
+        for (model::Offering& offering : type.offerings)
+          if (offering.zone == offer.zone && offering.capacity_type == offer.capacity_type) offering.available = false;
+  }
+}
+
+}  // namespace
+
+Supply supply_of(const ClusterState& state, const Context& context) {
+  Supply supply;
+  for (const auto& [name, slot] : state.nodes().slots()) {
+    const NodeRow& node = slot.row;
+    if (!usable(node)) continue;
+    const ClaimRow* row = state.claim_by_provider_id(node.node.provider_id);
+    if (row == nullptr && (!node.node.ready || model::has_label(node.node.labels, model::kNodePoolLabel))) continue;
+    if (row != nullptr && (leaves(*row) || !ours(*row, context))) continue;
+    add_node(state, supply, node, row);
+  }
+  for (const auto& [name, slot] : state.claims().slots()) {
+    const ClaimRow& row = slot.row;
+    if (row.launched() && state.node_of(row) == nullptr && !leaves(row) && row.registered_at.value() == 0 && ours(row, context))
+      add_claim(state, supply, row);
+  }
+  return supply;
+}
+
+scheduling::Problem problem_of(const ClusterState& state, const Context& context, const Demand& demand, const Supply& supply) {
+  scheduling::Problem problem;
+  std::vector<model::InstanceType> types = catalogue(state, context).types;
+  drop_exhausted(state, context, types);
+  for (const auto& [name, slot] : state.pools().slots()) {
+    const model::NodePool& pool = slot.row.pool;
+    const auto* node_class = state.node_classes().find(pool.node_class);
+    if (pool.deletion_millis != 0 || pool.replicas || !context.provider.understands(pool.node_class)) continue;
+    if (node_class == nullptr || !node_class->node_class.ready || node_class->node_class.deletion_millis != 0) continue;
+    scheduling::Pool out;
+    out.pool = pool;
+    out.types = types;
+    add_limits(state, pool, out);
+    problem.pools.push_back(std::move(out));
+  }
+  problem.nodes = supply.offers;
+  for (std::size_t group = 0; group < demand.pods.size(); ++group) {
+    const PodRow& first = *demand.pods[group].front();
+    scheduling::PodGroup pods;
+    pods.shape = *first.shape;
+    pods.namespace_name = first.namespace_name == nullptr ? "" : *first.namespace_name;
+    pods.labels = first.labels();
+    pods.count = static_cast<std::int64_t>(demand.pods[group].size());
+    problem.pods.push_back(std::move(pods));
+  }
+  for (const auto& [uid, slot] : state.daemon_sets().slots())
+    if (const auto* shape = state.shapes().find(slot.row.daemon_set.shape); shape != nullptr && slot.row.daemon_set.deletion_millis == 0)
+      problem.daemons.push_back({shape->shape});
+  return problem;
+}
+
+}  // namespace karst::reconcilers

@@ -1,0 +1,35 @@
+// The state as a scheduling problem: which pods ask, what could take them. Internal to provisioning.
+#pragma once
+
+#include <vector>
+
+#include "reconcilers/queries.h"
+#include "scheduling/problem.h"
+
+namespace karst::reconcilers {
+
+// Pods that ask for a place, grouped so that equal ones are one row. Groups by shape hash; pods of a group by uid.
+struct Demand {
+  std::vector<model::ShapeHash> shapes;
+  std::vector<std::vector<const projections::PodRow*>> pods;
+};
+
+// Pending pods that nothing covers, and pods of leaving nodes that have no other place yet.
+Demand demand_of(const ClusterState& state, const Context& context, Plan& plan);
+
+struct SupplyNode {
+  model::NodeName node;    // empty for a claim whose node is not there yet
+  model::ClaimName claim;  // empty for a node that karst did not make
+  bool initialized = false;
+};
+
+// What could take pods now: nodes that stay, and launched claims on their way.
+struct Supply {
+  std::vector<SupplyNode> nodes;
+  std::vector<scheduling::Node> offers;  // same order
+};
+Supply supply_of(const ClusterState& state, const Context& context);
+
+scheduling::Problem problem_of(const ClusterState& state, const Context& context, const Demand& demand, const Supply& supply);
+
+}  // namespace karst::reconcilers

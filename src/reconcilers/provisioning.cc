@@ -1,0 +1,166 @@
+// Provisioning: when the batch window has closed, everything pending and everything on leaving nodes is put to the solver, and
+// its answer becomes claims, nominations and verdicts. A nominated pod asks for no other capacity while its claim lives.
+#include <algorithm>
+#include <map>
+
+#include "reconcilers/list.h"
+#include "reconcilers/problem_of.h"
+#include "reconcilers/queries.h"
+
+namespace karst::reconcilers {
+namespace {
+
+constexpr std::int64_t kHoldMillis = 10'000;  // after a pass that left pods behind
+
+// The claim object for a new node: what Karpenter's provisioner would write (v1.14), with our command id.
+model::NodeClaim claim_of(const scheduling::Problem& problem, const scheduling::NewClaim& wanted, const model::CommandId& id) {
+  const scheduling::Pool& from = problem.pools[wanted.pool];
+  const model::NodePool& pool = from.pool;
+  model::NodeClaim claim;
+  claim.name = model::claim_name_for(pool.name, id);
+  claim.pool = pool.name;
+  claim.pool_uid = pool.uid;
+  claim.labels = pool.template_labels;
+  model::set_label(claim.labels, model::kNodePoolLabel, pool.name.str());
+  std::string kind = pool.node_class.kind;
+  std::transform(kind.begin(), kind.end(), kind.begin(), [](unsigned char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
+  model::set_label(claim.labels, pool.node_class.group + "/" + kind, pool.node_class.name);
+  claim.annotations = pool.template_annotations;
+  model::set_label(claim.annotations, model::kCommandIdAnnotation, to_string(id));
+  model::RequirementSpec types{std::string(model::kInstanceTypeLabel), model::Operator::kIn, {}, 0};
+  for (const std::size_t type : wanted.types) types.values.push_back(from.types[type].name);
+  model::RequirementSpec capacity_types{std::string(model::kCapacityTypeLabel), model::Operator::kIn, {}, 0};
+  for (const model::Offer& offer : wanted.offers) capacity_types.values.push_back(offer.capacity_type);
+  for (auto* list : {&types.values, &capacity_types.values}) {
+    std::sort(list->begin(), list->end());
+    list->erase(std::unique(list->begin(), list->end()), list->end());
+  }
+  for (const model::RequirementSpec& requirement : wanted.requirements)
+    if (requirement.key != types.key && requirement.key != capacity_types.key) claim.requirements.push_back(requirement);
+  claim.requirements.push_back(std::move(capacity_types));
+  claim.requirements.push_back(std::move(types));
+  std::sort(claim.requirements.begin(), claim.requirements.end());
+  claim.requests = wanted.requests;
+  claim.taints = pool.taints;
+  claim.startup_taints = pool.startup_taints;
+  claim.node_class = pool.node_class;
+  claim.expire_after_millis = pool.expire_after_millis;
+  claim.termination_grace_millis = pool.termination_grace_millis;
+  claim.has_finalizer = true;
+  return claim;
+}
+
+// Hands out the pods of each group in uid order.
+class Hand {
+ public:
+  explicit Hand(const Demand& demand) : demand_(demand), next_(demand.pods.size(), 0) {}
+  std::vector<model::PodUid> take(const std::vector<scheduling::Share>& shares) {
+    std::vector<model::PodUid> uids;
+    for (const scheduling::Share& share : shares)
+      for (std::int64_t i = 0; i < share.count; ++i) uids.push_back(demand_.pods[share.group][next_[share.group]++]->uid);
+    std::sort(uids.begin(), uids.end());
+    return uids;
+  }
+
+ private:
+  const Demand& demand_;
+  std::vector<std::size_t> next_;
+};
+
+std::vector<Position> evidence_of(const ClusterState& state, const std::vector<model::PodUid>& uids) {
+  std::vector<Position> evidence;
+  for (const model::PodUid& uid : uids) {
+    if (evidence.size() == model::kEvidenceMax) break;
+    evidence.push_back(state.pods().row_of(uid.str()).position);
+  }
+  return evidence;
+}
+
+void place_on_existing(const ClusterState& state, const Context& context, Plan& plan, const Supply& supply,
+                       const scheduling::Answer& answer, Hand& hand) {
+  for (const scheduling::NodePlacement& placement : answer.placements) {
+    model::Nomination nomination;
+    const SupplyNode& node = supply.nodes[placement.node];
+    nomination.claim = node.claim;
+    if (node.claim.empty()) nomination.node = node.node;
+    nomination.pods = hand.take(placement.pods);
+    // On a node that is up the kube-scheduler should bind within seconds; on a claim it takes as long as the node takes.
+    const std::int64_t wait = node.initialized ? state.config().nomination_millis : state.config().registration_timeout_millis;
+    nomination.until_millis = (context.now + wait).value();
+    const std::vector<Position> evidence = evidence_of(state, nomination.pods);
+    if (plan.full()) return;
+    plan.nominate(std::move(nomination), evidence.empty() ? Position() : evidence.front());
+  }
+}
+
+void make_claims(const ClusterState& state, const Context& context, Plan& plan, const scheduling::Problem& problem,
+                 const scheduling::Answer& answer, Hand& hand) {
+  for (const scheduling::NewClaim& wanted : answer.claims) {
+    model::Nomination nomination;
+    nomination.pods = hand.take(wanted.pods);
+    if (plan.decisions().size() + 2 > kDecisionsPerPlanMax) return;  // the rest is still pending in the next round
+    model::NodeClaim claim = claim_of(problem, wanted, plan.next_id());
+    if (state.claims().contains(claim.name)) continue;  // a name of 25 random bits met its twin: the next round draws another
+    nomination.claim = claim.name;
+    nomination.until_millis = (context.now + state.config().registration_timeout_millis).value();
+    const std::vector<Position> evidence = evidence_of(state, nomination.pods);
+    const Position cause = evidence.empty() ? Position() : evidence.front();
+    plan.command(model::CreateNodeClaim{std::move(claim)}, "provisioned", evidence);
+    plan.nominate(std::move(nomination), cause);
+  }
+}
+
+void say_why_not(const Demand& demand, Plan& plan, const scheduling::Answer& answer) {
+  std::vector<bool> unplaced(demand.pods.size(), false);
+  for (const scheduling::Unplaced& left : answer.unplaced) {
+    unplaced[left.group] = true;
+    std::vector<std::string> args;
+    for (const scheduling::PoolReason& reason : left.reasons) args.push_back(reason.pool + ": " + reason.code + ": " + reason.text);
+    plan.verdict("shape/" + to_string(demand.shapes[left.group]), "unplaced", std::move(args), demand.pods[left.group].front()->position);
+  }
+  for (std::size_t group = 0; group < demand.pods.size(); ++group)
+    if (!unplaced[group]) plan.verdict("shape/" + to_string(demand.shapes[group]), "placed", {}, demand.pods[group].front()->position);
+}
+
+// Whether the batch window over the uncovered pods has closed: idle for a while, or open for too long.
+bool window_closed(const ClusterState& state, const Context& context, Plan& plan, const Demand& demand) {
+  LogTime newest;
+  LogTime oldest;
+  bool fresh = false;  // something asks that the last pass has not seen
+  for (const auto& group : demand.pods)
+    for (const projections::PodRow* pod : group) {
+      const LogTime since = pod->pending_since.value() != 0 ? pod->pending_since : LogTime(1);
+      newest = std::max(newest, since);
+      if (oldest.value() == 0 || since < oldest) oldest = since;
+      fresh = fresh || since > state.held_at();
+    }
+  if (!fresh && context.now < state.held_until()) {
+    plan.wake_at(state.held_until());
+    return false;
+  }
+  const LogTime closes = std::min(newest + state.config().batch_idle_millis, oldest + state.config().batch_max_millis);
+  if (closes <= context.now) return true;
+  plan.wake_at(closes);
+  return false;
+}
+
+}  // namespace
+
+void reconcile_provisioning(const ClusterState& state, const Context& context, Plan& plan) {
+  if (!all_listed(state)) return;
+  const Demand demand = demand_of(state, context, plan);
+  if (demand.pods.empty() || !window_closed(state, context, plan, demand)) return;
+  const Supply supply = supply_of(state, context);
+  const scheduling::Problem problem = problem_of(state, context, demand, supply);
+  const scheduling::Answer answer = scheduling::solve(problem);
+  Hand hand(demand);
+  say_why_not(demand, plan, answer);
+  place_on_existing(state, context, plan, supply, answer, hand);
+  make_claims(state, context, plan, problem, answer, hand);
+  if (!answer.unplaced.empty() && !plan.full()) {
+    plan.hold_provisioning(context.now + kHoldMillis);
+    plan.wake_at(context.now + kHoldMillis);
+  }
+}
+
+}  // namespace karst::reconcilers
