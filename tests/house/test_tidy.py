@@ -94,6 +94,8 @@ class Style(unittest.TestCase):
             ("long macro is no function", {"src/model/x.h": HEADER + "#define X(a) { \\\n" + "  b(a); \\\n" * 80 + "}\nint x;\n"}),
             ("words in strings", {"src/model/x.cc": 'auto s = "double rand() ::now(";\nauto r = R"(float\n{{{)";\n'}),
             ("clock in the daemon", {"src/daemon/x.cc": "auto t = Clock::now();\n"}),
+            ("time-outs of the transport", {"src/http/README.md": "x\n", "src/http/x.cc": "auto t = Clock::now();\n"}),
+            ("tables of a test", {"tests/model/x.cc": function_of(100)}),
             ("double in the daemon", {"src/daemon/x.cc": "double x;\n"}),
             ("README of 30 lines", {"src/model/README.md": "x\n" * 30}),
             ("columns are characters, not bytes", {"src/model/x.cc": "// " + "→" * 97 + "\n"}),
