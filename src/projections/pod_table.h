@@ -117,7 +117,8 @@ class PodTable {
 
   std::deque<PodRow> slots_;
   std::vector<std::uint32_t> free_;
-  boost::unordered_flat_map<std::string_view, std::uint32_t> index_;  // look-ups only; keys live in the rows
+  // Keys live in the rows.
+  boost::unordered_flat_map<std::string_view, std::uint32_t> index_;  // order never shows: look-ups
   std::set<std::string, std::less<>> interned_;
   std::set<std::string_view> pending_;
   std::set<std::pair<base::LogTime, std::string_view>> by_pending_;
