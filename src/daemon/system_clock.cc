@@ -23,20 +23,4 @@ base::WallTime SystemClock::wall() const {
   return base::WallTime(read_millis(CLOCK_REALTIME));
 }
 
-ScaledClock::ScaledClock(const base::Clock& real, std::int64_t speed, base::WallTime wall_start)
-    : real_(real),
-      speed_(speed),
-      real_start_millis_(real.monotonic_millis()),
-      wall_start_(wall_start) {
-  KARST_CHECK(speed >= 1 && speed <= kSpeedMax, "speed out of range");
-}
-
-std::int64_t ScaledClock::monotonic_millis() const {
-  return (real_.monotonic_millis() - real_start_millis_) * speed_;
-}
-
-base::WallTime ScaledClock::wall() const {
-  return base::WallTime(wall_start_.value() + monotonic_millis());
-}
-
 }  // namespace karst::daemon

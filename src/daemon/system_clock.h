@@ -15,18 +15,19 @@ class SystemClock final : public base::Clock {
   base::WallTime wall() const override;
 };
 
-// A clock for a world that runs `speed` times as fast as this one: 1 to kSpeedMax. Its wall time
-// starts at `wall_start` and never jumps.
-inline constexpr std::int64_t kSpeedMax = 1000;
-class ScaledClock final : public base::Clock {
+// The same clock with a wall time that starts at `wall_start` and never jumps: of a made-up world,
+// which goes on where its log ended.
+class ShiftedClock final : public base::Clock {
  public:
-  ScaledClock(const base::Clock& real, std::int64_t speed, base::WallTime wall_start);
-  std::int64_t monotonic_millis() const override;
-  base::WallTime wall() const override;
+  ShiftedClock(const base::Clock& real, base::WallTime wall_start)
+      : real_(real), real_start_millis_(real.monotonic_millis()), wall_start_(wall_start) {}
+  std::int64_t monotonic_millis() const override { return real_.monotonic_millis(); }
+  base::WallTime wall() const override {
+    return base::WallTime(wall_start_.value() + real_.monotonic_millis() - real_start_millis_);
+  }
 
  private:
   const base::Clock& real_;
-  const std::int64_t speed_;
   const std::int64_t real_start_millis_;
   const base::WallTime wall_start_;
 };

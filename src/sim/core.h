@@ -49,6 +49,7 @@ struct Core {
   bool connected = false;
   std::uint64_t connection = 0;  // which process; answers to a dead one are lost
   std::uint64_t next_uid = 0;
+  std::string run;  // part of every uid and message id
   // First position of the log that is not durable; asked when a command or an acknowledgement
   // arrives.
   std::function<std::uint64_t()> durable_end = [] { return std::uint64_t{0}; };
@@ -71,7 +72,7 @@ struct Core {
     if (narrator) narrator(line);
   }
   std::string fresh_uid(const char* kind) {
-    return std::string(kind) + "-" + std::to_string(++next_uid);
+    return std::string(kind) + "-" + run + std::to_string(++next_uid);
   }
 };
 

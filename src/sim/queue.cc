@@ -11,7 +11,7 @@ constexpr std::int64_t kVisibilityTimeoutMillis = 30'000;
 }
 
 void Queue::send(model::Interruption interruption) {
-  const std::string id = "m-" + std::to_string(++next_);
+  const std::string id = "m-" + core_.run + std::to_string(++next_);
   interruption.message = model::MessageId(id);
   interruption.sent_millis = core_.now();
   core_.history.messages[id] = MessageRecord{id, "", core_.now(), -1, 0};
@@ -19,7 +19,7 @@ void Queue::send(model::Interruption interruption) {
 }
 
 void Queue::send_refused(const std::string& reason) {
-  const std::string id = "m-" + std::to_string(++next_);
+  const std::string id = "m-" + core_.run + std::to_string(++next_);
   const auto digest = base::sha256("not an interruption " + id);
   const std::string hex = base::hex_lower(digest);
   core_.history.messages[id] = MessageRecord{id, hex, core_.now(), -1, 0};

@@ -17,6 +17,7 @@ World::World(Scenario scenario, std::uint64_t seed, ports::FactSink& sink)
       kubelets_(core_, api_, cloud_, scenario_),
       hands_(core_, api_, cloud_, controllers_, scenario_),
       mishaps_(core_, api_, cloud_, queue_, scenario_) {
+  core_.run = scenario_.run;
   for (const auto& [fault, chance] : scenario_.faults) core_.faults.set(fault, chance);
   for (const model::NodeClass& node_class : scenario_.node_classes) api_.put_node_class(node_class);
   for (const model::NodePool& pool : scenario_.pools) api_.put_pool(pool);
