@@ -242,8 +242,8 @@ void ClaimPacker::open(std::size_t group) {
   }
 }
 
-// The type whose nodes serve the demand at the lowest price; nullopt when no type takes a pod of
-// the group.
+// The type whose nodes serve the demand at the lowest price, of equal ones the dearest, which needs
+// the fewest nodes; nullopt when no type takes a pod of the group.
 std::optional<ClaimPacker::Choice> ClaimPacker::choose(std::size_t group, std::size_t at,
                                                        const Bits& offers,
                                                        const Row& demand) const {
@@ -259,9 +259,7 @@ std::optional<ClaimPacker::Choice> ClaimPacker::choose(std::size_t group, std::s
     const std::int64_t each = fit_count(type.room, request, most_per_node(group));
     if (each == 0) continue;
     const Wide cost = cost_of(*price, type.room, request, demand, left_[group], each);
-    const bool better =
-        !best || std::tie(cost, best->each, *price) < std::tie(best->cost, each, best_price);
-    if (!better) continue;
+    if (best && (cost > best->cost || (cost == best->cost && *price <= best_price))) continue;
     best = Choice{i, each, cost};
     best_price = *price;
   }

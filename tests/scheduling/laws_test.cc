@@ -1,0 +1,223 @@
+// Laws of the solver over random small problems: what must hold of every answer, whatever the
+// problem.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "scheduling/claims.h"
+#include "tests/scheduling/build.h"
+
+namespace karst::scheduling::test {
+namespace {
+
+using model::Operator;
+
+std::int64_t pick(std::int64_t from, std::int64_t below) {
+  return *rc::gen::inRange<std::int64_t>(from, below);
+}
+bool chance(std::int64_t one_in) {
+  return pick(0, one_in) == 0;
+}
+
+model::RequirementSpec random_term() {
+  const std::vector<model::RequirementSpec> terms = {
+      in(std::string(model::kZoneLabel), {"a"}),
+      in(std::string(model::kZoneLabel), {"b"}),
+      in(std::string(model::kZoneLabel), {"z"}),
+      {std::string(model::kCapacityTypeLabel), Operator::kNotIn, {"spot"}, 0},
+      in(std::string(model::kCapacityTypeLabel), {"spot"}),
+      in(std::string(model::kArchLabel), {"arm64"}),
+      {"team", Operator::kExists, {}, 0},
+      {"team", Operator::kNotIn, {"blue"}, 0},
+      in("team", {"blue", "green"}),
+      {"team", Operator::kDoesNotExist, {}, 0},
+      {"size", Operator::kGt, {"4"}, 0},
+      {"size", Operator::kLte, {"6"}, 0},
+  };
+  return terms[static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(terms.size())))];
+}
+
+PodGroup random_group(std::int64_t count_max) {
+  PodGroup group = pods(pick(1, count_max + 1), pick(0, 90) * 100, pick(0, 12));
+  if (chance(8)) group.shape.requests.set_amount("example.com/gpu", pick(1, 3));
+  for (std::int64_t i = chance(3) ? pick(1, 3) : 0; i > 0; --i)
+    group.shape.required_terms.push_back({{random_term()}, false});
+  if (chance(6)) model::set_label(group.shape.node_selector, model::kZoneLabel, "a");
+  if (chance(3)) group.shape.tolerations.push_back({"db", true, "", {}, {}});
+  model::set_label(group.labels, "app", chance(2) ? "web" : "api");
+  if (chance(8)) group.shape.affinity = {one_per_node("web")};
+  if (chance(12)) group.shape.host_ports = {{"", static_cast<std::int32_t>(pick(80, 82)), "TCP"}};
+  if (chance(20)) group.shape.volume_claims = {"data"};
+  group.shape.priority = chance(5) ? 10 : 0;
+  return group;
+}
+
+Pool random_pool(std::int64_t index, bool limits) {
+  Pool result = pool("pool" + std::to_string(index));
+  result.types.push_back(machine("arm2", 2, 8, 15, "arm64"));
+  model::InstanceType gpu = machine("gpu8", 8, 32, 300);
+  gpu.capacity.set_amount("example.com/gpu", 2);
+  gpu.allocatable.set_amount("example.com/gpu", 2);
+  result.types.push_back(gpu);
+  for (auto& type : result.types) {
+    type.allocatable.cpu_millis -= 100;
+    for (auto& offering : type.offerings) offering.available = !chance(6);
+  }
+  result.pool.weight = static_cast<std::int32_t>(pick(0, 2));
+  if (chance(3)) result.pool.taints.push_back({"db", "", model::TaintEffect::kNoSchedule});
+  if (chance(2)) result.pool.requirements.push_back(in("team", {"blue", "red"}));
+  if (chance(3)) result.pool.requirements.push_back({"size", Operator::kGt, {"2"}, 0});
+  if (limits && chance(2)) result.pool.limits.push_back({"cpu", pick(0, 20) * 1000});
+  if (limits && chance(3)) result.pool.limits.push_back({"nodes", pick(0, 4)});
+  if (limits && chance(3)) result.used.push_back({"cpu", pick(0, 4000)});
+  return result;
+}
+
+struct Sizes {
+  std::int64_t groups = 6;
+  std::int64_t count = 12;
+  bool limits = true;
+  bool nodes = true;
+};
+
+Problem random_problem(const Sizes& sizes) {
+  Problem result;
+  for (std::int64_t i = pick(1, sizes.groups + 1); i > 0; --i)
+    result.pods.push_back(random_group(sizes.count));
+  for (std::int64_t i = pick(1, 3); i > 0; --i)
+    result.pools.push_back(random_pool(i, sizes.limits));
+  for (std::int64_t i = pick(0, 3); i > 0; --i) {
+    PodGroup daemon = pods(1, pick(0, 4) * 50, pick(0, 2));
+    if (chance(3)) daemon.shape.required_terms.push_back({{random_term()}, false});
+    if (chance(2)) daemon.shape.tolerations.push_back({"db", true, "", {}, {}});
+    result.daemons.push_back({daemon.shape});
+  }
+  for (std::int64_t i = sizes.nodes ? pick(0, 3) : 0; i > 0; --i) {
+    Node node;
+    node.name = "node" + std::to_string(i);
+    node.labels = {{std::string(model::kHostnameLabel), node.name}};
+    if (chance(2)) model::set_label(node.labels, "team", "blue");
+    model::set_label(node.labels, model::kZoneLabel, chance(2) ? "a" : "b");
+    node.available = amounts(pick(-5, 60) * 100, pick(0, 10), pick(0, 10));
+    node.initialized = !chance(4);
+    if (chance(4)) node.taints.push_back({"db", "", model::TaintEffect::kNoSchedule});
+    result.nodes.push_back(node);
+  }
+  return result;
+}
+
+bool check_law(const char* name, const std::function<void()>& law) {
+  return rc::check(name, law);
+}
+
+TEST(Laws, EveryAnswerIsValidAndRepeatable) {
+  EXPECT_TRUE(check_law("valid and repeatable", [] {
+    const Problem problem = random_problem({});
+    const Answer answer = solve(problem);
+    const std::string text = wrong(problem, answer);
+    if (!text.empty()) RC_LOG() << describe(problem, answer);
+    RC_ASSERT(text == "");
+    RC_ASSERT(answer == solve(problem));
+    RC_TAG(answer.unplaced.empty() ? "all placed" : "some left");
+  }));
+}
+
+// Answers to the same problem in another order place as much of everything at the same price.
+// Groups of equal content are one group in practice: the caller merges them.
+TEST(Laws, OrderDoesNotShow) {
+  EXPECT_TRUE(check_law("order does not show", [] {
+    const Problem problem = random_problem({});
+    for (std::size_t i = 0; i < problem.pods.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        RC_PRE(problem.pods[i].shape != problem.pods[j].shape ||
+               problem.pods[i].labels != problem.pods[j].labels);
+    for (std::size_t i = 1; i < problem.pools.size(); ++i)
+      RC_PRE(problem.pools[i].pool.name != problem.pools[0].pool.name);
+    Problem turned = problem;
+    std::reverse(turned.pods.begin(), turned.pods.end());
+    std::reverse(turned.pools.begin(), turned.pools.end());
+    std::reverse(turned.nodes.begin(), turned.nodes.end());
+    std::reverse(turned.daemons.begin(), turned.daemons.end());
+    for (Pool& pool : turned.pools) std::reverse(pool.types.begin(), pool.types.end());
+    const Answer answer = solve(problem);
+    const Answer other = solve(turned);
+    RC_ASSERT(price(answer) == price(other));
+    for (std::size_t i = 0; i < problem.pods.size(); ++i)
+      RC_ASSERT(placed(answer, i) == placed(other, problem.pods.size() - 1 - i));
+  }));
+}
+
+// The nodes of an answer, as any of the listed types, hold its pods: nothing new is needed for what
+// is not bound to new nodes.
+TEST(Laws, AnAnswerHoldsItsOwnPods) {
+  EXPECT_TRUE(check_law("solving the answer's nodes", [] {
+    Problem problem = random_problem({4, 12, false, false});
+    const Answer answer = solve(problem);
+    Problem again = problem;
+    for (std::size_t i = 0; i < answer.claims.size(); ++i) {
+      const NewClaim& claim = answer.claims[i];
+      const auto nth =
+          static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(claim.types.size())));
+      again.nodes.push_back(node_of(problem, claim, "n" + std::to_string(1000 + i), nth));
+    }
+    const Answer second = solve(again);
+    RC_ASSERT(wrong(again, second) == "");
+    RC_ASSERT(placed(second) == placed(answer));
+    if (problem.pods.size() == 1 && problem.pods[0].shape.affinity.empty() &&
+        problem.pods[0].shape.host_ports.empty())
+      RC_ASSERT(second.claims.empty());
+  }));
+}
+
+// The naive twin: without limits a pod can be placed if it could be placed alone, on some node or
+// on some machine that some pool could buy for it; every such machine is built and judged by
+// `wrong`.
+bool twin_places(const Problem& problem, std::size_t group) {
+  Problem alone = problem;
+  alone.pods = {problem.pods[group]};
+  alone.pods[0].count = 1;
+  const PodGroup& pod = alone.pods[0];
+  if (!pod.shape.volume_claims.empty()) return false;
+  for (std::size_t p = 0; p < problem.pools.size(); ++p)
+    for (std::size_t t = 0; t < problem.pools[p].types.size(); ++t)
+      for (const model::Offering& o : problem.pools[p].types[t].offerings)
+        for (const char* team : {"blue", "green", "red", ""})
+          for (const char* size : {"3", "5", "7", ""}) {
+            if (!o.available) continue;
+            Answer answer;
+            NewClaim claim;
+            claim.pool = p;
+            claim.types = {t};
+            claim.max_capacity = problem.pools[p].types[t].capacity;
+            claim.offers = {
+                {problem.pools[p].types[t].name, o.zone, o.capacity_type, o.price_nanos_per_hour}};
+            claim.pods = {{0, 1}};
+            const bool has_team = !problem.pools[p].pool.requirements.empty() && *team != '\0';
+            if (has_team) claim.requirements.push_back(in("team", {team}));
+            if (*size != '\0') claim.requirements.push_back(in("size", {size}));
+            answer.claims = {claim};
+            bool port_taken = false;
+            for (const Daemon& daemon : problem.daemons)
+              port_taken |= !daemon.shape.host_ports.empty();
+            if (!port_taken && wrong(alone, answer).empty()) return true;
+          }
+  return false;
+}
+
+TEST(Laws, WhatTheTwinPlacesIsPlaced) {
+  EXPECT_TRUE(check_law("twin", [] {
+    const Problem problem = random_problem({3, 4, false, false});
+    const Answer answer = solve(problem);
+    for (std::size_t i = 0; i < problem.pods.size(); ++i) {
+      const bool possible = twin_places(problem, i);
+      RC_LOG() << "group " << i << " twin " << possible << "\n" << describe(problem, answer);
+      RC_ASSERT(placed(answer, i) == (possible ? problem.pods[i].count : 0));
+      RC_TAG(possible ? "possible" : "impossible");
+    }
+  }));
+}
+
+}  // namespace
+}  // namespace karst::scheduling::test
