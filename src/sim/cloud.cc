@@ -118,7 +118,9 @@ model::Outcome Cloud::terminate(const model::Terminate& order) {
   core_.after(
       slow + core_.delay(scenario_.timing.shut_down.first, scenario_.timing.shut_down.second),
       [this, key = order.provider_id.str()] { end(key, "terminated"); });
-  return {};
+  model::Outcome outcome;
+  outcome.instances.push_back(at->second.instance);
+  return outcome;
 }
 
 void Cloud::lose(const model::ProviderId& id, const std::string& why) {

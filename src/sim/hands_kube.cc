@@ -59,18 +59,25 @@ model::Outcome Hands::create_claim(const model::CreateNodeClaim& command) {
   return outcome;
 }
 
+// Done either way; the code says when there was nothing to delete.
 model::Outcome Hands::delete_object(const model::ObjectRef& object) {
+  bool found = false;
   if (object.kind == model::ObjectKind::kPod) {
     const PodEntry* pod = api_.pod(object.uid);
-    if (pod != nullptr) api_.delete_pod(object.uid, pod->shape->grace_seconds);
+    found = pod != nullptr;
+    if (found) api_.delete_pod(object.uid, pod->shape->grace_seconds);
   } else if (object.kind == model::ObjectKind::kNode) {
     const NodeEntry* node = api_.node(object.name);
-    if (node != nullptr && node->node.uid.str() == object.uid) api_.delete_node(object.name);
+    found = node != nullptr && node->node.uid.str() == object.uid;
+    if (found) api_.delete_node(object.name);
   } else {
     const model::NodeClaim* claim = api_.claim(object.name);
-    if (claim != nullptr && claim->uid.str() == object.uid) api_.delete_claim(object.name);
+    found = claim != nullptr && claim->uid.str() == object.uid;
+    if (found) api_.delete_claim(object.name);
   }
-  return {};
+  model::Outcome outcome;
+  if (!found) outcome.code = model::RefusalCode::kGone;
+  return outcome;
 }
 
 model::Outcome Hands::taint(const model::TaintNode& command) {

@@ -34,25 +34,11 @@ model::NodePool pool_named(const std::string& name, std::int64_t consolidate_aft
   pool.consolidate_after_millis = consolidate_after_millis;
   pool.consolidation_policy = model::ConsolidationPolicy::kWhenEmpty;
   pool.budgets = {model::Budget{"100%", {}, "", 0}};
+  // Small machines only, so that a few hundred pods need tens of them.
+  pool.requirements = {
+      {std::string(model::kArchLabel), model::Operator::kIn, {"amd64"}, 0},
+      {"karpenter.kwok.sh/instance-cpu", model::Operator::kIn, {"1", "2", "4", "8"}, 0}};
   return pool;
-}
-
-bool has_value(const model::InstanceType& type, std::string_view key, std::string_view value) {
-  return std::any_of(
-      type.requirements.begin(), type.requirements.end(), [&](const model::RequirementSpec& spec) {
-        return spec.key == key &&
-               std::find(spec.values.begin(), spec.values.end(), value) != spec.values.end();
-      });
-}
-
-// The smaller Linux machines for amd64: a closed world in which prices and sizes still matter.
-model::Catalogue small_machines(const model::Catalogue& all) {
-  model::Catalogue few{all.provider, {}};
-  for (const model::InstanceType& type : all.types)
-    if (type.capacity.cpu_millis <= 16'000 && has_value(type, model::kArchLabel, "amd64") &&
-        has_value(type, model::kOsLabel, "linux"))
-      few.types.push_back(type);
-  return few;
 }
 
 model::PodShape shape_of(std::int64_t cpu_millis, std::int64_t memory_mi, model::OwnerKind owner) {
@@ -88,6 +74,7 @@ class Draw {
 
   void pools() {
     scenario_.pools.push_back(pool_named("default", 1000 * rng_.between(5, 60)));
+    if (rng_.chance(2'000)) scenario_.pools[0].requirements.clear();
     if (rng_.chance(4'000))
       scenario_.pools[0].startup_taints = {
           {"example.com/agent", "", model::TaintEffect::kNoSchedule}};
@@ -104,8 +91,8 @@ class Draw {
       limited.weight = 10;
       limited.limits = {{"cpu", 1000 * rng_.between(8, 48)}};
       if (rng_.chance(5'000)) limited.limits.emplace_back("nodes", rng_.between(2, 10));
-      limited.requirements = {
-          {std::string(model::kCapacityTypeLabel), model::Operator::kIn, {"spot"}, 0}};
+      limited.requirements.push_back(
+          {std::string(model::kCapacityTypeLabel), model::Operator::kIn, {"spot"}, 0});
       scenario_.pools.push_back(limited);
     }
   }
@@ -248,7 +235,7 @@ class Draw {
 Scenario random_scenario(std::uint64_t seed, const model::Catalogue& catalogue) {
   Scenario scenario;
   scenario.name = "seed " + std::to_string(seed);
-  scenario.catalogue = small_machines(catalogue);
+  scenario.catalogue = catalogue;
   scenario.node_classes = {default_node_class()};
   scenario.storm_from_millis = 5 * kMinute;
   scenario.storm_until_millis = 20 * kMinute;

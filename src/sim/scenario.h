@@ -60,7 +60,8 @@ struct Timing {
 
 struct Scenario {
   std::string name;
-  std::string run;  // goes into every uid and message id, so that two worlds on one log never share one
+  std::string
+      run;  // goes into every uid and message id, so that two worlds on one log never share one
   std::int64_t start_unix_millis = 1'767'225'600'000;  // 2026-01-01T00:00:00Z
   std::int64_t storm_from_millis = 0;
   std::int64_t storm_until_millis = 0;

@@ -1,0 +1,72 @@
+#include "tests/simulation/log_index.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "events/codec.h"
+
+namespace karst::simulation {
+
+namespace {
+
+struct Collect {
+  LogIndex& index;
+  const events::Event& event;
+  std::uint64_t position = event.envelope.position.value();
+
+  void operator()(const model::Command& command) const {
+    CommandLife& life = index.commands[position];
+    life.command = command;
+    life.log_millis = event.envelope.log_time.value();
+    life.attempts[1] = position;
+    index.last_command_millis = std::max(index.last_command_millis, life.log_millis);
+    if (const auto* launch = std::get_if<model::Launch>(&command.spec)) {
+      for (const model::LaunchItem& item : launch->items)
+        index.launches[item.claim.str()][item.attempt].push_back(position);
+    } else if (const auto* gone = std::get_if<model::DeleteObject>(&command.spec)) {
+      if (gone->object.kind == model::ObjectKind::kNodeClaim)
+        index.delete_requests.emplace(gone->object.name, position);
+    }
+  }
+  void operator()(const model::AttemptStarted& started) const {
+    index.commands[started.command.value()].attempts[started.attempt] = position;
+    index.last_command_millis =
+        std::max(index.last_command_millis, event.envelope.log_time.value());
+  }
+  void operator()(const model::CommandAbandoned& abandoned) const { end(abandoned.command); }
+  void operator()(const model::Outcome& outcome) const {
+    if (outcome.kind != model::OutcomeKind::kUnclear) end(outcome.command);
+  }
+  void operator()(const events::InterruptionReceived& received) const {
+    index.interruptions.emplace(received.interruption.message.str(), position);
+  }
+  void operator()(const events::InputRefused& input) const {
+    index.refused.emplace(input.id, position);
+  }
+  void operator()(const events::RoundClosed&) const { ++index.rounds; }
+  template <class Other>
+  void operator()(const Other&) const {}
+
+  void end(model::Position command) const {
+    const auto at = index.commands.find(command.value());
+    if (at != index.commands.end() && !at->second.ended) at->second.ended = position;
+  }
+};
+
+}  // namespace
+
+LogIndex index_log(const events::EventLog& log) {
+  LogIndex index;
+  auto cursor = log.read(model::Position(1));
+  KARST_CHECK(cursor.has_value(), "a simulated log can be read");
+  while (true) {
+    auto event = (*cursor)->next();
+    KARST_CHECK(event.has_value(), "a simulated log is whole");
+    if (!*event) return index;
+    ++index.events;
+    const events::Body body = events::decode_body(**event);
+    std::visit(Collect{index, **event}, body);
+  }
+}
+
+}  // namespace karst::simulation
