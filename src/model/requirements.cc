@@ -63,9 +63,11 @@ Operator ValueSet::op() const {
 ValueSet to_value_set(const RequirementSpec& spec) {
   ValueSet set;
   set.min_values = spec.min_values;
-  const std::int64_t number =
-      spec.values.empty() ? 0 : to_integer(spec.values.front()).value_or(std::numeric_limits<std::int64_t>::max());
+  // A bound that is not a number leaves nothing, as one does that no number can meet.
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+  const auto bound = spec.values.empty() ? std::nullopt : to_integer(spec.values.front());
+  const std::int64_t number = bound.value_or(0);
   switch (spec.op) {
     case Operator::kIn: set.values.insert(spec.values.begin(), spec.values.end()); break;
     case Operator::kNotIn:
@@ -75,19 +77,22 @@ ValueSet to_value_set(const RequirementSpec& spec) {
     case Operator::kExists: set.complement = true; break;
     case Operator::kDoesNotExist: break;
     case Operator::kGt:
-      if (number == kMax) return set;  // nothing is greater: DoesNotExist
+      if (!bound || number == kMax) return set;
       set.complement = true;
       set.at_least = number + 1;
       break;
     case Operator::kLt:
+      if (!bound || number == kMin) return set;
       set.complement = true;
       set.at_most = number - 1;
       break;
     case Operator::kGte:
+      if (!bound) return set;
       set.complement = true;
       set.at_least = number;
       break;
     case Operator::kLte:
+      if (!bound) return set;
       set.complement = true;
       set.at_most = number;
       break;
