@@ -62,19 +62,20 @@ base::Result<std::size_t> check_front(model::Position expected, std::string_view
 
 }  // namespace
 
-void encode_event(model::Position position, const Record& record, std::string& out) {
+void encode_front(model::Position position, const Record& record, std::string& out) {
   KARST_CHECK(record.stream.size() <= kStreamMax, "streams are at most kStreamMax bytes");
   KARST_CHECK(record.payload.size() <= kPayloadMax, "payloads are at most kPayloadMax bytes");
   const log::EnvelopeHeader header(
       position.value(), record.log_time.value(), record.wall_time.value(), record.causation.value(),
       record.correlation.value(), static_cast<std::uint16_t>(record.type),
       static_cast<std::uint16_t>(record.stream.size()), kSchemaVersion, 0, 0);
-  const std::size_t front = kHeaderSize + record.stream.size();
-  out.clear();
-  out.reserve(padded(front) + record.payload.size());
-  out.append(reinterpret_cast<const char*>(&header), kHeaderSize);
+  out.assign(reinterpret_cast<const char*>(&header), kHeaderSize);
   out.append(record.stream);
-  out.append(padded(front) - front, '\0');
+  out.append(padded(out.size()) - out.size(), '\0');
+}
+
+void encode_event(model::Position position, const Record& record, std::string& out) {
+  encode_front(position, record, out);
   out.append(record.payload);
 }
 

@@ -55,6 +55,9 @@ struct Record {
 std::string encode_event(model::Position position, const Record& record);
 void encode_event(model::Position position, const Record& record, std::string& out);  // replaces out
 
+// The same without its payload: header, stream, zeros.
+void encode_front(model::Position position, const Record& record, std::string& out);  // replaces out
+
 // Parses and verifies stored bytes. REQUIRES: value.data() is 8-byte aligned. Errors: kCorrupt names the position; kNewer for a
 // type or schema version that this build does not know.
 base::Result<Event> decode_event(model::Position expected, std::string_view value);

@@ -1,0 +1,85 @@
+#include "events/log_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+namespace karst::events {
+namespace {
+
+tl::unexpected<base::Error> folder_error(const std::string& doing, const std::string& path) {
+  const int code = errno;
+  const std::string message = doing + " " + path + ": " + std::strerror(code);
+  switch (code) {
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return base::fail(base::Kind::kDenied, message + ". karst needs to read and write there");
+    case ENOSPC:
+    case EDQUOT:
+      return base::fail(base::Kind::kFull, message + ". Free some space");
+    default:
+      return base::fail(base::Kind::kInvalid,
+                        message + ". Expected a folder that is the log's, or can be made");
+  }
+}
+
+std::string read_holder(int file) {
+  char text[64];
+  const ssize_t size = pread(file, text, sizeof(text), 0);
+  std::string holder(text, size > 0 ? static_cast<std::size_t>(size) : 0);
+  while (!holder.empty() && holder.back() == '\n') holder.pop_back();
+  return holder;
+}
+
+}  // namespace
+
+FolderLock::~FolderLock() {
+  if (file_ >= 0) close(file_);
+}
+
+base::Status FolderLock::take(const std::string& folder) {
+  std::error_code ignored;  // the open below says what is wrong
+  std::filesystem::create_directories(folder, ignored);
+  const std::string path = folder + "/lock";
+  file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+  if (file_ < 0) return folder_error("cannot open", path);
+  if (flock(file_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return folder_error("cannot lock", path);
+    const std::string holder = read_holder(file_);
+    return base::fail(base::Kind::kTaken,
+                      folder + " is in use by " + (holder.empty() ? "another process" : holder) +
+                          ": one process writes a log. Stop it, or give --data another folder");
+  }
+  const std::string holder = "process " + std::to_string(getpid()) + "\n";
+  // Only for the message above: a failure to write it must not keep the log shut.
+  if (ftruncate(file_, 0) != 0 ||
+      pwrite(file_, holder.data(), holder.size(), 0) != static_cast<ssize_t>(holder.size()))
+    return {};
+  return {};
+}
+
+bool ensure_ballast(const std::string& folder, std::uint64_t bytes) {
+  const std::string path = folder + "/ballast";
+  struct stat status{};
+  if (stat(path.c_str(), &status) == 0 &&
+      static_cast<std::uint64_t>(status.st_blocks) * 512 >= bytes)
+    return true;
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+  if (file < 0) return false;
+  const bool reserved = posix_fallocate(file, 0, static_cast<off_t>(bytes)) == 0;
+  close(file);
+  if (!reserved) unlink(path.c_str());
+  return reserved;
+}
+
+void release_ballast(const std::string& folder) {
+  unlink((folder + "/ballast").c_str());
+}
+
+}  // namespace karst::events

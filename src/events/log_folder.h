@@ -1,0 +1,36 @@
+// What lies in the log's folder beside the database: the lock that says who holds it, and the
+// ballast that a full disk gives back. One owner, one thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+
+namespace karst::events {
+
+inline constexpr std::uint64_t kBallastBytes = 64 << 20;
+
+// Held from open until destruction, and let go of by the kernel when the process dies.
+class FolderLock {
+ public:
+  FolderLock() = default;
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+  // Makes the folder when there is none, then takes FOLDER/lock.
+  // Errors: kTaken names the process that holds it; kDenied; kInvalid when the path is no folder;
+  // kFull.
+  base::Status take(const std::string& folder);
+
+ private:
+  int file_ = -1;
+};
+
+// FOLDER/ballast: bytes that are really reserved, to be given back when the disk is full. False
+// when there is no room for it, which is no error: the alarm is that it is missing.
+bool ensure_ballast(const std::string& folder, std::uint64_t bytes);
+void release_ballast(const std::string& folder);
+
+}  // namespace karst::events

@@ -1,0 +1,167 @@
+#include "events/rocks_db.h"
+
+#include <rocksdb/db.h>
+#include <rocksdb/write_batch.h>
+
+#include "base/check.h"
+#include "events/rocks_options.h"
+
+namespace karst::events {
+namespace {
+
+rocksdb::Slice slice(std::string_view text) {
+  return {text.data(), text.size()};
+}
+std::string_view view(const rocksdb::Slice& text) {
+  return {text.data(), text.size()};
+}
+
+// RocksDB says many things with one code and a text.
+base::Error to_error(const rocksdb::Status& status) {
+  const std::string text = status.ToString();
+  if (status.IsNoSpace()) return {base::Kind::kFull, text};
+  if (text.find("Permission denied") != std::string::npos) return {base::Kind::kDenied, text};
+  if (text.find("While lock file") != std::string::npos) return {base::Kind::kTaken, text};
+  return {base::Kind::kCorrupt, text};
+}
+base::Status to_status(const rocksdb::Status& status) {
+  if (status.ok()) return {};
+  return base::fail(to_error(status));
+}
+
+class Iterator final : public RocksIterator {
+ public:
+  explicit Iterator(rocksdb::Iterator* it) : it_(it) {}
+  void seek(std::string_view key) override { it_->Seek(slice(key)); }
+  void seek_for_prev(std::string_view key) override { it_->SeekForPrev(slice(key)); }
+  void seek_to_last() override { it_->SeekToLast(); }
+  void next() override { it_->Next(); }
+  void prev() override { it_->Prev(); }
+  bool valid() const override { return it_->Valid(); }
+  std::string_view key() const override { return view(it_->key()); }
+  std::string_view value() const override { return view(it_->value()); }
+  base::Status status() const override { return to_status(it_->status()); }
+
+ private:
+  std::unique_ptr<rocksdb::Iterator> it_;
+};
+
+class Database final : public RocksDb {
+ public:
+  using Handles = std::vector<rocksdb::ColumnFamilyHandle*>;
+  Database(rocksdb::DB* db, Handles handles) : db_(db), handles_(std::move(handles)) {}
+  ~Database() override {
+    for (rocksdb::ColumnFamilyHandle* handle : handles_) db_->DestroyColumnFamilyHandle(handle);
+    // A failure to close cleanly loses nothing that was synced; opening again says what is wrong.
+    db_->Close().PermitUncheckedError();
+  }
+
+  base::Result<std::optional<std::string>> get(Family family, std::string_view key) const override {
+    std::string value;
+    const rocksdb::Status status = db_->Get(read_options(), handle(family), slice(key), &value);
+    if (status.IsNotFound()) return std::optional<std::string>();
+    if (!status.ok()) return base::fail(to_error(status));
+    return std::optional<std::string>(std::move(value));
+  }
+
+  std::unique_ptr<RocksIterator> iterate(Family family) const override {
+    return std::make_unique<Iterator>(db_->NewIterator(read_options(), handle(family)));
+  }
+
+  void put(Family family, std::string_view key, std::string_view front,
+           std::string_view back) override {
+    const rocksdb::Slice key_part = slice(key);
+    const rocksdb::Slice value_parts[] = {slice(front), slice(back)};
+    const rocksdb::Status status = batch_.Put(handle(family), rocksdb::SliceParts(&key_part, 1),
+                                              rocksdb::SliceParts(value_parts, 2));
+    KARST_CHECK(status.ok(), "a batch takes any key and value below 4 GiB");
+  }
+  void remove(Family family, std::string_view key) override {
+    const rocksdb::Status status = batch_.Delete(handle(family), slice(key));
+    KARST_CHECK(status.ok(), "a batch takes any key");
+  }
+  void discard() override { batch_.Clear(); }
+
+  base::Status write(Sync sync) override {
+    rocksdb::WriteOptions options;
+    options.sync = sync == Sync::kYes;
+    options.disableWAL = sync == Sync::kUnlogged;
+    const rocksdb::Status status = db_->Write(options, &batch_);
+    batch_.Clear();
+    return to_status(status);
+  }
+
+  base::Status resume() override { return to_status(db_->Resume()); }
+  base::Status catch_up() override { return to_status(db_->TryCatchUpWithPrimary()); }
+
+ private:
+  static rocksdb::ReadOptions read_options() {
+    rocksdb::ReadOptions options;
+    options.verify_checksums = true;
+    options.fill_cache = false;  // the log is read in order: what was read is not read again soon
+    options.readahead_size = 256 << 10;
+    return options;
+  }
+  rocksdb::ColumnFamilyHandle* handle(Family family) const {
+    return handles_[static_cast<std::size_t>(family) + 1];
+  }
+
+  std::unique_ptr<rocksdb::DB> db_;
+  Handles handles_;
+  rocksdb::WriteBatch batch_;
+};
+
+base::Result<std::unique_ptr<RocksDb>> opened(const rocksdb::Status& status, rocksdb::DB* db,
+                                              std::vector<rocksdb::ColumnFamilyHandle*> handles) {
+  if (!status.ok()) return base::fail(to_error(status));
+  return std::unique_ptr<RocksDb>(std::make_unique<Database>(db, std::move(handles)));
+}
+
+}  // namespace
+
+std::optional<model::Position> parse_position_key(std::string_view key) {
+  if (key.size() != 8) return std::nullopt;
+  std::uint64_t value = 0;
+  for (const char byte : key) value = value << 8 | static_cast<unsigned char>(byte);
+  return model::Position(value);
+}
+
+base::Result<std::unique_ptr<RocksDb>> RocksDb::open(const std::string& path, Recovery recovery) {
+  rocksdb::DB* db = nullptr;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  const rocksdb::Status status =
+      rocksdb::DB::Open(database_options(recovery, false), path, families(), &handles, &db);
+  return opened(status, db, std::move(handles));
+}
+
+base::Result<std::unique_ptr<RocksDb>> RocksDb::create(const std::string& path) {
+  rocksdb::DBOptions options = database_options(Recovery::kTornTail, false);
+  options.create_if_missing = true;
+  options.create_missing_column_families = true;
+  rocksdb::DB* db = nullptr;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  const rocksdb::Status status = rocksdb::DB::Open(options, path, families(), &handles, &db);
+  return opened(status, db, std::move(handles));
+}
+
+base::Result<std::unique_ptr<RocksDb>> RocksDb::open_read_only(const std::string& path,
+                                                               Recovery recovery) {
+  rocksdb::DB* db = nullptr;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  const rocksdb::Status status = rocksdb::DB::OpenForReadOnly(database_options(recovery, true),
+                                                              path, families(), &handles, &db);
+  return opened(status, db, std::move(handles));
+}
+
+base::Result<std::unique_ptr<RocksDb>> RocksDb::open_secondary(const std::string& path,
+                                                               const std::string& scratch) {
+  rocksdb::DBOptions options = database_options(Recovery::kTornTail, true);
+  options.max_open_files = -1;  // files that the writer deletes stay readable
+  rocksdb::DB* db = nullptr;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  const rocksdb::Status status =
+      rocksdb::DB::OpenAsSecondary(options, path, scratch, families(), &handles, &db);
+  return opened(status, db, std::move(handles));
+}
+
+}  // namespace karst::events

@@ -1,0 +1,87 @@
+// RocksDB behind plain types, so that its headers stay in rocks_db.cc and rocks_options.cc. Inner
+// part of src/events. Writes belong to one thread; get and iterate may come from any. A failure
+// leaves the database as it was; which errors come from a full disk (kFull) can be resumed, all
+// others are final.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "model/ids.h"
+
+namespace karst::events {
+
+enum class Family { kEvents = 0, kSnapshots = 1, kMeta = 2 };
+
+// What opening does with a write-ahead log that is not whole.
+enum class Recovery {
+  kWholeOnly,   // refuse: kCorrupt
+  kTornTail,    // drop an unfinished record at the end, refuse any other damage
+  kUpToDamage,  // keep what is before the first damage
+};
+
+// 8 bytes, big-endian: the order of keys is the order of positions.
+struct PositionKey {
+  explicit PositionKey(model::Position position) {
+    for (int i = 0; i < 8; ++i) bytes[i] = static_cast<char>(position.value() >> (56 - 8 * i));
+  }
+  std::string_view view() const { return {bytes, 8}; }
+  char bytes[8];
+};
+// nullopt when the key is not 8 bytes.
+std::optional<model::Position> parse_position_key(std::string_view key);
+
+// Views stay valid until the next call.
+class RocksIterator {
+ public:
+  virtual ~RocksIterator() = default;
+  virtual void seek(std::string_view key) = 0;
+  virtual void seek_for_prev(std::string_view key) = 0;
+  virtual void seek_to_last() = 0;
+  virtual void next() = 0;
+  virtual void prev() = 0;
+  virtual bool valid() const = 0;
+  virtual std::string_view key() const = 0;
+  virtual std::string_view value() const = 0;
+  // Why it is not valid: fine at an end, kCorrupt on damage.
+  virtual base::Status status() const = 0;
+};
+
+class RocksDb {
+ public:
+  // For the writer of a database that exists, or of one that begins here.
+  static base::Result<std::unique_ptr<RocksDb>> open(const std::string& path, Recovery recovery);
+  static base::Result<std::unique_ptr<RocksDb>> create(const std::string& path);
+  // To look without leaving a trace; nobody may write meanwhile.
+  static base::Result<std::unique_ptr<RocksDb>> open_read_only(const std::string& path,
+                                                               Recovery recovery);
+  // Beside a writer of another process. `scratch`: a folder of its own.
+  static base::Result<std::unique_ptr<RocksDb>> open_secondary(const std::string& path,
+                                                               const std::string& scratch);
+
+  virtual ~RocksDb() = default;
+
+  virtual base::Result<std::optional<std::string>> get(Family family,
+                                                       std::string_view key) const = 0;
+  virtual std::unique_ptr<RocksIterator> iterate(Family family) const = 0;
+
+  // Gathers for the next write; `front` and `back` together are the value.
+  virtual void put(Family family, std::string_view key, std::string_view front,
+                   std::string_view back) = 0;
+  virtual void remove(Family family, std::string_view key) = 0;
+  virtual void discard() = 0;
+  // All that was gathered, or nothing.
+  enum class Sync { kNo, kYes, kUnlogged };  // kUnlogged: may be lost as a whole
+  virtual base::Status write(Sync sync) = 0;
+
+  // After kFull, when there is room again.
+  virtual base::Status resume() = 0;
+  // A secondary sees what the writer has done since.
+  virtual base::Status catch_up() = 0;
+};
+
+}  // namespace karst::events

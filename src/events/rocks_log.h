@@ -1,0 +1,90 @@
+// The log on disk. FOLDER holds RocksDB's files, `high-water` (high_water.h), `lock` and `ballast`
+// (log_folder.h). Column families: events (position, 8 bytes big-endian → encode_event's bytes),
+// snapshots, meta (id, secret). Owner: the one process that holds the lock; others read by
+// open_reader. Thread rules: event_log.h; snapshots() belongs to the engine thread as append does.
+// What a failure leaves behind: nothing of a batch that was not acknowledged, except that a crash
+// may keep a whole one.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "events/event_log.h"
+#include "events/high_water.h"
+#include "events/log_folder.h"
+#include "events/rocks_db.h"
+#include "events/snapshot_store.h"
+
+namespace karst::events {
+
+struct RocksLogOptions {
+  std::string path;                             // made when there is none
+  base::WallTime now;                           // the times of LogCreated, when the log begins here
+  std::uint64_t ballast_bytes = kBallastBytes;  // 0: none
+};
+
+struct OpenReport {
+  bool created = false;
+  std::optional<LogTailCut> cut;  // bytes above the high-water mark were bad and are gone: log this
+  bool ballast = true;            // false: no room for it
+};
+
+class RocksLog final : public EventLog {
+ public:
+  // Takes the lock, checks the tail (tail_check.h), cuts what is torn above the high-water mark. A
+  // new log gets an id, a secret, and LogCreated at position 1. Errors: kTaken names the holder;
+  // kDenied, kInvalid, kFull for the folder; kCorrupt with the position, and kNewer: nothing was
+  // changed in the folder.
+  static base::Result<std::unique_ptr<RocksLog>> open(const RocksLogOptions& options);
+
+  // To read, also beside a process that writes; appends are refused. `scratch`: a folder of this
+  // process alone. Errors: as above; kInvalid when the folder holds no log.
+  static base::Result<std::unique_ptr<RocksLog>> open_reader(const std::string& path,
+                                                             const std::string& scratch);
+  // A reader sees what was written since it was opened.
+  base::Status refresh();
+
+  const model::LogId& id() const override { return id_; }
+  base::Result<model::Position> append(std::span<const Record> records,
+                                       Durability durability) override;
+  base::Result<std::unique_ptr<Cursor>> read(model::Position from) const override;
+  model::Position end() const override {
+    return model::Position(end_.load(std::memory_order_acquire));
+  }
+
+  const OpenReport& open_report() const { return report_; }
+  // 32 bytes, for the salts of leaves (event.h). Never leaves the folder.
+  const std::string& secret() const { return secret_; }
+  Snapshots& snapshots() { return *snapshots_; }
+
+  // After kFull: gives the reserved bytes back, so that appends work again for a while.
+  void release_ballast() { events::release_ballast(path_); }
+
+ private:
+  explicit RocksLog(std::string path) : path_(std::move(path)) {}
+  base::Status open_existing(const HighWaterMark& mark);
+  base::Status begin(base::WallTime now);
+  base::Status read_identity();
+  base::Status cut(model::Position from, model::Position last);
+  base::Status ready_to_write();
+  base::Error write_failed(const base::Error& error);
+  void adopt(std::unique_ptr<RocksDb> db);
+
+  std::string path_;
+  FolderLock lock_;
+  std::shared_ptr<RocksDb> db_;
+  std::unique_ptr<SnapshotStore> snapshots_;
+  HighWaterFile high_water_;
+  model::LogId id_;
+  std::string secret_;
+  OpenReport report_;
+  std::atomic<std::uint64_t> end_{1};
+  bool reader_ = false;
+  bool full_ = false;                  // resume before the next write
+  std::optional<base::Error> broken_;  // no write will be tried again
+  std::string front_;                  // scratch
+};
+
+}  // namespace karst::events

@@ -1,0 +1,207 @@
+// Opening a log on disk: new, existing, damaged, and beside its writer.
+#include <openssl/rand.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/check.h"
+#include "base/sha256.h"
+#include "events/codec.h"
+#include "events/rocks_log.h"
+#include "events/tail_check.h"
+
+namespace karst::events {
+namespace {
+
+constexpr std::string_view kIdKey = "id";
+constexpr std::string_view kSecretKey = "secret";
+constexpr std::size_t kIdBytes = 16;  // 26 base32 characters
+constexpr std::size_t kSecretBytes = 32;
+constexpr std::uint64_t kCutBatchMax = 10'000;
+
+std::string mark_file(const std::string& folder) {
+  return folder + "/high-water";
+}
+
+std::string random_bytes(std::size_t count) {
+  std::string bytes(count, '\0');
+  KARST_CHECK(
+      RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(count)) == 1,
+      "the system has random bytes");
+  return bytes;
+}
+
+// Files that only a database with events in it has.
+bool holds_tables(const std::string& folder) {
+  std::error_code code;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, code))
+    if (entry.path().extension() == ".sst") return true;
+  return false;
+}
+bool holds_database(const std::string& folder) {
+  std::error_code code;
+  return std::filesystem::exists(folder + "/CURRENT", code);
+}
+
+base::Error cannot_open(const std::string& folder, const HighWaterMark& mark,
+                        const base::Error& error) {
+  if (error.kind != base::Kind::kCorrupt) return error.with_context(folder);
+  return damaged(folder, "the database cannot be opened, so the events up to position " +
+                             std::to_string(mark.position.value()) +
+                             " are out of reach: " + error.message)
+      .value();
+}
+
+struct Inspection {
+  TailCheck tail;
+  std::string torn;  // what RocksDB says of its write-ahead log; empty: whole
+};
+
+// Looks without changing anything, so that what is damaged can still be mended by hand.
+base::Result<Inspection> inspect(const std::string& folder, const HighWaterMark& mark) {
+  Inspection found;
+  auto db = RocksDb::open_read_only(folder, Recovery::kWholeOnly);
+  if (!db && db.error().kind == base::Kind::kCorrupt) {
+    found.torn = db.error().message;
+    db = RocksDb::open_read_only(folder, Recovery::kUpToDamage);
+  }
+  if (!db) return base::fail(cannot_open(folder, mark, db.error()));
+  base::Result<TailCheck> tail = check_tail(**db, folder, mark);
+  if (!tail)
+    return base::fail(found.torn.empty() ? tail.error() : tail.error().with_context(found.torn));
+  found.tail = std::move(*tail);
+  if (!found.torn.empty() && !found.tail.cut) {
+    found.tail.cut = model::Position(found.tail.last.value() + 1);
+    found.tail.reason = found.torn;
+  }
+  return found;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<RocksLog>> RocksLog::open(const RocksLogOptions& options) {
+  std::unique_ptr<RocksLog> log(new RocksLog(options.path));
+  KARST_TRY(log->lock_.take(options.path));
+  const auto mark = HighWaterFile::read(mark_file(options.path));
+  if (!mark) return base::fail(mark.error());
+  if (*mark) {
+    KARST_TRY(log->open_existing(**mark));
+  } else {
+    KARST_TRY(log->begin(options.now));
+  }
+  if (options.ballast_bytes > 0)
+    log->report_.ballast = ensure_ballast(options.path, options.ballast_bytes);
+  return log;
+}
+
+// A new log, or one whose making was cut short: the high-water file is made last.
+base::Status RocksLog::begin(base::WallTime now) {
+  const bool exists = holds_database(path_);
+  if (!exists && holds_tables(path_))
+    return damaged(path_, "the files high-water and CURRENT are missing, but there are tables");
+  auto db = exists ? RocksDb::open_read_only(path_, Recovery::kTornTail) : RocksDb::create(path_);
+  if (!db) return base::fail(cannot_open(path_, {}, db.error()));
+  if (exists) {
+    const base::Result<TailCheck> tail = check_tail(**db, path_, {});
+    if (!tail) return base::fail(tail.error());
+    if (tail->last.value() > 1)
+      return damaged(path_, "the file high-water is missing, but there are events up to position " +
+                                std::to_string(tail->last.value()));
+    db = RocksDb::create(path_);
+    if (!db) return base::fail(cannot_open(path_, {}, db.error()));
+  }
+  adopt(std::move(*db));
+  id_ = model::LogId(base::base32_lower(
+      {reinterpret_cast<const std::uint8_t*>(random_bytes(kIdBytes).data()), kIdBytes}));
+  secret_ = random_bytes(kSecretBytes);
+  db_->put(Family::kMeta, kIdKey, id_.str(), {});
+  db_->put(Family::kMeta, kSecretKey, secret_, {});
+  KARST_TRY(high_water_.open(mark_file(path_)));
+  Record record = make_record(LogCreated{id_});
+  record.log_time = base::LogTime(now.value());
+  record.wall_time = now;
+  report_.created = true;
+  const base::Result<model::Position> first = append({&record, 1}, Durability::kSynced);
+  if (!first) return base::fail(first.error());
+  return {};
+}
+
+base::Status RocksLog::open_existing(const HighWaterMark& mark) {
+  const base::Result<Inspection> found = inspect(path_, mark);
+  if (!found) return base::fail(found.error());
+  auto db = RocksDb::open(path_, Recovery::kTornTail);
+  if (!db && db.error().kind == base::Kind::kCorrupt && !found->torn.empty())
+    db = RocksDb::open(path_, Recovery::kUpToDamage);
+  if (!db) return base::fail(cannot_open(path_, mark, db.error()));
+  adopt(std::move(*db));
+  KARST_TRY(read_identity());
+  KARST_TRY(high_water_.open(mark_file(path_)));
+  // Once more when something was torn: what this opening kept may differ from what the look saw.
+  TailCheck tail = found->tail;
+  if (tail.cut) {
+    const base::Result<TailCheck> again = check_tail(*db_, path_, mark);
+    if (!again) return base::fail(again.error());
+    tail.last = again->last;
+    if (again->cut) tail.cut = std::min(*tail.cut, *again->cut);
+    KARST_TRY(cut(*tail.cut, tail.last));
+    report_.cut = LogTailCut{*tail.cut, tail.reason};
+    tail.last = std::min(tail.last, model::Position(tail.cut->value() - 1));
+  }
+  end_.store(tail.last.value() + 1, std::memory_order_release);
+  return {};
+}
+
+base::Status RocksLog::cut(model::Position from, model::Position last) {
+  std::uint64_t gathered = 0;
+  // From the end, so that a crash in between leaves no gap.
+  for (std::uint64_t position = last.value(); position >= from.value(); --position) {
+    db_->remove(Family::kEvents, PositionKey(model::Position(position)).view());
+    if (++gathered % kCutBatchMax == 0) KARST_TRY(db_->write(RocksDb::Sync::kYes));
+  }
+  return db_->write(RocksDb::Sync::kYes);
+}
+
+base::Status RocksLog::read_identity() {
+  const auto id = db_->get(Family::kMeta, kIdKey);
+  if (!id) return base::fail(id.error());
+  const auto secret = db_->get(Family::kMeta, kSecretKey);
+  if (!secret) return base::fail(secret.error());
+  if (!*id || !*secret || (*secret)->size() != kSecretBytes)
+    return damaged(path_, "the log's id or secret is missing");
+  id_ = model::LogId(**id);
+  secret_ = **secret;
+  return {};
+}
+
+void RocksLog::adopt(std::unique_ptr<RocksDb> db) {
+  db_ = std::move(db);
+  snapshots_ = std::make_unique<SnapshotStore>(db_);
+}
+
+base::Result<std::unique_ptr<RocksLog>> RocksLog::open_reader(const std::string& path,
+                                                              const std::string& scratch) {
+  // The mark first: the writer may go on meanwhile, and then there is more, never less.
+  const auto mark = HighWaterFile::read(mark_file(path));
+  if (!mark) return base::fail(mark.error());
+  if (!*mark && !holds_database(path))
+    return base::fail(base::Kind::kInvalid,
+                      path + " holds no log: expected a folder that `karst run --data` made");
+  if (!*mark) return damaged(path, "the file high-water is missing");
+  auto db = RocksDb::open_secondary(path, scratch);
+  if (!db) return base::fail(cannot_open(path, **mark, db.error()));
+  std::unique_ptr<RocksLog> log(new RocksLog(path));
+  log->reader_ = true;
+  log->adopt(std::move(*db));
+  KARST_TRY(log->read_identity());
+  KARST_TRY(log->refresh());
+  const auto value = log->db_->get(Family::kEvents, PositionKey((*mark)->position).view());
+  if (!value) return base::fail(cannot_open(path, **mark, value.error()));
+  if (!*value || base::sha256(**value) != (*mark)->root)
+    return damaged(path,
+                   "the event at position " + std::to_string((*mark)->position.value()) +
+                       (*value ? " is another one than" : " is missing, but it was on disk for") +
+                       " the high-water mark");
+  return log;
+}
+
+}  // namespace karst::events

@@ -1,0 +1,80 @@
+#include "events/rocks_options.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/env.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/table.h>
+
+namespace karst::events {
+namespace {
+
+constexpr std::size_t kMebibyte = 1 << 20;
+
+// RocksDB writes a diary into the folder; a look without a trace must not.
+class NoLogger final : public rocksdb::Logger {
+ public:
+  using rocksdb::Logger::Logv;
+  void Logv(const char*, va_list) override {}
+};
+
+rocksdb::WALRecoveryMode mode_of(Recovery recovery) {
+  switch (recovery) {
+    case Recovery::kWholeOnly:
+      return rocksdb::WALRecoveryMode::kAbsoluteConsistency;
+    case Recovery::kTornTail:
+      return rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+    case Recovery::kUpToDamage:
+      return rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+  }
+  return rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+}
+
+rocksdb::ColumnFamilyOptions family_options(const std::shared_ptr<rocksdb::Cache>& cache,
+                                            std::size_t write_buffer) {
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = cache;
+  table.cache_index_and_filter_blocks =
+      true;                     // counted against the cache, or they grow with the log
+  table.block_size = 16 << 10;  // read in order, so larger blocks compress better
+  table.format_version = 5;
+  rocksdb::ColumnFamilyOptions options;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  options.write_buffer_size = write_buffer;
+  options.max_write_buffer_number = 2;
+  options.compression = rocksdb::kLZ4Compression;
+  options.bottommost_compression = rocksdb::kZSTD;
+  options.paranoid_file_checks = false;  // would read every file twice; blocks have checksums
+  return options;
+}
+
+}  // namespace
+
+rocksdb::DBOptions database_options(Recovery recovery, bool quiet) {
+  rocksdb::DBOptions options;
+  options.create_if_missing = false;  // a lost file must not pass for a new log
+  options.paranoid_checks = true;
+  options.wal_recovery_mode = mode_of(recovery);
+  options.recycle_log_file_num = 0;  // with recycling a flipped bit passes for the end of the log
+  options.wal_compression =
+      rocksdb::kNoCompression;  // its recovery has faults before RocksDB 7.10.2
+  options.max_total_wal_size = 16 * kMebibyte;
+  options.max_open_files = 64;  // each open file holds memory
+  options.max_background_jobs = 2;
+  options.keep_log_file_num = 3;
+  options.max_log_file_size = kMebibyte;
+  options.max_manifest_file_size = 4 * kMebibyte;
+  options.bytes_per_sync = kMebibyte;
+  options.stats_dump_period_sec = 0;
+  if (quiet) options.info_log = std::make_shared<NoLogger>();
+  return options;
+}
+
+std::vector<rocksdb::ColumnFamilyDescriptor> families() {
+  const std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(8 * kMebibyte);
+  return {{rocksdb::kDefaultColumnFamilyName, family_options(cache, kMebibyte)},
+          {"events", family_options(cache, 8 * kMebibyte)},
+          {"snapshots", family_options(cache, 4 * kMebibyte)},
+          {"meta", family_options(cache, kMebibyte)}};
+}
+
+}  // namespace karst::events

@@ -1,0 +1,18 @@
+// RocksDB's settings. Included by rocks_db.cc alone; the reasons are beside each setting in
+// rocks_options.cc.
+#pragma once
+
+#include <rocksdb/db.h>
+
+#include <vector>
+
+#include "events/rocks_db.h"
+
+namespace karst::events {
+
+rocksdb::DBOptions database_options(Recovery recovery, bool quiet);
+
+// The default family, which RocksDB demands, then those of Family in their order.
+std::vector<rocksdb::ColumnFamilyDescriptor> families();
+
+}  // namespace karst::events

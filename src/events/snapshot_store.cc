@@ -1,0 +1,125 @@
+#include "events/snapshot_store.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/set_digest.h"
+
+namespace karst::events {
+namespace {
+
+// A snapshot is a header under (position, 0) and its bytes in pieces under (position, 1),
+// (position, 2), …; the header is written last. Keys are 8 and 4 bytes, big-endian.
+constexpr std::size_t kPieceBytes = 1 << 20;
+constexpr std::size_t kPiecesMax = 4096;
+
+struct Header {
+  std::string version;
+  std::uint64_t size = 0;
+  std::uint64_t hash_low = 0;
+  std::uint64_t hash_high = 0;
+};
+template <class Archive>
+void fields(Archive& a, Header& h) {
+  a(h.version, h.size, h.hash_low, h.hash_high);
+}
+
+std::string key_of(model::Position position, std::uint32_t piece) {
+  std::string key(PositionKey(position).view());
+  for (int shift = 24; shift >= 0; shift -= 8) key.push_back(static_cast<char>(piece >> shift));
+  return key;
+}
+std::optional<model::Position> position_of(std::string_view key) {
+  if (key.size() != 12) return std::nullopt;
+  return parse_position_key(key.substr(0, 8));
+}
+std::uint32_t pieces_of(std::uint64_t size) {
+  return static_cast<std::uint32_t>((size + kPieceBytes - 1) / kPieceBytes);
+}
+
+std::optional<Header> read_header(const RocksDb& db, model::Position position) {
+  const auto value = db.get(Family::kSnapshots, key_of(position, 0));
+  if (!value || !*value) return std::nullopt;
+  Header header;
+  base::ByteReader reader(**value);
+  reader(header);
+  if (!reader.ok() || !reader.at_end() || header.size > kPieceBytes * kPiecesMax)
+    return std::nullopt;
+  return header;
+}
+
+// nullopt when a piece is missing, unreadable or not what was written.
+std::optional<std::string> read_bytes(const RocksDb& db, model::Position position,
+                                      const Header& header) {
+  std::string bytes;
+  bytes.reserve(header.size);
+  for (std::uint32_t piece = 1; piece <= pieces_of(header.size); ++piece) {
+    const auto value = db.get(Family::kSnapshots, key_of(position, piece));
+    if (!value || !*value) return std::nullopt;
+    bytes.append(**value);
+  }
+  if (base::hash128(bytes) != base::Hash128{header.hash_low, header.hash_high}) return std::nullopt;
+  return bytes;
+}
+
+// The positions that have anything stored, newest first, at or before `from`.
+std::vector<model::Position> stored_positions(const RocksDb& db, model::Position from) {
+  std::vector<model::Position> positions;
+  const std::unique_ptr<RocksIterator> it = db.iterate(Family::kSnapshots);
+  it->seek_for_prev(key_of(from, UINT32_MAX));
+  while (it->valid() && positions.size() < 1000) {
+    const std::optional<model::Position> position = position_of(it->key());
+    if (!position || position->value() == 0) break;
+    positions.push_back(*position);
+    it->seek_for_prev(key_of(model::Position(position->value() - 1), UINT32_MAX));
+  }
+  return positions;
+}
+
+}  // namespace
+
+base::Status SnapshotStore::put(std::string_view version, const Snapshot& snapshot) {
+  const std::uint32_t pieces = pieces_of(snapshot.bytes.size());
+  if (pieces > kPiecesMax)
+    return base::fail(base::Kind::kInvalid, "a snapshot of " +
+                                                std::to_string(snapshot.bytes.size()) +
+                                                " bytes is above the bound of 4 GiB");
+  db_->discard();
+  const std::string_view bytes = snapshot.bytes;
+  for (std::uint32_t piece = 1; piece <= pieces; ++piece) {
+    db_->put(Family::kSnapshots, key_of(snapshot.position, piece),
+             bytes.substr((piece - 1) * kPieceBytes, kPieceBytes), {});
+    KARST_TRY(db_->write(RocksDb::Sync::kUnlogged));
+  }
+  const base::Hash128 hash = base::hash128(bytes);
+  const Header header{std::string(version), bytes.size(), hash.low, hash.high};
+  base::ByteWriter writer;
+  writer(header);
+  db_->put(Family::kSnapshots, key_of(snapshot.position, 0), writer.view(), {});
+  KARST_TRY(db_->write(RocksDb::Sync::kUnlogged));
+  return prune();
+}
+
+base::Status SnapshotStore::prune() {
+  const std::vector<model::Position> positions =
+      stored_positions(*db_, model::Position(UINT64_MAX));
+  if (positions.size() <= kSnapshotsKept) return {};
+  const std::unique_ptr<RocksIterator> it = db_->iterate(Family::kSnapshots);
+  const std::string keep_from = key_of(positions[kSnapshotsKept - 1], 0);
+  for (it->seek({}); it->valid() && it->key() < keep_from; it->next())
+    db_->remove(Family::kSnapshots, it->key());
+  return db_->write(RocksDb::Sync::kUnlogged);
+}
+
+base::Result<std::optional<Snapshot>> SnapshotStore::latest(std::string_view version,
+                                                            model::Position position) const {
+  for (const model::Position at : stored_positions(*db_, position)) {
+    const std::optional<Header> header = read_header(*db_, at);
+    if (!header || header->version != version) continue;
+    std::optional<std::string> bytes = read_bytes(*db_, at, *header);
+    if (bytes) return std::optional<Snapshot>(Snapshot{at, std::move(*bytes)});
+  }
+  return std::optional<Snapshot>();
+}
+
+}  // namespace karst::events
