@@ -1,0 +1,120 @@
+#include "kube/kube_edge.h"
+
+#include "http/date.h"
+
+namespace karst::kube {
+namespace {
+
+constexpr std::int64_t kListTimeoutMillis = 60'000;
+constexpr std::int64_t kWatchTimeoutMillis = (kWatchSeconds + 60) * 1000;
+
+ListWatch::Answer answer_of(const http::Response& response) {
+  ListWatch::Answer answer{response.status, response.body, {}};
+  const bool good = response.failure == http::Failure::kNone && response.status == 200;
+  if (!good) answer.error = failure_text(response);
+  // A list that was cut is no list, whatever its status said. A watch may end anyhow.
+  return answer;
+}
+
+}  // namespace
+
+struct KubeEdge::Resource {
+  Resource(const Watched& what, ports::FactSink& sink, const base::Clock& clock)
+      : watched(what), observer(what, sink, clock), protocol(what.path, observer) {}
+  const Watched watched;
+  FactObserver observer;
+  ListWatch protocol;
+  std::string told;  // the trouble that was last told
+};
+
+std::vector<Watched> core_resources() {
+  return {{WatchedKind::kNodePool, "/apis/karpenter.sh/v1/nodepools", {}, {}},
+          {WatchedKind::kNodeClaim, "/apis/karpenter.sh/v1/nodeclaims", {}, {}},
+          {WatchedKind::kNode, "/api/v1/nodes", {}, {}},
+          {WatchedKind::kDaemonSet, "/apis/apps/v1/daemonsets", {}, {}},
+          {WatchedKind::kPod, "/api/v1/pods", {}, {}}};
+}
+
+Watched node_class_resource(const std::string& group, const std::string& version, const std::string& plural,
+                            const std::string& kind) {
+  return {WatchedKind::kNodeClass, "/apis/" + group + "/" + version + "/" + plural, group, kind};
+}
+
+KubeEdge::KubeEdge(Client& client, std::vector<Watched> resources, ports::FactSink& sink, const base::Clock& clock,
+                   Notice notice)
+    : client_(client), clock_(clock), notice_(std::move(notice)) {
+  for (const Watched& watched : resources) resources_.push_back(std::make_unique<Resource>(watched, sink, clock));
+}
+
+KubeEdge::~KubeEdge() = default;
+
+void KubeEdge::start() {
+  client_.after(0, [this] {
+    for (const auto& resource : resources_) carry_out(*resource, resource->protocol.start());
+  });
+}
+
+void KubeEdge::carry_out(Resource& resource, const ListWatch::Step& step) {
+  note_trouble(resource);
+  if (resource.observer.stopped()) return;
+  switch (step.kind) {
+    case ListWatch::Step::Kind::kList: return list(resource, step.path);
+    case ListWatch::Step::Kind::kWatch: return watch(resource, step.path);
+    case ListWatch::Step::Kind::kWait:
+      client_.after(step.millis, [this, &resource] { carry_out(resource, resource.protocol.waited()); });
+  }
+}
+
+void KubeEdge::list(Resource& resource, const std::string& path) {
+  Call call;
+  call.path = path;
+  call.timeout_millis = kListTimeoutMillis;
+  call.response_bytes_max = objects::kListBytesMax;
+  client_.send(std::move(call), [this, &resource](const http::Response& response) {
+    if (response.failure == http::Failure::kCancelled) return;
+    note_date(response);
+    ListWatch::Answer answer = answer_of(response);
+    if (response.failure != http::Failure::kNone) answer.status = 0;
+    carry_out(resource, resource.protocol.list_answered(answer));
+  });
+}
+
+void KubeEdge::watch(Resource& resource, const std::string& path) {
+  Call call;
+  call.path = path;
+  call.timeout_millis = kWatchTimeoutMillis;
+  call.idle_millis = kWatchIdleMillis;
+  // False also when the protocol wants the stream ended; which it was shows in the answer below.
+  auto ended = std::make_shared<bool>(false);
+  call.on_chunk = [&resource, ended](std::string_view bytes) {
+    *ended = !resource.protocol.watch_bytes(bytes);
+    return !*ended && !resource.observer.stopped();
+  };
+  client_.send(std::move(call), [this, &resource, ended](const http::Response& response) {
+    if (response.failure == http::Failure::kCancelled && !*ended) return;
+    carry_out(resource, resource.protocol.watch_closed(answer_of(response)));
+  });
+}
+
+void KubeEdge::note_trouble(Resource& resource) {
+  const std::string& trouble = resource.protocol.trouble();
+  if (trouble == resource.told) return;
+  resource.told = trouble;
+  if (!notice_) return;
+  const std::string what = resource.watched.path;
+  notice_(trouble.empty() ? what + " is followed again" : what + " cannot be followed at the moment: " + trouble);
+}
+
+void KubeEdge::note_date(const http::Response& response) {
+  const auto date = http::parse_http_date(response.header("date"));
+  if (!date) return;
+  offset_millis_ = *date - clock_.wall().value();
+  offset_known_ = true;
+}
+
+std::optional<std::int64_t> KubeEdge::server_offset_millis() const {
+  if (!offset_known_) return std::nullopt;
+  return offset_millis_.load();
+}
+
+}  // namespace karst::kube

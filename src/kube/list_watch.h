@@ -1,0 +1,92 @@
+// The list and watch protocol of one resource as a state machine: answers, bytes, closes and a timer go in, the next step
+// comes out, and what was learned goes to the observer. No I/O, no clock, no threads: the caller carries out the steps.
+//   start → list page by page → watch from the list's version → (closed: watch again; 410: list again; trouble: wait)
+// What is received is hostile: lines and answers are bounded, a line that cannot be read is reported and skipped.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "objects/json.h"
+
+namespace karst::kube {
+
+inline constexpr int kListPageItems = 500;
+inline constexpr std::size_t kWatchLineBytesMax = objects::kObjectBytesMax + 64 * 1024;
+inline constexpr std::int64_t kWatchSeconds = 290;  // the server closes a watch after so long; we open the next
+inline constexpr std::int64_t kBackOffFirstMillis = 200;
+inline constexpr std::int64_t kBackOffMaxMillis = 30'000;
+inline constexpr int kWatchFailuresMax = 5;  // in a row without an event between them; then list again
+
+class ListWatch {
+ public:
+  class Observer {
+   public:
+    virtual ~Observer() = default;
+    virtual void list_started() = 0;
+    virtual void listed(simdjson::dom::element object) = 0;
+    virtual void list_ended(const std::string& version) = 0;
+    virtual void changed(simdjson::dom::element object) = 0;
+    virtual void gone(simdjson::dom::element object) = 0;
+    // Everything up to `version` has been seen.
+    virtual void reached(const std::string& version) = 0;
+    virtual void refused(const std::string& reason, std::string_view bytes) = 0;
+  };
+
+  struct Step {
+    enum class Kind { kList, kWatch, kWait };
+    Kind kind = Kind::kWait;
+    std::string path;         // kList, kWatch: path and query
+    std::int64_t millis = 0;  // kWait
+  };
+  struct Answer {
+    int status = 0;  // 0: none came
+    std::string_view body;
+    std::string error;  // for people, when it is no success
+  };
+
+  // `path`: of the collection, e.g. /api/v1/pods. `observer` outlives this.
+  ListWatch(std::string path, Observer& observer);
+
+  Step start();
+  // The answer to a kList step.
+  Step list_answered(const Answer& answer);
+  // A piece of the stream of a kWatch step. False: end the stream; watch_closed comes next as ever.
+  bool watch_bytes(std::string_view bytes);
+  // The stream of a kWatch step has ended, however. `body` is that of an answer other than 200.
+  Step watch_closed(const Answer& answer);
+  // The time of a kWait step is over.
+  Step waited();
+
+  // Why nothing arrives at the moment, for people; empty while all is well.
+  const std::string& trouble() const { return trouble_; }
+  const std::string& version() const { return version_; }
+
+ private:
+  Step list_step() const;
+  Step watch_step();
+  Step wait(bool then_list, std::string trouble);
+  bool read_page(std::string_view body, std::string& error);
+  bool line(std::string_view bytes);
+  bool event(simdjson::dom::element event, std::string_view bytes);
+  bool stream_error(simdjson::dom::element status);
+
+  const std::string path_;
+  Observer& observer_;
+  objects::Parser parser_;
+  std::string version_;
+  std::string continue_;
+  std::string partial_;          // of a watch line
+  bool skipping_ = false;        // the rest of a line that was too long
+  bool expired_ = false;         // the server has forgotten our version
+  bool progress_ = false;        // this watch has brought an event
+  bool list_next_ = true;        // after waiting
+  int watch_failures_ = 0;
+  std::int64_t back_off_millis_ = kBackOffFirstMillis;
+  std::string trouble_;
+  std::string stream_error_;
+};
+
+}  // namespace karst::kube

@@ -1,0 +1,131 @@
+#include "objects/writer.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/time.h"
+
+namespace karst::objects {
+namespace {
+
+using nlohmann::json;
+
+json labels_json(const model::Labels& labels) {
+  json object = json::object();
+  for (const auto& [key, value] : labels) object[key] = value;
+  return object;
+}
+
+json resources_json(const model::Resources& resources) {
+  json object = json::object();
+  for (const char* name : {"cpu", "memory", "ephemeral-storage", "pods"})
+    if (resources.amount(name) != 0) object[name] = quantity(name, resources.amount(name));
+  for (const auto& [name, amount] : resources.extended) object[name] = quantity(name, amount);
+  return object;
+}
+
+json taints_json(const std::vector<model::Taint>& taints) {
+  json array = json::array();
+  for (const model::Taint& taint : taints) {
+    json object = {{"key", taint.key}, {"effect", std::string(model::taint_effect_name(taint.effect))}};
+    if (!taint.value.empty()) object["value"] = taint.value;
+    array.push_back(std::move(object));
+  }
+  return array;
+}
+
+json requirements_json(const std::vector<model::RequirementSpec>& requirements) {
+  json array = json::array();
+  for (const model::RequirementSpec& spec : requirements) {
+    json object = {{"key", spec.key}, {"operator", std::string(model::operator_name(spec.op))}};
+    if (!spec.values.empty()) object["values"] = spec.values;
+    if (spec.min_values > 0) object["minValues"] = spec.min_values;
+    array.push_back(std::move(object));
+  }
+  return array;
+}
+
+// Go's duration in the units that the CRD takes: whole hours, minutes or seconds.
+std::string duration_text(std::int64_t millis) {
+  if (millis % base::kMillisPerHour == 0) return std::to_string(millis / base::kMillisPerHour) + "h";
+  if (millis % base::kMillisPerMinute == 0) return std::to_string(millis / base::kMillisPerMinute) + "m";
+  return std::to_string(millis / base::kMillisPerSecond) + "s";
+}
+
+json metadata_json(const model::NodeClaim& claim) {
+  json metadata = {{"name", claim.name.str()},
+                   {"labels", labels_json(claim.labels)},
+                   {"annotations", labels_json(claim.annotations)},
+                   {"finalizers", json::array({std::string(model::kTerminationFinalizer)})}};
+  if (!claim.pool_uid.empty()) {
+    metadata["ownerReferences"] = json::array({{{"apiVersion", "karpenter.sh/v1"},
+                                                {"kind", "NodePool"},
+                                                {"name", claim.pool.str()},
+                                                {"uid", claim.pool_uid},
+                                                {"blockOwnerDeletion", true}}});
+  }
+  return metadata;
+}
+
+const char* status_name(model::ConditionStatus status) {
+  if (status == model::ConditionStatus::kTrue) return "True";
+  return status == model::ConditionStatus::kFalse ? "False" : "Unknown";
+}
+
+// RFC 3339 as Kubernetes writes it, in whole seconds; a fraction is kept if there is one, so that what is read back is equal.
+std::string time_text(std::int64_t millis) {
+  std::string text = base::format_rfc3339(millis);
+  if (const auto at = text.find(".000Z"); at != std::string::npos) text.erase(at, 4);
+  return text;
+}
+
+json conditions_json(const std::vector<model::Condition>& conditions) {
+  json array = json::array();
+  for (const model::Condition& condition : conditions) {
+    array.push_back({{"type", condition.type},
+                     {"status", status_name(condition.status)},
+                     {"reason", condition.reason},
+                     {"message", condition.message},
+                     {"lastTransitionTime", time_text(condition.transition_millis)}});
+  }
+  return array;
+}
+
+std::string dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+}  // namespace
+
+std::string quantity(std::string_view resource, std::int64_t amount) {
+  if (resource == "cpu") return model::format_millis(amount);
+  if (resource == "memory" || resource == "ephemeral-storage" || resource.starts_with("hugepages-"))
+    return model::format_bytes(amount);
+  return std::to_string(amount);
+}
+
+std::string node_claim_json(const model::NodeClaim& claim) {
+  json spec = {{"requirements", requirements_json(claim.requirements)},
+               {"nodeClassRef",
+                {{"group", claim.node_class.group}, {"kind", claim.node_class.kind}, {"name", claim.node_class.name}}},
+               {"resources", {{"requests", resources_json(claim.requests)}}},
+               {"expireAfter", claim.expire_after_millis ? duration_text(*claim.expire_after_millis) : "Never"}};
+  if (!claim.taints.empty()) spec["taints"] = taints_json(claim.taints);
+  if (!claim.startup_taints.empty()) spec["startupTaints"] = taints_json(claim.startup_taints);
+  if (claim.termination_grace_millis) spec["terminationGracePeriod"] = duration_text(*claim.termination_grace_millis);
+  return dump({{"apiVersion", "karpenter.sh/v1"}, {"kind", "NodeClaim"}, {"metadata", metadata_json(claim)}, {"spec", spec}});
+}
+
+std::string claim_labels_patch(const model::MirrorClaim& mirror) {
+  return dump({{"metadata", {{"uid", mirror.uid.str()}, {"labels", labels_json(mirror.labels)}}}});
+}
+
+std::string claim_status_patch(const model::MirrorClaim& mirror) {
+  json status = json::object();
+  if (!mirror.provider_id.empty()) status["providerID"] = mirror.provider_id.str();
+  if (!mirror.node_name.empty()) status["nodeName"] = mirror.node_name.str();
+  if (!mirror.image.empty()) status["imageID"] = mirror.image;
+  if (mirror.capacity != model::Resources{}) status["capacity"] = resources_json(mirror.capacity);
+  if (mirror.allocatable != model::Resources{}) status["allocatable"] = resources_json(mirror.allocatable);
+  status["conditions"] = conditions_json(mirror.conditions);
+  return dump({{"metadata", {{"uid", mirror.uid.str()}}}, {"status", status}});
+}
+
+}  // namespace karst::objects

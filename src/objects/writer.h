@@ -1,0 +1,24 @@
+// Model values as the JSON that the API server takes.
+#pragma once
+
+#include <string>
+
+#include "model/cluster.h"
+#include "model/command.h"
+#include "model/resources.h"
+
+namespace karst::objects {
+
+// A quantity that parses to the same amount: "1500m" for cpu, "16Gi" where it is exact, digits otherwise.
+std::string quantity(std::string_view resource, std::int64_t amount);
+
+// The whole karpenter.sh/v1 NodeClaim without status: labels, annotations, the owner reference to its NodePool, the
+// termination finalizer, spec.
+std::string node_claim_json(const model::NodeClaim& claim);
+
+// Merge patch of metadata.labels, tied to the claim's uid.
+std::string claim_labels_patch(const model::MirrorClaim& mirror);
+// Merge patch of status, tied to the claim's uid. Empty fields are left out.
+std::string claim_status_patch(const model::MirrorClaim& mirror);
+
+}  // namespace karst::objects

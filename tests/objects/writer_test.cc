@@ -1,0 +1,79 @@
+// What we write is read back as the same value, and carries what other readers expect of a NodeClaim.
+#include "objects/writer.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "objects/cluster.h"
+
+namespace karst::objects {
+namespace {
+
+using nlohmann::json;
+
+model::NodeClaim claim() {
+  model::NodeClaim claim;
+  claim.name = model::ClaimName("web-abcde");
+  claim.pool = model::PoolName("web");
+  claim.pool_uid = "pool-uid";
+  claim.labels = {{"karpenter.sh/nodepool", "web"}, {"team", "web"}};
+  claim.annotations = {{"karst.sh/command-id", "log-1"}};
+  claim.requirements = {{"node.kubernetes.io/instance-type", model::Operator::kIn, {"b", "a"}, 2},
+                        {"gpu", model::Operator::kDoesNotExist, {}, 0}};
+  claim.requests.cpu_millis = 1500;
+  claim.requests.memory_bytes = std::int64_t{3} << 30;
+  claim.requests.pods = 2;
+  claim.requests.set_amount("example.com/gpu", 1);
+  claim.taints = {{"dedicated", "batch", model::TaintEffect::kNoSchedule}};
+  claim.startup_taints = {{"starting", "", model::TaintEffect::kNoExecute}};
+  claim.node_class = {"karpenter.kwok.sh", "KWOKNodeClass", "default"};
+  claim.termination_grace_millis = 90'000;
+  return claim;
+}
+
+TEST(NodeClaimJson, ReadsBackEqual) {
+  model::NodeClaim wanted = claim();
+  json object = json::parse(node_claim_json(wanted));
+  EXPECT_EQ(object["spec"]["expireAfter"], "Never");
+  EXPECT_EQ(object["spec"]["terminationGracePeriod"], "90s");
+  EXPECT_EQ(object["spec"]["resources"]["requests"]["memory"], "3Gi");
+  EXPECT_EQ(object["metadata"]["finalizers"], json::array({"karpenter.sh/termination"}));
+  EXPECT_EQ(object["metadata"]["ownerReferences"][0]["kind"], "NodePool");
+  EXPECT_EQ(object["metadata"]["ownerReferences"][0]["blockOwnerDeletion"], true);
+  EXPECT_FALSE(object["metadata"]["ownerReferences"][0].contains("controller"));
+  object["metadata"]["uid"] = "claim-uid";  // as the API server does
+  Parser parser;
+  const auto parsed = parser.parse(object.dump(), kObjectBytesMax);
+  ASSERT_TRUE(parsed);
+  const auto read = reduce_node_claim(*parsed);
+  ASSERT_TRUE(read) << read.error().message;
+  wanted.uid = model::ClaimUid("claim-uid");
+  wanted.has_finalizer = true;
+  EXPECT_EQ(*read, wanted);
+}
+
+TEST(ClaimPatches, AreTiedToTheUidAndReadBackEqual) {
+  model::MirrorClaim mirror;
+  mirror.uid = model::ClaimUid("claim-uid");
+  mirror.labels = {{"a", "1"}};
+  mirror.provider_id = model::ProviderId("kwok://n");
+  mirror.capacity.cpu_millis = 4000;
+  mirror.conditions = {{"Launched", model::ConditionStatus::kTrue, "Launched", "", 1'700'000'000'000},
+                       {"Ready", model::ConditionStatus::kUnknown, "ReconcilingDependents", "Initialized=Unknown", 1'700'000'000'250}};
+  const json labels = json::parse(claim_labels_patch(mirror));
+  EXPECT_EQ(labels, json::parse(R"({"metadata":{"uid":"claim-uid","labels":{"a":"1"}}})"));
+  json status = json::parse(claim_status_patch(mirror));
+  EXPECT_EQ(status["metadata"]["uid"], "claim-uid");
+  EXPECT_FALSE(status["status"].contains("nodeName"));
+  EXPECT_EQ(status["status"]["conditions"][0]["lastTransitionTime"], "2023-11-14T22:13:20Z");
+  status["metadata"]["name"] = "n";
+  Parser parser;
+  const auto read = reduce_node_claim(*parser.parse(status.dump(), kObjectBytesMax));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->conditions, mirror.conditions);
+  EXPECT_EQ(read->capacity, mirror.capacity);
+}
+
+}  // namespace
+}  // namespace karst::objects

@@ -1,0 +1,63 @@
+// YAML as Kubernetes reads it, and the inputs that are made to hurt.
+#include "objects/yaml.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace karst::objects {
+namespace {
+
+TEST(Yaml, ReadsScalarsListsMapsAnchorsAndJson) {
+  struct Case {
+    const char* yaml;
+    const char* json;
+  };
+  const Case cases[] = {
+      {"a: 1\nb: [x, 2.5, true, ~]\n", R"({"a":1,"b":["x",2.5,true,null]})"},
+      {"a: 'yes'\nb: yes\nc: \"1\"\nd: off\n", R"({"a":"yes","b":true,"c":"1","d":false})"},
+      {"{\"a\": {\"b\": [1, 2]}}", R"({"a":{"b":[1,2]}})"},
+      {"a: &x {k: v}\nb: *x\n", R"({"a":{"k":"v"},"b":{"k":"v"}})"},
+      {"# only a comment\n---\na: 1\n---\nb: 2\n", R"({"a":1})"},
+      {"a: |\n  two\n  lines\n", R"({"a":"two\nlines\n"})"},
+      {"a: 127.0.0.1\nb: 1e3\nc: -5\nd: 2024-01-01\n", R"({"a":"127.0.0.1","b":1000.0,"c":-5,"d":"2024-01-01"})"},
+      {"", "null"},
+  };
+  for (const Case& test : cases) {
+    const auto parsed = parse_yaml(test.yaml);
+    ASSERT_TRUE(parsed) << test.yaml << parsed.error().message;
+    EXPECT_EQ(*parsed, nlohmann::json::parse(test.json)) << test.yaml;
+  }
+}
+
+TEST(Yaml, SaysWhatIsWrongAndWhere) {
+  std::string bomb = "a: &a [x, x, x, x, x, x, x, x, x, x]\n";
+  for (char c = 'b'; c <= 'i'; ++c) {
+    const std::string before(1, static_cast<char>(c - 1));
+    bomb += std::string(1, c) + ": &" + c + " [*" + before;
+    for (int i = 0; i < 9; ++i) bomb += ", *" + before;
+    bomb += "]\n";
+  }
+  struct Case {
+    const char* name;
+    std::string yaml;
+    const char* message;
+  };
+  const Case cases[] = {
+      {"a key twice", "a: 1\nb: 2\na: 3\n", "line 3: the key \"a\" comes twice"},
+      {"not closed", "a: [1, 2\n", "line 2: "},
+      {"unknown anchor", "a: *x\n", "line 1: nothing is named by &x"},
+      {"too deep", std::string(200, '[') + std::string(200, ']'), "line 1: nested deeper than 100"},
+      {"a list as key", "? [a]\n: b\n", "line 1: expected a key that is a plain word"},
+      {"unfolding aliases", bomb, "line 6: aliases unfold to too many values"},
+      {"too large", std::string(kYamlBytesMax + 1, ' '), "3145729 bytes of YAML"},
+  };
+  for (const Case& test : cases) {
+    const auto parsed = parse_yaml(test.yaml);
+    ASSERT_FALSE(parsed) << test.name;
+    EXPECT_EQ(parsed.error().message.substr(0, std::string(test.message).size()), test.message) << test.name << parsed.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace karst::objects
