@@ -46,7 +46,6 @@ base::Result<Recovery> Engine::recover(base::LogTime now, base::WallTime wall) {
   // Facts whose round a crash cut off are closed by the next one.
   facts_since_round_ = state_.last_position().value() - state_.last_round().value();
   now = std::max(now, state_.last_log_time());
-  if (log_.end() == model::Position(1)) fact_record(events::LogCreated{log_.id()}, now, wall);
   fact_record(events::DaemonStarted{options_.version, options_.decision_version, options_.config}, now, wall);
   for (events::Body& body : admission_.admit(state_, now, events::CatalogueObserved{provider_.embedded_catalogue()}))
     fact_record(std::move(body), now, wall);

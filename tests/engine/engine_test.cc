@@ -1,0 +1,233 @@
+// The round, told step by step: from a pending pod to a node, and every way back into the same state.
+#include "tests/engine/story.h"
+
+#include "events/codec.h"
+
+namespace karst::engine {
+namespace {
+
+using testing::Story;
+
+void set_the_stage(Story& story) {
+  story.list("NodeClass", {events::NodeClassObserved{{{"karpenter.kwok.sh", "KWOKNodeClass", "default"}, "c1", 1, true, 0, "{}"}}});
+  story.list("NodePool", {events::NodePoolObserved{testing::pool_of("default")}});
+  story.list_all();
+  story.step();
+}
+
+void add_pods(Story& story, int count, std::int64_t cpu_millis = 500) {
+  const model::PodShape shape = testing::shape_of(cpu_millis);
+  story.fact(events::ShapeRecorded{model::hash_of(shape), shape});
+  for (int i = 0; i < count; ++i) story.fact(events::PodObserved{testing::pending_pod("pod-" + std::to_string(i), shape)});
+  story.step();
+}
+
+// Steps past the batch window and creates what was asked for; returns the launches that follow.
+std::vector<ports::IssuedCommand> create_claims(Story& story) {
+  story.step(1100);
+  for (const auto& command : story.take<model::CreateNodeClaim>()) {
+    model::NodeClaim claim = std::get<model::CreateNodeClaim>(command.spec).claim;
+    claim.uid = model::ClaimUid("uid-" + claim.name.str());
+    claim.creation_millis = story.now();
+    story.fact(events::NodeClaimObserved{claim});
+    story.answer(command, model::OutcomeKind::kDone);
+  }
+  story.step();
+  return story.take<model::Launch>();
+}
+
+VerifyReport verified(const events::EventLog& log) {
+  auto report = verify(log, "test", false);
+  EXPECT_TRUE(report) << report.error().message;
+  return report ? *report : VerifyReport{};
+}
+
+TEST(Engine, PendingPodsBecomeOneClaimAfterTheBatchWindow) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  add_pods(story, 3);
+  EXPECT_TRUE(story.take<model::CreateNodeClaim>().empty()) << "the window is 1 s idle";
+  story.step(1100);
+  const auto created = story.take<model::CreateNodeClaim>();
+  ASSERT_EQ(created.size(), 1u);
+  const auto& claim = std::get<model::CreateNodeClaim>(created[0].spec).claim;
+  EXPECT_EQ(claim.name, model::claim_name_for(claim.pool, created[0].id));
+  EXPECT_EQ(model::label_value(claim.annotations, model::kCommandIdAnnotation), to_string(created[0].id));
+  EXPECT_EQ(story.state().pods().expected_on_claim(claim.name.str()).size(), 3u);
+  story.step(5000);
+  EXPECT_TRUE(story.take<model::CreateNodeClaim>().empty()) << "covered pods ask for nothing more";
+}
+
+TEST(Engine, ALaunchCarriesTheTokenOfItsClaimsAndIsSentAgainUnchangedWhileUnclear) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  add_pods(story, 1);
+  const auto launches = create_claims(story);
+  ASSERT_EQ(launches.size(), 1u);
+  const auto first = std::get<model::Launch>(launches[0].spec);
+  const model::LaunchKey key{first.items[0].claim, 1};
+  EXPECT_EQ(first.token, model::launch_token("cluster", std::span(&key, 1)));
+  story.answer(launches[0], model::OutcomeKind::kUnclear);
+  story.step();
+  story.step(3000);
+  const auto again = story.take<model::Launch>();
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].id, launches[0].id);
+  EXPECT_EQ(again[0].attempt, 2u);
+  EXPECT_EQ(std::get<model::Launch>(again[0].spec), first);
+  EXPECT_FALSE(verified(log).difference);
+}
+
+TEST(Engine, ACrashMakesOpenCommandsUnclearAndTheSameOrderGoesOut) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  add_pods(story, 1);
+  const auto launches = create_claims(story);
+  ASSERT_EQ(launches.size(), 1u);
+  const model::NodeClaim claim = story.state().claims().slots().begin()->second.row.claim;
+  story.start();  // the process died after dispatch; nobody knows what became of the order
+  EXPECT_EQ(story.state().commands().size(), 1u);
+  story.step();
+  EXPECT_TRUE(story.take<model::Launch>().empty()) << "not before the claims are listed";
+  story.list("NodeClaim", {events::NodeClaimObserved{claim}});
+  story.step(2000);
+  story.step(2000);
+  const auto again = story.take<model::Launch>();
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(std::get<model::Launch>(again[0].spec).token, std::get<model::Launch>(launches[0].spec).token);
+  EXPECT_FALSE(verified(log).difference);
+}
+
+TEST(Engine, ARelistOfKnownThingsCostsNoLog) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  const model::PodShape shape = testing::shape_of(500);
+  model::Pod bound = testing::pending_pod("pod-0", shape);
+  bound.unschedulable = false;
+  story.fact(events::ShapeRecorded{model::hash_of(shape), shape});
+  story.fact(events::PodObserved{bound});
+  story.step();
+  const model::Position before = log.end();
+  for (int i = 0; i < 3; ++i) {
+    story.list("Pod", {events::ShapeRecorded{model::hash_of(shape), shape}, events::PodObserved{bound}});
+    story.step();
+  }
+  EXPECT_EQ(log.end(), before);
+  story.list("Pod", {});
+  story.step();
+  EXPECT_EQ(story.state().pods().size(), 0u) << "a closed list that does not name it tells that it is gone";
+}
+
+TEST(Engine, ARedeliveredInterruptionIsAcknowledgedAndNotLoggedAgain) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  EngineOptions options;
+  Engine engine(log, nullptr, *providers::find_provider("kwok"), options);
+  ASSERT_TRUE(engine.recover(base::LogTime(story.now()), base::WallTime(0)));
+  const model::Interruption message{model::MessageId("m1"), model::InterruptionKind::kSpotInterruption, model::ProviderId("kwok://x"), 1, 1};
+  std::uint64_t facts = 0;
+  for (int delivery = 0; delivery < 2; ++delivery) {
+    auto round = engine.step(base::LogTime(story.now() + delivery), base::WallTime(0),
+                             {{events::InterruptionReceived{message}, base::WallTime(0), "receipt-" + std::to_string(delivery)}});
+    ASSERT_TRUE(round);
+    ASSERT_EQ(round->to_acknowledge.size(), 1u);
+    facts += round->facts;
+  }
+  EXPECT_EQ(facts, 1u);
+}
+
+TEST(Verify, AnAlteredADroppedAndAnAddedEventAreFoundAndTheRoundIsNamed) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  add_pods(story, 3);
+  create_claims(story);
+  ASSERT_FALSE(verified(log).difference);
+  std::vector<events::Record> records;
+  auto cursor = log.read(model::Position(1));
+  ASSERT_TRUE(cursor);
+  while (true) {
+    auto event = (*cursor)->next();
+    ASSERT_TRUE(event);
+    if (!*event) break;
+    records.push_back({(*event)->envelope.log_time, (*event)->envelope.wall_time, (*event)->envelope.causation, (*event)->envelope.correlation,
+                       (*event)->envelope.type, std::string((*event)->envelope.stream), std::string((*event)->payload)});
+  }
+  const auto verify_copy = [&](std::vector<events::Record> changed) {
+    events::MemoryLog copy(model::LogId("log"));
+    changed.erase(changed.begin());  // a new log writes its own LogCreated
+    EXPECT_TRUE(copy.append(changed, events::Durability::kSynced));
+    return verified(copy);
+  };
+  EXPECT_FALSE(verify_copy(records).difference) << "the copy itself is no difference";
+  const auto pod = std::find_if(records.begin(), records.end(), [](const auto& r) { return r.type == events::EventType::kPodObserved; });
+  ASSERT_NE(pod, records.end());
+  auto altered = records;
+  auto body = std::get<events::PodObserved>(events::decode_payload(pod->type, pod->payload));
+  body.pod.name = "another";
+  altered[static_cast<std::size_t>(pod - records.begin())].payload = events::encode_payload(body);
+  auto dropped = records;
+  dropped.erase(dropped.begin() + (pod - records.begin()));
+  auto decision_altered = records;
+  const auto create = std::find_if(records.begin(), records.end(), [](const auto& r) { return r.type == events::EventType::kNodeClaimCreateRequested; });
+  ASSERT_NE(create, records.end());
+  auto command = std::get<model::Command>(events::decode_payload(create->type, create->payload));
+  command.reason = "because";
+  decision_altered[static_cast<std::size_t>(create - records.begin())].payload = events::encode_payload(command);
+  for (const auto& changed : {altered, dropped, decision_altered}) {
+    const auto report = verify_copy(changed);
+    ASSERT_TRUE(report.difference);
+    EXPECT_GT(report.difference->round_number, 0u);
+    EXPECT_FALSE(report.difference->what.empty());
+  }
+}
+
+TEST(Engine, AnInstanceWithoutAClaimIsLookedUpAndTerminated) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  model::Instance orphan;
+  orphan.provider_id = model::ProviderId("kwok://orphan");
+  orphan.claim = model::ClaimUid("nobody");
+  orphan.attempt = 1;
+  orphan.state = model::InstanceState::kRunning;
+  story.fact(events::InstanceObserved{orphan});
+  story.step();
+  EXPECT_TRUE(story.take<model::FindInstances>().empty()) << "not within the grace time";
+  story.step(31'000);
+  const auto finds = story.take<model::FindInstances>();
+  ASSERT_EQ(finds.size(), 1u);
+  EXPECT_TRUE(story.take<model::Terminate>().empty()) << "never without a fresh look";
+  story.answer(finds[0], model::OutcomeKind::kDone, {orphan});
+  story.step();
+  EXPECT_EQ(story.take<model::Terminate>().size(), 1u);
+}
+
+TEST(Engine, SnapshotAndTailFoldToTheSameState) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  add_pods(story, 5);
+  projections::ClusterState half;
+  ASSERT_TRUE(rebuild(log, nullptr, model::Position(log.end().value() - 3), half));
+  projections::ClusterState loaded;
+  ASSERT_TRUE(loaded.load(half.save()));
+  EXPECT_EQ(loaded.digest(), half.digest());
+  for (projections::ClusterState* state : {&half, &loaded})
+    ASSERT_TRUE(walk(log, state->next_position(), *state, [](const auto&, const auto&) { return true; }));
+  EXPECT_EQ(loaded.digest(), half.digest());
+  EXPECT_EQ(loaded.digest(), story.state().digest());
+  const std::string bytes = half.save();
+  for (std::size_t size = 0; size < bytes.size(); size += 37) {
+    projections::ClusterState cut;
+    EXPECT_FALSE(cut.load(bytes.substr(0, size))) << size;
+  }
+}
+
+}  // namespace
+}  // namespace karst::engine
