@@ -40,17 +40,15 @@ model::LabelSelector read_selector(const Object& parent, std::string_view key) {
   return selector;
 }
 
-// A term without expressions and fields matches no node. It is kept, marked as not supported, only when nothing else is there.
 model::NodeSelectorTerm read_term(const Object& object) {
   model::NodeSelectorTerm term;
   term.expressions = read_expressions(object, "matchExpressions");
-  bool fields = false;
-  object.objects("matchFields", [&](const Object&) { fields = true; });
-  term.has_match_fields = fields || term.expressions.empty();
+  object.objects("matchFields", [&](const Object&) { term.has_match_fields = true; });
   return term;
 }
 
-bool matches_nothing(const model::NodeSelectorTerm& term) { return term.has_match_fields && term.expressions.empty(); }
+// A term without expressions and fields matches no node.
+bool matches_nothing(const model::NodeSelectorTerm& term) { return !term.has_match_fields && term.expressions.empty(); }
 
 void read_node_affinity(const Object& affinity, model::PodShape& shape) {
   affinity.object("nodeAffinity", [&](const Object& node) {
@@ -65,8 +63,10 @@ void read_node_affinity(const Object& affinity, model::PodShape& shape) {
     });
   });
   auto& terms = shape.required_terms;
-  const bool some_match = std::any_of(terms.begin(), terms.end(), [](const auto& term) { return !matches_nothing(term); });
-  if (some_match) terms.erase(std::remove_if(terms.begin(), terms.end(), matches_nothing), terms.end());
+  const bool demanded = !terms.empty();
+  terms.erase(std::remove_if(terms.begin(), terms.end(), matches_nothing), terms.end());
+  // Only terms that match nothing: such a pod goes nowhere. One term marked as not supported says so.
+  if (demanded && terms.empty()) terms.push_back({{}, true});
 }
 
 model::PodAffinityTerm read_pod_term(const Object& object, bool anti, std::int32_t weight, std::string_view namespace_name) {

@@ -1,0 +1,112 @@
+// Lists and watches carried out over a fake transport: which facts reach the engine, in which order.
+#include "kube/kube_edge.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/kube/fake_transport.h"
+
+namespace karst::kube {
+namespace {
+
+using testing_kube::FakeClock;
+using testing_kube::FakeSink;
+using testing_kube::FakeTransport;
+
+std::string pod(const std::string& name, const std::string& version, const std::string& cpu) {
+  return R"({"metadata":{"uid":"u-)" + name + R"(","name":")" + name + R"(","namespace":"ns","resourceVersion":")" + version +
+         R"("},"spec":{"containers":[{"resources":{"requests":{"cpu":")" + cpu + R"("}}}]}})";
+}
+std::string pods(const std::string& version, const std::string& items) {
+  return R"({"metadata":{"resourceVersion":")" + version + R"("},"items":[)" + items + "]}";
+}
+
+struct KubeEdgeTest : ::testing::Test {
+  KubeEdgeTest() { edge.start(), transport.advance(0); }
+  FakeTransport transport;
+  FakeSink sink;
+  FakeClock clock;
+  Client client{transport, ServerAccess{"https://server:6443", {}, "secret", ""}, "karst/test"};
+  std::vector<std::string> notices;
+  KubeEdge edge{client, {{WatchedKind::kPod, "/api/v1/pods", {}, {}}}, sink, clock,
+                [this](const std::string& line) { notices.push_back(line); }};
+};
+
+TEST_F(KubeEdgeTest, AListBecomesABracketAndShapesComeOnceBeforeTheirPods) {
+  const auto request = transport.answer(200, pods("5", pod("a", "3", "1") + "," + pod("b", "4", "1") + "," + pod("c", "5", "2")));
+  EXPECT_EQ(request.url, "https://server:6443/api/v1/pods?limit=500");
+  EXPECT_NE(std::find(request.headers.begin(), request.headers.end(), "Authorization: Bearer secret"), request.headers.end());
+  EXPECT_NE(std::find(request.headers.begin(), request.headers.end(), "User-Agent: karst/test"), request.headers.end());
+  EXPECT_EQ(sink.names(), (std::vector<std::string>{"ListStarted", "ShapeRecorded", "PodObserved", "PodObserved",
+                                                    "ShapeRecorded", "PodObserved", "ListEnded"}));
+  EXPECT_EQ(sink.all<events::ListEnded>()[0].kind, "Pod");
+  EXPECT_EQ(sink.all<events::ListEnded>()[0].version, "5");
+}
+
+TEST_F(KubeEdgeTest, AWatchBringsChangesGoneBeatsAndRefusals) {
+  transport.answer(200, pods("5", ""));
+  sink.facts.clear();
+  auto watch = transport.take();
+  ASSERT_TRUE(watch.request.on_chunk);
+  EXPECT_TRUE(watch.request.on_chunk(R"({"type":"ADDED","object":)" + pod("a", "6", "1") + "}\n"));
+  EXPECT_TRUE(watch.request.on_chunk(R"({"type":"ADDED","object":)" + pod("bad", "7", "nonsense") + "}\n"));
+  EXPECT_TRUE(watch.request.on_chunk(R"({"type":"DELETED","object":)" + pod("a", "8", "1") + "}\n"));
+  const std::string bookmark = R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}})" "\n";
+  EXPECT_TRUE(watch.request.on_chunk(bookmark));
+  clock.now_millis += kBeatMillis;
+  EXPECT_TRUE(watch.request.on_chunk(bookmark + bookmark));
+  EXPECT_EQ(sink.names(), (std::vector<std::string>{"ShapeRecorded", "PodObserved", "InputRefused", "PodGone", "SourceBeat"}));
+  const auto refused = sink.all<events::InputRefused>()[0];
+  EXPECT_EQ(refused.source, "kube/Pod");
+  EXPECT_EQ(refused.id, "ns/bad");
+  EXPECT_EQ(refused.reason.substr(0, 43), "spec.containers[0].resources.requests.cpu: ");
+  EXPECT_EQ(refused.digest.size(), 64u);
+  EXPECT_EQ(sink.all<events::PodGone>()[0].uid.str(), "u-a");
+  EXPECT_EQ(sink.all<events::SourceBeat>()[0].version, "9");
+}
+
+TEST_F(KubeEdgeTest, ACutWatchGoesOnAndTroubleIsToldOnceEach) {
+  transport.answer(403, R"({"kind":"Status","message":"pods is forbidden"})");
+  ASSERT_EQ(notices.size(), 1u);
+  EXPECT_EQ(notices[0], "/api/v1/pods cannot be followed at the moment: HTTP 403: pods is forbidden");
+  transport.advance(kBackOffFirstMillis);
+  transport.answer(403, R"({"kind":"Status","message":"pods is forbidden"})");
+  EXPECT_EQ(notices.size(), 1u) << "the same trouble is told once";
+  transport.advance(2 * kBackOffFirstMillis);
+  transport.answer(200, pods("5", ""));
+  ASSERT_EQ(notices.size(), 2u);
+  EXPECT_EQ(notices[1], "/api/v1/pods is followed again");
+  transport.fail(http::Failure::kUnclear);
+  transport.advance(kBackOffFirstMillis);
+  ASSERT_EQ(transport.open.size(), 1u);
+  EXPECT_NE(transport.open[0].request.url.find("watch=1"), std::string::npos);
+}
+
+TEST_F(KubeEdgeTest, AListCutInItsBodyIsNoList) {
+  http::Response cut;
+  cut.status = 200;
+  cut.body = pods("5", "");
+  cut.failure = http::Failure::kUnclear;
+  cut.error = "cut";
+  transport.answer(std::move(cut));
+  EXPECT_TRUE(sink.facts.empty());
+  EXPECT_EQ(notices.size(), 1u);
+}
+
+TEST_F(KubeEdgeTest, ReadsTheServersClock) {
+  EXPECT_EQ(edge.server_offset_millis(), std::nullopt);
+  http::Response response;
+  response.status = 200;
+  response.body = pods("5", "");
+  response.headers = {{"date", "Thu, 01 Jan 1970 00:20:00 GMT"}};
+  transport.answer(std::move(response));
+  EXPECT_EQ(edge.server_offset_millis(), 1'200'000 - 1'000'000);
+}
+
+TEST_F(KubeEdgeTest, StopsWhenTheEngineTakesNothingMore) {
+  sink.closed = true;
+  transport.answer(200, pods("5", pod("a", "3", "1")));
+  EXPECT_TRUE(transport.open.empty());
+}
+
+}  // namespace
+}  // namespace karst::kube
