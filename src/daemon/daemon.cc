@@ -40,8 +40,12 @@ std::chrono::milliseconds Daemon::real(std::int64_t clock_millis) const {
 
 base::LogTime Daemon::log_now() {
   const std::int64_t monotonic = parts_.clock->monotonic_millis();
-  if (const std::int64_t date = date_millis_.exchange(0); date != 0)
-    timeline_->anchor(base::WallTime(date), monotonic);
+  // Only a new word counts: an old one says nothing about a wall clock that has jumped since.
+  const auto offset = parts_.server_offset_millis ? parts_.server_offset_millis() : std::nullopt;
+  if (offset && offset != server_offset_millis_) {
+    timeline_->anchor(base::WallTime(parts_.clock->wall().value() + *offset), monotonic);
+    server_offset_millis_ = offset;
+  }
   return timeline_->now(monotonic);
 }
 
@@ -77,7 +81,9 @@ std::vector<ports::Fact> Daemon::wait_for_facts() {
 
 base::Status Daemon::run() {
   KARST_TRY(recover());
-  KARST_TRY(round({}));
+  std::vector<ports::Fact> first;
+  if (parts_.cut) first.push_back({*parts_.cut, parts_.clock->wall(), ""});
+  KARST_TRY(round(std::move(first)));
   while (!stopping_) {
     std::vector<ports::Fact> facts = wait_for_facts();
     if (stopping_) break;
@@ -117,7 +123,8 @@ base::Status Daemon::round(std::vector<ports::Fact> facts) {
 base::Status Daemon::wait_for_space(base::Error error) {
   if (error.kind != base::Kind::kFull) return base::fail(std::move(error));
   ++counters_.failed_appends;
-  const bool released = parts_.release_ballast && parts_.release_ballast();
+  const bool released = parts_.release_ballast && !std::exchange(ballast_released_, true);
+  if (released) parts_.release_ballast();
   if (!std::exchange(disk_full_, true) || released) {
     parts_.notices->alarm(
         parts_.clock->wall(),
@@ -189,7 +196,7 @@ void Daemon::publish() {
   const projections::ClusterState& state = engine_.state();
   view->recovered = recovered_;
   view->disk_full = disk_full_;
-  for (const std::string& kind : parts_.kinds)
+  for (const std::string_view kind : kListedKinds)
     view->sources.emplace_back(kind, recovered_ && state.listed(kind));
   view->through = state.last_position();
   view->log_time = state.last_log_time();

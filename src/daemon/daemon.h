@@ -1,19 +1,21 @@
 // The engine's thread: takes facts from the inbox, runs rounds, then does what each round says:
 // acknowledge, dispatch, publish. Facts outside the urgent lane cause at most kRoundsPerSecondMax
 // rounds a second; urgent ones and due wake-ups never wait. run() is called on one thread, which
-// becomes the owner of log and state; inbox(), stop(), anchor() and view() are for any.
+// becomes the owner of log and state; inbox(), stop() and view() are for any.
 //
 // A full disk ends nothing: the ballast is given up, the same round is tried again until it is
 // durable, no new facts are taken meanwhile, and /readyz and an alarm say so. Any other error of
 // the log ends run(); the state in memory is then worthless, and the process must end and recover.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -38,6 +40,10 @@ inline constexpr std::int64_t kRoundsPerSecondMax = 20;
 inline constexpr std::int64_t kIdleWaitMaxMillis = 1000;  // between two looks at clock and view
 inline constexpr std::int64_t kFullRetryMillis = 1000;    // between two tries on a full disk
 
+// What must have been listed before this is ready.
+inline constexpr std::array<std::string_view, 7> kListedKinds = {
+    "Pod", "Node", "NodeClaim", "NodePool", "NodeClass", "DaemonSet", "Instance"};
+
 // Everything that the daemon works with. All of it outlives the daemon; `snapshots` and `queue` may
 // be nullptr.
 struct DaemonParts {
@@ -52,8 +58,10 @@ struct DaemonParts {
   Notices* notices = nullptr;
   const LineWriter* lines = nullptr;  // for the count of dropped notices
   KillPoints* kill_points = nullptr;
-  std::function<bool()> release_ballast;  // false: there was none
-  std::vector<std::string> kinds;         // that must be listed before this is ready
+  std::function<void()> release_ballast;  // called once, when the disk is full; may be empty
+  std::optional<events::LogTailCut> cut;  // what opening the log cut off
+  // The API server's clock minus this machine's wall clock, when it was last heard; may be empty.
+  std::function<std::optional<std::int64_t>()> server_offset_millis;
   engine::EngineOptions engine;
   std::int64_t speed = 1;  // milliseconds of `clock` in one real millisecond
 };
@@ -74,8 +82,6 @@ class Daemon {
 
   Inbox& inbox() { return inbox_; }
   const ViewBoard& view() const { return board_; }
-  // What the API server's Date said just now.
-  void anchor(base::WallTime date) { date_millis_ = date.value(); }
 
  private:
   base::Status recover();
@@ -107,8 +113,9 @@ class Daemon {
   std::int64_t round_millis_ = 0;
   bool recovered_ = false;
   bool disk_full_ = false;
+  bool ballast_released_ = false;
   std::atomic<bool> stopping_{false};
-  std::atomic<std::int64_t> date_millis_{0};  // 0: nothing new
+  std::optional<std::int64_t> server_offset_millis_;
 };
 
 // Log time of the last event; nothing for an empty log.

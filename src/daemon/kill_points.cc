@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <string>
 
 namespace karst::daemon {
@@ -31,6 +32,11 @@ base::Result<KillPoints> KillPoints::parse(std::string_view text) {
                                                 "' is no count; NAME:N wants N from 1");
   }
   return points;
+}
+
+base::Result<KillPoints> KillPoints::from_environment() {
+  const char* text = std::getenv("KARST_KILL_POINT");
+  return parse(text == nullptr ? "" : text);
 }
 
 void KillPoints::pass(KillPoint point) {

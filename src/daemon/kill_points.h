@@ -41,6 +41,7 @@ class KillPoints {
   // "" (nothing), "NAME" or "NAME:N". Errors: kInvalid for an unknown name or an N that is no
   // number from 1.
   static base::Result<KillPoints> parse(std::string_view text);
+  static base::Result<KillPoints> from_environment();
 
   // Counts the passing; does not return if this is the one.
   void pass(KillPoint point);

@@ -22,7 +22,7 @@ class Notices {
   virtual ~Notices() = default;
   virtual void round(const std::vector<Happening>& happenings, const Watcher& watcher,
                      std::int64_t round_millis) = 0;
-  // Something a person should do something about.
+  // Something a person should do something about. Any thread.
   virtual void alarm(base::WallTime time, std::string_view message) = 0;
 };
 

@@ -1,0 +1,107 @@
+#include "daemon/cluster.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "base/check.h"
+#include "cloud/kwok/kwok_cloud.h"
+#include "daemon/daemon.h"
+#include "daemon/late_sink.h"
+#include "daemon/serve.h"
+#include "daemon/stop_signal.h"
+#include "daemon/system_clock.h"
+#include "daemon/version.h"
+#include "http/curl_transport.h"
+#include "kube/client.h"
+#include "kube/kube_edge.h"
+#include "kube/kube_writer.h"
+
+namespace karst::daemon {
+namespace {
+
+// One way to the API server. The transport goes first, and with it every callback.
+struct Way {
+  Way(const kube::ServerAccess& access, const std::string& user_agent)
+      : transport(std::make_unique<http::CurlTransport>(access.tls)),
+        client(*transport, access, user_agent) {}
+
+  std::unique_ptr<http::CurlTransport> transport;
+  kube::Client client;
+};
+
+std::vector<kube::Watched> watched() {
+  std::vector<kube::Watched> resources = kube::core_resources();
+  resources.push_back(kube::node_class_resource("karpenter.kwok.sh", "v1alpha1", "kwoknodeclasses",
+                                                "KWOKNodeClass"));
+  return resources;
+}
+
+}  // namespace
+
+base::Status run_cluster(Store& store, const ClusterSettings& settings) {
+  auto kill_points = KillPoints::from_environment();
+  if (!kill_points) return base::fail(kill_points.error());
+  const providers::Provider* provider = providers::find_provider(settings.cloud);
+  if (provider == nullptr)
+    return base::fail(base::Kind::kInvalid, "--cloud " + settings.cloud + ": this build has none");
+  auto access = settings.kubeconfig.empty() ? kube::in_cluster_access()
+                                            : kube::read_kubeconfig(settings.kubeconfig);
+  if (!access) return base::fail(access.error());
+
+  const std::string user_agent = "karst/" + build_version();
+  Way watches(*access, user_agent), writes(*access, user_agent), machines(*access, user_agent);
+  std::string cluster_uid = settings.cluster_uid;
+  if (cluster_uid.empty()) {
+    auto identity = kube::read_cluster_identity(writes.client);
+    if (!identity) return base::fail(identity.error());
+    cluster_uid = identity->uid;
+  }
+
+  const SystemClock clock;
+  LineWriter lines(STDOUT_FILENO);
+  LogNotices notices(lines, LogLines(decision_version(), store.log->id().str()));
+  LateSink sink;
+  kube::KubeEdge edge(watches.client, watched(), sink, clock,
+                      [&](const std::string& line) { notices.alarm(clock.wall(), line); });
+  kube::KubeWriter writer(writes.client, sink, clock);
+  cloud::KwokCloud cloud(machines.client, sink, clock);
+  const AlwaysLeads lease;
+  DaemonParts parts;
+  parts.log = store.log.get();
+  parts.snapshots = &store.log->snapshots();
+  parts.provider = provider;
+  parts.clock = &clock;
+  parts.objects = &writer;
+  parts.instances = &cloud;
+  parts.lease = &lease;
+  parts.notices = &notices;
+  parts.lines = &lines;
+  parts.kill_points = &*kill_points;
+  parts.release_ballast = [&store] { store.log->release_ballast(); };
+  parts.cut = store.log->open_report().cut;
+  parts.server_offset_millis = [&edge] { return edge.server_offset_millis(); };
+  parts.engine.config.cluster_uid = cluster_uid;
+  parts.engine.config.provider = std::string(provider->name());
+  parts.engine.version = build_version();
+  parts.engine.decision_version = decision_version();
+  Daemon daemon(std::move(parts));
+  sink.set(daemon.inbox());
+
+  auto server = serve_health(settings.listen, daemon.view());
+  if (!server) return base::fail(server.error());
+  if (!store.remark.empty()) notices.alarm(clock.wall(), store.remark);
+  edge.start();
+  cloud.start();
+  const StopWatch watch(0, [&] { daemon.stop(); });
+  base::Status status = daemon.run();
+  daemon.inbox().close();  // no edge waits for us any more
+  watches.transport.reset();
+  writes.transport.reset();
+  machines.transport.reset();
+  return status;
+}
+
+}  // namespace karst::daemon

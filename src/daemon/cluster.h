@@ -1,0 +1,23 @@
+// `karst run` on a cluster: the daemon between an API server and a cloud. Watches, writes and cloud
+// have a transport each, so that a stalled stream holds up nothing else.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "daemon/store.h"
+
+namespace karst::daemon {
+
+struct ClusterSettings {
+  std::string kubeconfig;   // empty: the cluster that this process runs in
+  std::string cloud;        // kwok
+  std::string listen;       // HOST:PORT of health and metrics
+  std::string cluster_uid;  // empty: uid of the namespace kube-system
+};
+
+// Until a stop signal. Call block_stop_signals() first. Errors: kInvalid for the kubeconfig, those
+// of the API server's first answer, kTaken for the address, those of the log.
+base::Status run_cluster(Store& store, const ClusterSettings& settings);
+
+}  // namespace karst::daemon

@@ -1,0 +1,22 @@
+// A data directory as the daemon holds it. One process at a time.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "events/rocks_log.h"
+
+namespace karst::daemon {
+
+struct Store {
+  std::unique_ptr<events::RocksLog> log;
+  std::string remark;  // for people, about what opening found; empty: nothing worth saying
+};
+
+// Opens or creates the log in `data`. Errors: those of RocksLog::open.
+base::Result<Store> open_store(const std::string& data, const base::Clock& clock);
+
+}  // namespace karst::daemon

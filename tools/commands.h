@@ -1,0 +1,73 @@
+// The subcommands of `karst`: what each takes, and its function, which returns the process's exit
+// code. Parsing is main.cc's; each function is in the file of its name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace karst::tools {
+
+enum class Format { kTable, kJson, kYaml };
+
+struct RunOptions {
+  std::string data;
+  bool embedded = false;
+  std::string kubeconfig;  // empty and not embedded: in the cluster
+  std::string cloud = "kwok";
+  std::string listen = "127.0.0.1:8080";
+  std::string cluster_uid;      // empty: asked of the cluster
+  std::int64_t speed = 1;       // embedded: how many times as fast as the clock
+  std::int64_t for_millis = 0;  // embedded: of real time; 0: until a signal
+  std::uint64_t seed = 0;       // embedded: of the world
+  bool listen_given = false;
+};
+int run(const RunOptions& options);
+
+struct ReplayOptions {
+  std::string data;
+  std::string until;
+  bool step = false;
+  bool verify = false;
+  bool across = false;
+};
+int replay(const ReplayOptions& options);
+
+struct StateOptions {
+  std::string data;
+  std::string at;
+  std::string table;  // pods, nodes, claims, pools, commands; empty: a summary
+  Format format = Format::kTable;
+};
+int state(const StateOptions& options);
+
+struct ExplainOptions {
+  std::string data;
+  std::string what;  // command/ID, node/NAME, nodeclaim/NAME, pod/NS/NAME
+  Format format = Format::kTable;
+};
+int explain(const ExplainOptions& options);
+
+struct LogOptions {
+  std::string data;
+  std::uint64_t from = 1;    // dump
+  std::uint64_t count = 20;  // tail
+  bool follow = false;       // tail
+  Format format = Format::kTable;
+};
+int log_stat(const LogOptions& options);
+int log_dump(const LogOptions& options);
+int log_tail(const LogOptions& options);
+
+struct AuditExportOptions {
+  std::string data;
+  std::string format = "jsonl";
+};
+int audit_export(const AuditExportOptions& options);
+
+struct VersionOptions {
+  bool kill_points = false;
+  Format format = Format::kTable;
+};
+int version(const VersionOptions& options);
+
+}  // namespace karst::tools

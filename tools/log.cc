@@ -1,0 +1,126 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <map>
+#include <thread>
+
+#include "base/time.h"
+#include "events/json_text.h"
+#include "tools/describe.h"
+#include "tools/open_log.h"
+#include "tools/talk.h"
+
+namespace karst::tools {
+namespace {
+
+struct TypeStat {
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;
+};
+
+// `from` to the end as lines; returns the next position.
+base::Result<model::Position> print_events(const events::EventLog& log, model::Position from,
+                                           Format format, Progress* progress) {
+  auto cursor = log.read(from);
+  if (!cursor) return base::fail(cursor.error());
+  model::Position next = from;
+  for (;;) {
+    auto event = (*cursor)->next();
+    if (!event) return base::fail(event.error());
+    if (!*event) return next;
+    next = model::Position((*event)->envelope.position.value() + 1);
+    if (progress != nullptr) progress->at(next.value() - 1);
+    if (format == Format::kTable) {
+      if (!print_line(event_line(**event))) return next;
+      continue;
+    }
+    auto json = events::event_json(**event);
+    if (!json) return base::fail(json.error());
+    if (!print_line(*json)) return next;
+  }
+}
+
+base::Status count_types(const events::EventLog& log, std::map<events::EventType, TypeStat>& types,
+                         Json& summary) {
+  auto cursor = log.read(model::Position(1));
+  if (!cursor) return base::fail(cursor.error());
+  Progress progress("reading the log", log.end().value());
+  std::int64_t first = 0, last = 0;
+  std::uint64_t bytes = 0;
+  for (;;) {
+    auto event = (*cursor)->next();
+    if (!event) return base::fail(event.error());
+    if (!*event) break;
+    const events::Envelope& envelope = (*event)->envelope;
+    if (first == 0) first = envelope.log_time.value();
+    last = envelope.log_time.value();
+    const std::uint64_t size =
+        events::kHeaderSize + envelope.stream.size() + (*event)->payload.size();
+    TypeStat& stat = types[envelope.type];
+    ++stat.count;
+    stat.bytes += size;
+    bytes += size;
+    progress.at(envelope.position.value());
+  }
+  summary["log"] = log.id().str();
+  summary["events"] = log.end().value() - 1;
+  summary["bytes"] = bytes;
+  summary["rounds"] = types[events::EventType::kRoundClosed].count;
+  summary["first"] = base::format_rfc3339(first);
+  summary["last"] = base::format_rfc3339(last);
+  return {};
+}
+
+}  // namespace
+
+int log_stat(const LogOptions& options) {
+  auto log = open_for_reading(options.data);
+  if (!log) return report(log.error());
+  std::map<events::EventType, TypeStat> types;
+  Json summary;
+  if (auto status = count_types(**log, types, summary); !status) return report(status.error());
+  std::vector<std::vector<Json>> rows;
+  Json by_type = Json::object();
+  for (const auto& [type, stat] : types) {
+    if (stat.count == 0) continue;
+    const std::string name(events::event_type_name(type));
+    rows.push_back({name, stat.count, stat.bytes});
+    by_type[name] = {{"events", stat.count}, {"bytes", stat.bytes}};
+  }
+  if (options.format == Format::kTable) {
+    print_value(summary, options.format);
+    fmt::print("\n");
+    print_rows({"type", "events", "bytes"}, rows, options.format);
+  } else {
+    summary["types"] = std::move(by_type);
+    print_value(summary, options.format);
+  }
+  return kExitDone;
+}
+
+int log_dump(const LogOptions& options) {
+  auto log = open_for_reading(options.data);
+  if (!log) return report(log.error());
+  Progress progress("dumping", (*log)->end().value());
+  auto end = print_events(**log, model::Position(std::max<std::uint64_t>(1, options.from)),
+                          Format::kJson, &progress);
+  return end ? kExitDone : report(end.error());
+}
+
+int log_tail(const LogOptions& options) {
+  auto log = open_for_reading(options.data);
+  if (!log) return report(log.error());
+  const std::uint64_t end = (*log)->end().value();
+  model::Position next(end > options.count ? end - options.count : 1);
+  for (;;) {
+    auto printed = print_events(**log, next, options.format, nullptr);
+    if (!printed) return report(printed.error());
+    std::fflush(stdout);
+    if (!options.follow || std::ferror(stdout) != 0) return kExitDone;
+    next = *printed;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    if (auto status = log->log->refresh(); !status) return report(status.error());
+  }
+}
+
+}  // namespace karst::tools

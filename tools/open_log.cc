@@ -1,0 +1,99 @@
+#include "tools/open_log.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/time.h"
+
+namespace karst::tools {
+namespace {
+
+std::optional<std::uint64_t> whole_number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// The last position whose log time is at or before `time`; 0 when there is none. Log times never
+// step back.
+base::Result<model::Position> last_at(const events::EventLog& log, std::int64_t time) {
+  std::uint64_t low = 0, high = log.end().value() - 1;
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low + 1) / 2;
+    auto found = event_at(log, model::Position(middle));
+    if (!found) return base::fail(found.error());
+    if (*found && (*found)->event.envelope.log_time.value() <= time)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return model::Position(low);
+}
+
+}  // namespace
+
+base::Result<ScratchFolder> ScratchFolder::make() {
+  std::error_code error;
+  const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
+  std::string path = (error ? "/tmp" : parent.string()) + "/karst-read-XXXXXX";
+  if (mkdtemp(path.data()) == nullptr)
+    return base::fail(base::Kind::kDenied,
+                      fmt::format("no folder can be made in {}: a reader needs one for its notes; "
+                                  "set TMPDIR to a folder that can be written",
+                                  std::filesystem::path(path).parent_path().string()));
+  return ScratchFolder(std::move(path));
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+
+base::Result<ReadLog> open_for_reading(const std::string& data) {
+  auto scratch = ScratchFolder::make();
+  if (!scratch) return base::fail(scratch.error());
+  auto log = events::RocksLog::open_reader(data, scratch->path());
+  if (!log) return base::fail(log.error());
+  return ReadLog{std::move(*scratch), std::move(*log)};
+}
+
+base::Result<std::optional<FoundEvent>> event_at(const events::EventLog& log,
+                                                 model::Position position) {
+  auto cursor = log.read(position);
+  if (!cursor) return base::fail(cursor.error());
+  auto event = (*cursor)->next();
+  if (!event) return base::fail(event.error());
+  if (!*event) return std::optional<FoundEvent>();
+  return std::optional<FoundEvent>(FoundEvent{std::move(*cursor), **event});
+}
+
+base::Result<model::Position> parse_place(const events::EventLog& log, std::string_view text,
+                                          std::string_view option) {
+  const std::uint64_t last = log.end().value() - 1;
+  const std::string command_prefix = log.id().str() + "-";
+  if (text.starts_with(command_prefix)) text.remove_prefix(command_prefix.size());
+  if (const auto number = whole_number(text)) {
+    if (*number >= 1 && *number <= last) return model::Position(*number);
+    return base::fail(base::Kind::kInvalid,
+                      fmt::format("{} {}: the log has the positions 1 to {}", option, text, last));
+  }
+  const auto time = base::parse_rfc3339(text);
+  if (!time) {
+    return base::fail(base::Kind::kInvalid,
+                      fmt::format("{} '{}': expected a position (a number) or a time such as "
+                                  "2026-11-21T10:17:51Z",
+                                  option, text));
+  }
+  auto position = last_at(log, *time);
+  if (!position) return base::fail(position.error());
+  if (position->value() == 0)
+    return base::fail(base::Kind::kInvalid,
+                      fmt::format("{} {}: the log begins later than that", option, text));
+  return *position;
+}
+
+}  // namespace karst::tools

@@ -1,0 +1,58 @@
+// How the read-only commands reach a log: beside a running daemon, through a reader of its own with
+// a scratch folder that goes when it does. And places in the log as people write them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/result.h"
+#include "events/event_log.h"
+#include "events/rocks_log.h"
+#include "model/ids.h"
+
+namespace karst::tools {
+
+// A folder in the machine's place for temporary files, removed with all it holds when its owner
+// goes.
+class ScratchFolder {
+ public:
+  static base::Result<ScratchFolder> make();
+  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  ScratchFolder& operator=(ScratchFolder&&) = delete;
+  ~ScratchFolder();
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit ScratchFolder(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+struct ReadLog {
+  ScratchFolder scratch;
+  std::unique_ptr<events::RocksLog> log;  // goes before its scratch folder
+
+  events::EventLog& operator*() const { return *log; }
+  events::EventLog* operator->() const { return log.get(); }
+};
+
+// Errors: those of RocksLog::open_reader.
+base::Result<ReadLog> open_for_reading(const std::string& data);
+
+// A position ("1234"), a CommandId ("<log id>-1234") or a time (RFC 3339: the last event at or
+// before it). `option` names what is being parsed. Errors: kInvalid when it is none of these or
+// outside the log.
+base::Result<model::Position> parse_place(const events::EventLog& log, std::string_view text,
+                                          std::string_view option);
+
+// One event; nullopt past the end. Views stay valid as long as the returned cursor.
+struct FoundEvent {
+  std::unique_ptr<events::Cursor> cursor;
+  events::Event event;
+};
+base::Result<std::optional<FoundEvent>> event_at(const events::EventLog& log,
+                                                 model::Position position);
+
+}  // namespace karst::tools

@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "daemon/cluster.h"
+#include "daemon/embedded.h"
+#include "daemon/stop_signal.h"
+#include "daemon/store.h"
+#include "daemon/system_clock.h"
+#include "tools/talk.h"
+
+namespace karst::tools {
+namespace {
+
+std::string from_environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+base::Status run_embedded(daemon::Store& store, const RunOptions& options) {
+  daemon::EmbeddedSettings settings;
+  settings.speed = options.speed;
+  settings.for_millis = options.for_millis;
+  settings.seed = options.seed;
+  settings.listen = options.listen;
+  settings.listen_asked = options.listen_given;
+  settings.color = color_wanted(STDERR_FILENO);
+  settings.acknowledged_file = from_environment("KARST_ACK_FILE");
+  return daemon::run_embedded(store, settings);
+}
+
+base::Status run_cluster(daemon::Store& store, const RunOptions& options) {
+  daemon::ClusterSettings settings;
+  settings.kubeconfig = options.kubeconfig;
+  settings.cloud = options.cloud;
+  settings.listen = options.listen;
+  settings.cluster_uid = options.cluster_uid;
+  return daemon::run_cluster(store, settings);
+}
+
+}  // namespace
+
+int run(const RunOptions& options) {
+  daemon::block_stop_signals();
+  const daemon::SystemClock clock;
+  auto store = daemon::open_store(options.data, clock);
+  if (!store) return report(store.error());
+  const base::Status status =
+      options.embedded ? run_embedded(*store, options) : run_cluster(*store, options);
+  return status ? kExitDone : report(status.error());
+}
+
+}  // namespace karst::tools

@@ -1,0 +1,167 @@
+#include "tools/talk.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace karst::tools {
+namespace {
+
+// Names from the world may hold bytes that are no text: they are shown, never fatal.
+std::string dumped(const Json& value, int indent = -1) {
+  return value.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string cell_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_null()) return "";
+  if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
+  return dumped(value);
+}
+
+void append_yaml(std::string& out, const Json& value, std::size_t indent) {
+  const std::string blanks(indent, ' ');
+  const auto nested = [&](const Json& inner) {
+    if (inner.is_structured() && !inner.empty()) {
+      out += '\n';
+      append_yaml(out, inner, indent + 2);
+    } else {
+      out += ' ' + dumped(inner) + '\n';
+    }
+  };
+  if (value.is_array()) {
+    for (const Json& item : value) {
+      out += blanks + "-";
+      nested(item);
+    }
+  } else if (value.is_object()) {
+    for (const auto& [key, item] : value.items()) {
+      out += blanks + dumped(Json(key)) + ":";
+      nested(item);
+    }
+  } else {
+    out += blanks + dumped(value) + '\n';
+  }
+}
+
+Json rows_json(const std::vector<std::string>& columns,
+               const std::vector<std::vector<Json>>& rows) {
+  Json all = Json::array();
+  for (const std::vector<Json>& row : rows) {
+    Json object = Json::object();
+    for (std::size_t i = 0; i < columns.size(); ++i) object[columns[i]] = row[i];
+    all.push_back(std::move(object));
+  }
+  return all;
+}
+
+// Columns are as wide as their widest cell; characters beyond ASCII count as their bytes.
+std::string table_text(const std::vector<std::string>& columns,
+                       const std::vector<std::vector<Json>>& rows) {
+  std::vector<std::vector<std::string>> cells(1);
+  for (std::string name : columns) {
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return c == '_' ? '-' : std::toupper(c); });
+    cells[0].push_back(std::move(name));
+  }
+  for (const std::vector<Json>& row : rows) {
+    cells.emplace_back();
+    for (const Json& value : row) cells.back().push_back(cell_text(value));
+  }
+  std::vector<std::size_t> widths(columns.size(), 0);
+  for (const auto& row : cells)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const auto& row : cells) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i)
+      line += i + 1 == row.size() ? row[i] : fmt::format("{:<{}}   ", row[i], widths[i]);
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+ExitCode exit_code(base::Kind kind) {
+  switch (kind) {
+    case base::Kind::kCorrupt:
+    case base::Kind::kNewer:
+      return kExitDamaged;
+    case base::Kind::kTaken:
+    case base::Kind::kRetry:
+    case base::Kind::kUnclear:
+    case base::Kind::kDenied:
+    case base::Kind::kFull:
+      return kExitOutOfReach;
+    case base::Kind::kInvalid:
+    case base::Kind::kGone:
+    case base::Kind::kConflict:
+    case base::Kind::kCapacity:
+      return kExitBadInput;
+  }
+  return kExitBadInput;
+}
+
+int report(const base::Error& error) {
+  fmt::print(stderr, "karst: {}\n", error.message);
+  return exit_code(error.kind);
+}
+
+bool color_wanted(int descriptor) {
+  const char* no_color = std::getenv("NO_COLOR");
+  return isatty(descriptor) == 1 && (no_color == nullptr || *no_color == '\0');
+}
+
+bool print_line(std::string_view line) {
+  return std::fwrite(line.data(), 1, line.size(), stdout) == line.size() &&
+         std::fputc('\n', stdout) != EOF;
+}
+
+std::string to_yaml(const Json& value) {
+  std::string out;
+  if (value.is_structured() && value.empty()) return dumped(value) + "\n";
+  append_yaml(out, value, 0);
+  return out;
+}
+
+void print_rows(const std::vector<std::string>& columns, const std::vector<std::vector<Json>>& rows,
+                Format format) {
+  if (format != Format::kTable) return print_value(rows_json(columns, rows), format);
+  std::fputs(table_text(columns, rows).c_str(), stdout);
+}
+
+void print_value(const Json& value, Format format) {
+  if (format == Format::kYaml) {
+    std::fputs(to_yaml(value).c_str(), stdout);
+  } else if (format == Format::kJson) {
+    std::fputs((dumped(value, 2) + "\n").c_str(), stdout);
+  } else {
+    std::size_t width = 0;
+    for (const auto& [key, item] : value.items()) width = std::max(width, key.size());
+    for (const auto& [key, item] : value.items())
+      fmt::print("{:<{}}  {}\n", key, width, cell_text(item));
+  }
+}
+
+Progress::Progress(std::string what, std::uint64_t all)
+    : what_(std::move(what)), all_(all), terminal_(isatty(STDERR_FILENO) == 1) {}
+
+Progress::~Progress() {
+  if (terminal_ && shown_ != UINT64_MAX) fmt::print(stderr, "\r\x1b[K");
+}
+
+void Progress::at(std::uint64_t done) {
+  if (!terminal_ || all_ == 0) return;
+  const std::uint64_t percent = std::min<std::uint64_t>(100, done * 100 / all_);
+  if (percent == shown_) return;
+  shown_ = percent;
+  fmt::print(stderr, "\r{} {}%", what_, percent);
+  std::fflush(stderr);
+}
+
+}  // namespace karst::tools

@@ -1,0 +1,58 @@
+// How the tools talk: exit codes, errors on stderr, tables on stdout, colour and progress on a
+// terminal only.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "tools/commands.h"
+
+namespace karst::tools {
+
+using Json = nlohmann::ordered_json;
+
+// Part of the command line's contract.
+enum ExitCode : int {
+  kExitDone = 0,
+  kExitNo = 1,  // the answer is no: a difference, an invalid proof
+  kExitBadInput = 2,
+  kExitDamaged = 3,     // the log is damaged, or of a newer version
+  kExitOutOfReach = 4,  // the world is out of reach, or the directory is taken
+};
+ExitCode exit_code(base::Kind kind);
+
+// "karst: MESSAGE" on stderr; returns the exit code of its kind.
+int report(const base::Error& error);
+
+bool color_wanted(int descriptor);  // a terminal, and no NO_COLOR
+
+// Rows as an aligned table (columns in capitals), JSON or YAML. Every row has every column.
+void print_rows(const std::vector<std::string>& columns, const std::vector<std::vector<Json>>& rows,
+                Format format);
+// One value: `key: value` lines for a table of one row, JSON or YAML.
+void print_value(const Json& value, Format format);
+std::string to_yaml(const Json& value);
+
+// Writes to stdout; false when nobody reads any more.
+bool print_line(std::string_view line);
+
+// "WHAT 12%" on stderr whenever the per cent change, and nothing unless stderr is a terminal.
+class Progress {
+ public:
+  Progress(std::string what, std::uint64_t all);
+  ~Progress();
+  void at(std::uint64_t done);
+
+ private:
+  std::string what_;
+  std::uint64_t all_;
+  std::uint64_t shown_ = UINT64_MAX;  // per cent
+  bool terminal_;
+};
+
+}  // namespace karst::tools
