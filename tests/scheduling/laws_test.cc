@@ -163,8 +163,10 @@ TEST(Laws, AnAnswerHoldsItsOwnPods) {
       again.nodes.push_back(node_of(problem, claim, "n" + std::to_string(1000 + i), nth));
     }
     const Answer second = solve(again);
+    RC_LOG() << describe(problem, answer) << describe(again, second);
     RC_ASSERT(wrong(again, second) == "");
-    RC_ASSERT(placed(second) == placed(answer));
+    for (std::size_t i = 0; i < problem.pods.size(); ++i)
+      RC_ASSERT(placed(second, i) >= placed(answer, i));
     if (problem.pods.size() == 1 && problem.pods[0].shape.affinity.empty() &&
         problem.pods[0].shape.host_ports.empty())
       RC_ASSERT(second.claims.empty());
