@@ -20,6 +20,7 @@ namespace karst::http {
 namespace {
 
 constexpr std::size_t kReadBytes = 4096;
+constexpr int kPortMax = 65535;
 
 std::int64_t now_millis() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -126,6 +127,9 @@ base::Result<Descriptor> open_listener(const std::string& address) {
   std::string host = address.substr(0, colon);
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
   const std::string port = address.substr(colon + 1);
+  const bool digits = !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == std::string::npos;
+  if (!digits || std::stoi(port) > kPortMax)
+    return base::fail(base::Kind::kInvalid, "listen address \"" + address + "\": " + wanted);
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
