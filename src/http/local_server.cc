@@ -71,7 +71,7 @@ struct Connection {
 
 struct RequestLine {
   std::string_view method;
-  std::string_view path;
+  std::string_view target;
   bool keep_alive = true;
   bool has_body = false;
 };
@@ -91,8 +91,7 @@ RequestLine parse_head(std::string_view head) {
   const std::string_view version = line.substr(second + 1);
   if (version != "HTTP/1.1" && version != "HTTP/1.0") return request;
   request.keep_alive = version == "HTTP/1.1";
-  request.path = line.substr(first + 1, second - first - 1);
-  request.path = request.path.substr(0, request.path.find('?'));
+  request.target = line.substr(first + 1, second - first - 1);
   for (std::size_t at = line_end; at != std::string_view::npos && at + 2 < head.size();) {
     const auto end = head.find("\r\n", at + 2);
     const std::string_view header = head.substr(at + 2, end == std::string_view::npos ? end : end - at - 2);
@@ -244,7 +243,7 @@ class LocalServer::Loop {
   Reply reply_to(const RequestLine& request) {
     if (request.method.empty()) return {400, "text/plain", "this is not HTTP/1.1\n"};
     if (request.method != "GET" && request.method != "HEAD") return {405, "text/plain", "only GET is answered here\n"};
-    return handler_(request.path);
+    return handler_(request.target);
   }
 
   static bool write(Connection& connection) {

@@ -26,8 +26,8 @@ struct Reply {
 
 class LocalServer {
  public:
-  // `path` without the query. Runs on the server's thread; must not block and not throw.
-  using Handler = std::function<Reply(std::string_view path)>;
+  // `target`: path and query, as sent. Runs on the server's thread; must not block and not throw.
+  using Handler = std::function<Reply(std::string_view target)>;
 
   // Listens on "HOST:PORT" (an address, or localhost; port 0 takes a free one). Errors: kInvalid for an address that is none, kTaken when
   // somebody listens there.

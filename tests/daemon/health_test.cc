@@ -1,0 +1,123 @@
+#include "daemon/health.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <memory>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "daemon/metrics.h"
+#include "daemon/serve.h"
+
+namespace karst::daemon {
+namespace {
+
+View view_of(bool recovered, bool full, bool pods_listed) {
+  View view;
+  view.recovered = recovered;
+  view.disk_full = full;
+  view.sources = {{"Node", true}, {"Pod", pods_listed}};
+  return view;
+}
+
+TEST(Health, Readiness) {
+  struct Case {
+    std::string name;
+    View view;
+    int status;
+    std::string line;  // of ?verbose
+  };
+  const std::vector<Case> cases = {
+      {"all is well", view_of(true, false, true), 200, "[+]Pod ok\n"},
+      {"a kind is not listed", view_of(true, false, false), 503, "[-]Pod is not listed yet\n"},
+      {"the log is being read", view_of(false, false, true), 503, "[-]log is still being read\n"},
+      {"the disk is full", view_of(true, true, true), 503, "[-]disk is full"},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(health_answer(c.view, "/readyz").status, c.status) << c.name;
+    const HealthAnswer verbose = health_answer(c.view, "/readyz?verbose");
+    EXPECT_EQ(verbose.status, c.status) << c.name;
+    EXPECT_NE(verbose.body.find(c.line), std::string::npos) << c.name << ": " << verbose.body;
+    EXPECT_EQ(health_answer(c.view, "/healthz").status, 200) << c.name;
+  }
+  EXPECT_EQ(health_answer(View(), "/elsewhere").status, 404);
+}
+
+TEST(Metrics, TextIsExact) {
+  MetricsText text;
+  text.family("karst_x_total", MetricType::kCounter, "Counts.");
+  text.sample(3, {{"a", "quote\" slash\\ line\n"}, {"b", ""}});
+  text.family("karst_y", MetricType::kGauge, "Gauges.");
+  text.sample_scaled(1'500, 3);
+  text.sample_scaled(-5, 3);
+  EXPECT_EQ(text.take(),
+            "# HELP karst_x_total Counts.\n# TYPE karst_x_total counter\n"
+            "karst_x_total{a=\"quote\\\" slash\\\\ line\\n\",b=\"\"} 3\n"
+            "# HELP karst_y Gauges.\n# TYPE karst_y gauge\nkarst_y 1.500\nkarst_y -0.005\n");
+}
+
+TEST(Metrics, EveryFamilyIsOursOrKarpentersAndSaidOnce) {
+  View view = view_of(true, false, true);
+  view.counters.claims_created["default"] = 2;
+  view.counters.claims_terminated[{"default", "spot", "zone-a"}] = 1;
+  std::istringstream lines(metrics_text(view));
+  std::set<std::string> families;
+  std::string line, family;
+  while (std::getline(lines, line)) {
+    if (line.starts_with("# HELP ")) {
+      family = line.substr(7, line.find(' ', 7) - 7);
+      EXPECT_TRUE(families.insert(family).second) << family << " twice";
+      EXPECT_TRUE(family.starts_with("karst_") || family.starts_with("karpenter_")) << family;
+    } else if (!line.starts_with("#")) {
+      EXPECT_TRUE(line.starts_with(family)) << line << " is not of " << family;
+    }
+  }
+  const std::string text = metrics_text(view);
+  EXPECT_NE(text.find("karpenter_nodeclaims_created_total{nodepool=\"default\"} 2\n"),
+            std::string::npos);
+  EXPECT_NE(text.find("karpenter_nodeclaims_terminated_total{nodepool=\"default\",capacity_type="
+                      "\"spot\",zone=\"zone-a\"} 1\n"),
+            std::string::npos);
+}
+
+// One request over a real socket; everything that came back.
+std::string get(int port, const std::string& target) {
+  const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (connect(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return "";
+  const std::string request =
+      "GET " + target + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+  EXPECT_EQ(send(descriptor, request.data(), request.size(), 0),
+            static_cast<ssize_t>(request.size()));
+  std::string answer;
+  char buffer[4096];
+  for (ssize_t count = 0; (count = recv(descriptor, buffer, sizeof buffer, 0)) > 0;)
+    answer.append(buffer, static_cast<std::size_t>(count));
+  close(descriptor);
+  return answer;
+}
+
+TEST(Health, OverARealSocket) {
+  ViewBoard board;
+  auto server = serve_health("127.0.0.1:0", board);
+  ASSERT_TRUE(server.has_value()) << server.error().message;
+  const int port = (*server)->port();
+  EXPECT_NE(get(port, "/readyz").find(" 503 "), std::string::npos) << "nothing is known yet";
+  board.publish(std::make_shared<const View>(view_of(true, false, true)));
+  EXPECT_NE(get(port, "/readyz").find(" 200 "), std::string::npos);
+  EXPECT_NE(get(port, "/readyz?verbose").find("[+]Pod ok"), std::string::npos);
+  EXPECT_NE(get(port, "/healthz").find(" 200 "), std::string::npos);
+  EXPECT_NE(get(port, "/metrics").find("karst_ready 1\n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace karst::daemon
