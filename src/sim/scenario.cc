@@ -172,7 +172,7 @@ class Draw {
     add(Fault::kWallJump, 3'000, 20, 200);
     add(Fault::kCrashBeforeAppend, 4'000, 2, 30);
     add(Fault::kCrashAfterAppend, 4'000, 2, 30);
-    add(Fault::kPowerLoss, 3'000, 2, 20);
+    add(Fault::kPowerLoss, 5'000, 2'000, 8'000);
     add(Fault::kCrashInDispatch, 4'000, 10, 200);
     add(Fault::kDiskFull, 2'000, 2, 20);
   }

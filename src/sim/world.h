@@ -65,6 +65,8 @@ class World {
   // The truth, for checkers and stories.
   const Scenario& scenario() const { return scenario_; }
   const ApiServer& api() const { return api_; }
+  // Whether a disruption budget would let that pod go now.
+  bool may_evict(const PodEntry& pod) const { return controllers_.may_evict(pod); }
   const Cloud& machines() const { return cloud_; }
   const Queue& messages() const { return queue_; }
   const History& history() const { return core_.history; }

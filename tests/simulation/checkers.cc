@@ -134,6 +134,19 @@ void check_limits(const sim::World& world, const LogIndex& log, std::vector<Viol
   }
 }
 
+namespace {
+
+// A disruption budget keeps a pod on this claim's node, so that its drain rightly waits.
+bool drain_waits(const sim::World& world, const model::NodeClaim& claim) {
+  const sim::NodeEntry* node = world.api().node_of(claim.provider_id);
+  return node != nullptr &&
+         std::any_of(node->pods.begin(), node->pods.end(), [&](const std::string& uid) {
+           return !world.may_evict(*world.api().pod(uid));
+         });
+}
+
+}  // namespace
+
 // orphans: every machine that runs at the end belongs to a claim that stays, and every launched
 // claim has its machine.
 void check_no_orphans(const sim::World& world, std::vector<Violation>& out) {
@@ -149,6 +162,7 @@ void check_no_orphans(const sim::World& world, std::vector<Violation>& out) {
                                     machine.instance.claim.str() + " is gone"});
   }
   for (const auto& [uid, claim] : claims) {
+    if (claim->deletion_millis != 0 && drain_waits(world, *claim)) continue;
     if (claim->deletion_millis != 0)
       out.push_back({"orphans", "claim " + claim->name.str() + " is being deleted since " +
                                     at(world, claim->deletion_millis)});
@@ -186,7 +200,7 @@ void check_commands_end(const sim::World& world, const LogIndex& log, std::vecto
         at(world, life.log_millis);
     if (!life.ended)
       out.push_back({"quiet", what + " is still open"});
-    else if (life.log_millis >= quiet_from && ++told <= 3)
+    else if (life.log_millis >= quiet_from && !life.blocked && ++told <= 3)
       out.push_back({"quiet", what + " although nothing has changed for long"});
   }
 }

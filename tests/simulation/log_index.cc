@@ -35,7 +35,11 @@ struct Collect {
   }
   void operator()(const model::CommandAbandoned& abandoned) const { end(abandoned.command); }
   void operator()(const model::Outcome& outcome) const {
-    if (outcome.kind != model::OutcomeKind::kUnclear) end(outcome.command);
+    if (outcome.kind == model::OutcomeKind::kUnclear) return;
+    end(outcome.command);
+    const auto at = index.commands.find(outcome.command.value());
+    if (at != index.commands.end())
+      at->second.blocked = outcome.code == model::RefusalCode::kBlocked;
   }
   void operator()(const events::InterruptionReceived& received) const {
     index.interruptions.emplace(received.interruption.message.str(), position);

@@ -18,6 +18,7 @@ struct CommandLife {
   std::int64_t log_millis = 0;
   std::map<std::uint32_t, std::uint64_t>
       attempts;                        // attempt → position of the event that decided it
+  bool blocked = false;                // refused by a disruption budget
   std::optional<std::uint64_t> ended;  // position of the outcome or abandonment that ended it
 };
 
