@@ -95,8 +95,8 @@ class HangUpServer {
 };
 
 TEST(CurlTransport, BringsStatusHeadersAndBody) {
-  const auto server = serve([](std::string_view path) {
-    return path == "/here" ? Reply{200, "text/plain", "hello"} : Reply{404, "text/plain", "no"};
+  const auto server = serve([](std::string_view target) {
+    return target == "/here?query=1" ? Reply{200, "text/plain", "hello"} : Reply{404, "text/plain", "no"};
   });
   CurlTransport transport({});
   const Response found = exchange(transport, get(url(server->port(), "/here?query=1")));
