@@ -20,7 +20,8 @@ namespace karst::http {
 namespace {
 
 constexpr long kConnectTimeoutMillis = 10'000;
-constexpr int kTcpUserTimeoutMillis = 30'000;  // sent and not acknowledged for so long: the connection is dead
+constexpr int kTcpUserTimeoutMillis =
+    30'000;  // sent and not acknowledged for so long: the connection is dead
 constexpr long kKeepAliveIdleSeconds = 15;
 constexpr long kKeepAliveIntervalSeconds = 5;
 constexpr long kConnectionAgeSecondsMax = 3600;  // a control plane that moved is followed
@@ -80,8 +81,10 @@ std::size_t on_body(char* data, std::size_t, std::size_t count, void* user) {
 }
 
 std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())))
+    text.remove_prefix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
+    text.remove_suffix(1);
   return text;
 }
 
@@ -93,12 +96,15 @@ std::size_t on_header(char* data, std::size_t, std::size_t count, void* user) {
     return 0;
   }
   const std::string_view line(data, count);
-  if (line.starts_with("HTTP/")) exchange.response.headers.clear();  // an interim answer came before
+  if (line.starts_with("HTTP/"))
+    exchange.response.headers.clear();  // an interim answer came before
   const auto colon = line.find(':');
   if (colon == std::string_view::npos) return count;
   std::string name(trimmed(line.substr(0, colon)));
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  exchange.response.headers.emplace_back(std::move(name), std::string(trimmed(line.substr(colon + 1))));
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  exchange.response.headers.emplace_back(std::move(name),
+                                         std::string(trimmed(line.substr(colon + 1))));
   return count;
 }
 
@@ -142,18 +148,21 @@ void set_request(Exchange& exchange) {
   curl_easy_setopt(easy, CURLOPT_URL, request.url.c_str());
   if (request.method != Method::kGet) {
     if (!request.body.empty() || request.method == Method::kPost) {
-      curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+      curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
+                       static_cast<curl_off_t>(request.body.size()));
       curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request.body.c_str());
     }
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, std::string(method_name(request.method)).c_str());
   }
   exchange.headers = curl_slist_append(nullptr, "Expect:");  // one round trip, no interim answers
-  for (const std::string& header : request.headers) exchange.headers = curl_slist_append(exchange.headers, header.c_str());
+  for (const std::string& header : request.headers)
+    exchange.headers = curl_slist_append(exchange.headers, header.c_str());
   curl_easy_setopt(easy, CURLOPT_HTTPHEADER, exchange.headers);
   curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, static_cast<long>(request.timeout_millis));
   if (request.idle_millis > 0) {
     curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, static_cast<long>(std::max<std::int64_t>(1, request.idle_millis / 1000)));
+    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME,
+                     static_cast<long>(std::max<std::int64_t>(1, request.idle_millis / 1000)));
   }
   curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, exchange.error);
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
@@ -256,7 +265,8 @@ class CurlTransport::Loop {
         waiting_.pop_back();
       }
       for (const RequestId id : cancelled) {
-        const auto at = std::find_if(waiting_.begin(), waiting_.end(), [&](const auto& one) { return one->id == id; });
+        const auto at = std::find_if(waiting_.begin(), waiting_.end(),
+                                     [&](const auto& one) { return one->id == id; });
         if (at == waiting_.end()) continue;
         refused.push_back(std::move(*at));
         refused.back()->stopped = Failure::kCancelled;
@@ -267,7 +277,8 @@ class CurlTransport::Loop {
     for (const RequestId id : cancelled) end(id);
     for (auto& exchange : refused) {
       exchange->response.failure = exchange->stopped.value_or(Failure::kNotSent);
-      exchange->response.error = exchange->stopped ? "cancelled" : "too many requests wait to be sent";
+      exchange->response.error =
+          exchange->stopped ? "cancelled" : "too many requests wait to be sent";
       exchange->done(std::move(exchange->response));
     }
     return false;
@@ -311,7 +322,8 @@ class CurlTransport::Loop {
     response.status = static_cast<int>(status);
     response.failure = failure_of(*exchange, code);
     if (response.failure == Failure::kCancelled) response.error = "cancelled";
-    if (response.failure == Failure::kTooLarge) response.error = "the answer is larger than allowed";
+    if (response.failure == Failure::kTooLarge)
+      response.error = "the answer is larger than allowed";
     if (response.error.empty() && response.failure != Failure::kNone)
       response.error = exchange->error[0] != '\0' ? exchange->error : curl_easy_strerror(code);
     exchange->done(std::move(response));
@@ -334,7 +346,9 @@ class CurlTransport::Loop {
     std::lock_guard lock(mutex_);
     if (stopping_ || (!waiting_.empty() && open_.size() < kTransportInFlightMax)) return 0;
     if (timers_.empty()) return kPollMillisMax;
-    const auto wait = std::chrono::ceil<std::chrono::milliseconds>(timers_.begin()->first - SteadyClock::now()).count();
+    const auto wait =
+        std::chrono::ceil<std::chrono::milliseconds>(timers_.begin()->first - SteadyClock::now())
+            .count();
     return static_cast<int>(std::clamp<std::int64_t>(wait, 0, kPollMillisMax));
   }
 
@@ -367,8 +381,14 @@ class CurlTransport::Loop {
 
 CurlTransport::CurlTransport(TlsOptions tls) : loop_(std::make_unique<Loop>(std::move(tls))) {}
 CurlTransport::~CurlTransport() = default;
-RequestId CurlTransport::send(Request request, Done done) { return loop_->send(std::move(request), std::move(done)); }
-void CurlTransport::cancel(RequestId id) { loop_->cancel(id); }
-void CurlTransport::after(std::int64_t millis, std::function<void()> action) { loop_->after(millis, std::move(action)); }
+RequestId CurlTransport::send(Request request, Done done) {
+  return loop_->send(std::move(request), std::move(done));
+}
+void CurlTransport::cancel(RequestId id) {
+  loop_->cancel(id);
+}
+void CurlTransport::after(std::int64_t millis, std::function<void()> action) {
+  loop_->after(millis, std::move(action));
+}
 
 }  // namespace karst::http

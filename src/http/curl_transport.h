@@ -1,7 +1,8 @@
-// The transport over one libcurl multi handle on a thread of its own: HTTP/2, all requests to one server share a connection,
-// TLS always verified. Watches and writes take a transport each, so that a stalled stream cannot hold up a write.
-// A response body that nobody reads fast enough is held back by the server (flow control): on_chunk may block, which stops
-// every exchange of this transport and no other.
+// The transport over one libcurl multi handle on a thread of its own: HTTP/2, all requests to one
+// server share a connection, TLS always verified. Watches and writes take a transport each, so that
+// a stalled stream cannot hold up a write. A response body that nobody reads fast enough is held
+// back by the server (flow control): on_chunk may block, which stops every exchange of this
+// transport and no other.
 #pragma once
 
 #include <memory>
@@ -11,12 +12,13 @@
 
 namespace karst::http {
 
-inline constexpr std::size_t kTransportInFlightMax = 64;   // at once on the wire (a server allows 100 streams); more wait
+inline constexpr std::size_t kTransportInFlightMax =
+    64;  // at once on the wire (a server allows 100 streams); more wait
 inline constexpr std::size_t kTransportWaitingMax = 20'000;  // more fail as kNotSent
 inline constexpr std::size_t kTimersMax = 100'000;
 
 struct TlsOptions {
-  std::string ca_pem;           // empty: ca_file, or the system's
+  std::string ca_pem;  // empty: ca_file, or the system's
   std::string ca_file;
   std::string certificate_pem;  // client certificate and its key
   std::string key_pem;
@@ -25,7 +27,8 @@ struct TlsOptions {
 class CurlTransport final : public Transport {
  public:
   explicit CurlTransport(TlsOptions tls);
-  // Stops: open exchanges end as kCancelled, the thread is joined. Not from the transport's own thread.
+  // Stops: open exchanges end as kCancelled, the thread is joined. Not from the transport's own
+  // thread.
   ~CurlTransport() override;
 
   RequestId send(Request request, Done done) override;

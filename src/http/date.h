@@ -1,4 +1,5 @@
-// The Date header of an answer (RFC 9110, 5.6.7, the preferred form): "Sat, 21 Nov 2026 10:17:51 GMT".
+// The Date header of an answer (RFC 9110, 5.6.7, the preferred form): "Sat, 21 Nov 2026 10:17:51
+// GMT".
 #pragma once
 
 #include <cstdint>

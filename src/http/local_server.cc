@@ -23,18 +23,27 @@ constexpr std::size_t kReadBytes = 4096;
 constexpr int kPortMax = 65535;
 
 std::int64_t now_millis() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 std::string_view reason_of(int status) {
   switch (status) {
-    case 200: return "OK";
-    case 400: return "Bad Request";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 431: return "Request Header Fields Too Large";
-    case 503: return "Service Unavailable";
-    default: return status < 400 ? "OK" : "Error";
+    case 200:
+      return "OK";
+    case 400:
+      return "Bad Request";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 431:
+      return "Request Header Fields Too Large";
+    case 503:
+      return "Service Unavailable";
+    default:
+      return status < 400 ? "OK" : "Error";
   }
 }
 
@@ -94,14 +103,16 @@ RequestLine parse_head(std::string_view head) {
   request.target = line.substr(first + 1, second - first - 1);
   for (std::size_t at = line_end; at != std::string_view::npos && at + 2 < head.size();) {
     const auto end = head.find("\r\n", at + 2);
-    const std::string_view header = head.substr(at + 2, end == std::string_view::npos ? end : end - at - 2);
+    const std::string_view header =
+        head.substr(at + 2, end == std::string_view::npos ? end : end - at - 2);
     at = end;
     const auto colon = header.find(':');
     if (colon == std::string_view::npos) continue;
     const std::string_view name = header.substr(0, colon);
     std::string_view value = header.substr(colon + 1);
     value.remove_prefix(std::min(value.find_first_not_of(" \t"), value.size()));
-    if (equals_ignoring_case(name, "connection") && equals_ignoring_case(value, "close")) request.keep_alive = false;
+    if (equals_ignoring_case(name, "connection") && equals_ignoring_case(value, "close"))
+      request.keep_alive = false;
     if (equals_ignoring_case(name, "transfer-encoding")) request.has_body = true;
     if (equals_ignoring_case(name, "content-length") && value != "0") request.has_body = true;
   }
@@ -110,8 +121,10 @@ RequestLine parse_head(std::string_view head) {
 }
 
 std::string render(const Reply& reply, bool with_body, bool keep_alive) {
-  std::string out = "HTTP/1.1 " + std::to_string(reply.status) + " " + std::string(reason_of(reply.status)) +
-                    "\r\nContent-Type: " + reply.content_type + "\r\nContent-Length: " + std::to_string(reply.body.size()) +
+  std::string out = "HTTP/1.1 " + std::to_string(reply.status) + " " +
+                    std::string(reason_of(reply.status)) +
+                    "\r\nContent-Type: " + reply.content_type +
+                    "\r\nContent-Length: " + std::to_string(reply.body.size()) +
                     "\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n";
   if (!keep_alive) out += "Connection: close\r\n";
   out += "\r\n";
@@ -122,11 +135,14 @@ std::string render(const Reply& reply, bool with_body, bool keep_alive) {
 base::Result<Descriptor> open_listener(const std::string& address) {
   const auto colon = address.rfind(':');
   const std::string wanted = "expected HOST:PORT such as 127.0.0.1:8080";
-  if (colon == std::string::npos) return base::fail(base::Kind::kInvalid, "listen address \"" + address + "\": " + wanted);
+  if (colon == std::string::npos)
+    return base::fail(base::Kind::kInvalid, "listen address \"" + address + "\": " + wanted);
   std::string host = address.substr(0, colon);
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']')
+    host = host.substr(1, host.size() - 2);
   const std::string port = address.substr(colon + 1);
-  const bool digits = !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == std::string::npos;
+  const bool digits = !port.empty() && port.size() <= 5 &&
+                      port.find_first_not_of("0123456789") == std::string::npos;
   if (!digits || std::stoi(port) > kPortMax)
     return base::fail(base::Kind::kInvalid, "listen address \"" + address + "\": " + wanted);
   addrinfo hints{};
@@ -134,17 +150,21 @@ base::Result<Descriptor> open_listener(const std::string& address) {
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
   addrinfo* found = nullptr;
-  if (getaddrinfo(host.empty() ? nullptr : host.c_str(), port.c_str(), &hints, &found) != 0 || found == nullptr)
+  if (getaddrinfo(host.empty() ? nullptr : host.c_str(), port.c_str(), &hints, &found) != 0 ||
+      found == nullptr)
     return base::fail(base::Kind::kInvalid, "listen address \"" + address + "\": " + wanted);
-  Descriptor socket(::socket(found->ai_family, found->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, found->ai_protocol));
+  Descriptor socket(::socket(found->ai_family, found->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC,
+                             found->ai_protocol));
   const int on = 1;
   (void)setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  const bool bound = bind(socket.get(), found->ai_addr, found->ai_addrlen) == 0 && ::listen(socket.get(), 64) == 0;
+  const bool bound =
+      bind(socket.get(), found->ai_addr, found->ai_addrlen) == 0 && ::listen(socket.get(), 64) == 0;
   const int error = errno;
   freeaddrinfo(found);
   if (!bound)
     return base::fail(error == EADDRINUSE ? base::Kind::kTaken : base::Kind::kInvalid,
-                      "cannot listen on " + address + ": " + std::strerror(error) + "; choose another address with --listen");
+                      "cannot listen on " + address + ": " + std::strerror(error) +
+                          "; choose another address with --listen");
   return socket;
 }
 
@@ -153,7 +173,9 @@ base::Result<Descriptor> open_listener(const std::string& address) {
 class LocalServer::Loop {
  public:
   Loop(Descriptor listener, Handler handler)
-      : listener_(std::move(listener)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), handler_(std::move(handler)) {
+      : listener_(std::move(listener)),
+        wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        handler_(std::move(handler)) {
     thread_ = std::thread([this] { run(); });
   }
   ~Loop() {
@@ -168,7 +190,8 @@ class LocalServer::Loop {
     sockaddr_storage address{};
     socklen_t size = sizeof address;
     getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size);
-    if (address.ss_family == AF_INET6) return ntohs(reinterpret_cast<sockaddr_in6*>(&address)->sin6_port);
+    if (address.ss_family == AF_INET6)
+      return ntohs(reinterpret_cast<sockaddr_in6*>(&address)->sin6_port);
     return ntohs(reinterpret_cast<sockaddr_in*>(&address)->sin_port);
   }
 
@@ -177,11 +200,13 @@ class LocalServer::Loop {
     for (;;) {
       std::vector<pollfd> watched{{wake_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
       for (const Connection& connection : connections_)
-        watched.push_back({connection.socket.get(), static_cast<short>(connection.out.empty() ? POLLIN : POLLOUT), 0});
+        watched.push_back({connection.socket.get(),
+                           static_cast<short>(connection.out.empty() ? POLLIN : POLLOUT), 0});
       (void)::poll(watched.data(), watched.size(), connections_.empty() ? -1 : 1000);
       if (watched[0].revents != 0) return;
       std::vector<bool> keep(connections_.size(), true);
-      for (std::size_t i = 0; i < connections_.size(); ++i) keep[i] = serve(connections_[i], watched[i + 2].revents);
+      for (std::size_t i = 0; i < connections_.size(); ++i)
+        keep[i] = serve(connections_[i], watched[i + 2].revents);
       std::vector<Connection> kept;
       for (std::size_t i = 0; i < connections_.size(); ++i)
         if (keep[i]) kept.push_back(std::move(connections_[i]));
@@ -194,9 +219,9 @@ class LocalServer::Loop {
     Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (socket.get() < 0) return;
     if (connections_.size() >= kServerConnectionsMax) {
-      const auto oldest = std::min_element(connections_.begin(), connections_.end(), [](const auto& a, const auto& b) {
-        return a.active_millis < b.active_millis;
-      });
+      const auto oldest = std::min_element(
+          connections_.begin(), connections_.end(),
+          [](const auto& a, const auto& b) { return a.active_millis < b.active_millis; });
       connections_.erase(oldest);
     }
     connections_.push_back({std::move(socket), {}, {}, false, now_millis()});
@@ -221,7 +246,8 @@ class LocalServer::Loop {
     return true;
   }
 
-  // Idle time counts from the last complete request, so that a drip of single bytes does not hold a place.
+  // Idle time counts from the last complete request, so that a drip of single bytes does not hold a
+  // place.
   void answer(Connection& connection) {
     while (connection.out.empty() && !connection.close_after) {
       const auto end = connection.in.find("\r\n\r\n");
@@ -242,12 +268,14 @@ class LocalServer::Loop {
 
   Reply reply_to(const RequestLine& request) {
     if (request.method.empty()) return {400, "text/plain", "this is not HTTP/1.1\n"};
-    if (request.method != "GET" && request.method != "HEAD") return {405, "text/plain", "only GET is answered here\n"};
+    if (request.method != "GET" && request.method != "HEAD")
+      return {405, "text/plain", "only GET is answered here\n"};
     return handler_(request.target);
   }
 
   static bool write(Connection& connection) {
-    const ssize_t count = send(connection.socket.get(), connection.out.data(), connection.out.size(), MSG_NOSIGNAL);
+    const ssize_t count =
+        send(connection.socket.get(), connection.out.data(), connection.out.size(), MSG_NOSIGNAL);
     if (count < 0) return errno == EAGAIN || errno == EINTR;
     connection.out.erase(0, static_cast<std::size_t>(count));
     return true;
@@ -262,12 +290,16 @@ class LocalServer::Loop {
 
 LocalServer::LocalServer(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
 LocalServer::~LocalServer() = default;
-int LocalServer::port() const { return loop_->port(); }
+int LocalServer::port() const {
+  return loop_->port();
+}
 
-base::Result<std::unique_ptr<LocalServer>> LocalServer::listen(const std::string& address, Handler handler) {
+base::Result<std::unique_ptr<LocalServer>> LocalServer::listen(const std::string& address,
+                                                               Handler handler) {
   auto listener = open_listener(address);
   if (!listener) return base::fail(listener.error());
-  return std::unique_ptr<LocalServer>(new LocalServer(std::make_unique<Loop>(std::move(*listener), std::move(handler))));
+  return std::unique_ptr<LocalServer>(
+      new LocalServer(std::make_unique<Loop>(std::move(*listener), std::move(handler))));
 }
 
 }  // namespace karst::http

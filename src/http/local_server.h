@@ -1,6 +1,7 @@
-// A small HTTP/1.1 server for probes and metrics: GET and HEAD, bodies in one piece, keep-alive. A poll loop on a thread of its own,
-// so that a probe never waits behind anything else. Everything is bounded: connections, header size, idle time; over a
-// bound the connection is closed (and the oldest idle one makes room for a new one).
+// A small HTTP/1.1 server for probes and metrics: GET and HEAD, bodies in one piece, keep-alive. A
+// poll loop on a thread of its own, so that a probe never waits behind anything else. Everything is
+// bounded: connections, header size, idle time; over a bound the connection is closed (and the
+// oldest idle one makes room for a new one).
 #pragma once
 
 #include <cstddef>
@@ -29,9 +30,10 @@ class LocalServer {
   // `target`: path and query, as sent. Runs on the server's thread; must not block and not throw.
   using Handler = std::function<Reply(std::string_view target)>;
 
-  // Listens on "HOST:PORT" (an address, or localhost; port 0 takes a free one). Errors: kInvalid for an address that is none, kTaken when
-  // somebody listens there.
-  static base::Result<std::unique_ptr<LocalServer>> listen(const std::string& address, Handler handler);
+  // Listens on "HOST:PORT" (an address, or localhost; port 0 takes a free one). Errors: kInvalid
+  // for an address that is none, kTaken when somebody listens there.
+  static base::Result<std::unique_ptr<LocalServer>> listen(const std::string& address,
+                                                           Handler handler);
   ~LocalServer();
   LocalServer(const LocalServer&) = delete;
   LocalServer& operator=(const LocalServer&) = delete;

@@ -1,5 +1,6 @@
-// HTTP as values: a request goes out, one response comes back, on the transport's own thread. One request is one attempt: no
-// retries, no redirects, no caching. The interface is what protocols are tested against; curl_transport.h is the real one.
+// HTTP as values: a request goes out, one response comes back, on the transport's own thread. One
+// request is one attempt: no retries, no redirects, no caching. The interface is what protocols are
+// tested against; curl_transport.h is the real one.
 #pragma once
 
 #include <cstddef>
@@ -25,21 +26,24 @@ struct Request {
   std::string body;
   std::int64_t timeout_millis = 30'000;  // for the whole exchange; 0: none
   std::int64_t idle_millis = 0;          // ends the exchange after so long without a byte; 0: never
-  std::size_t response_bytes_max = kResponseBytesDefault;  // of a body that is collected; a stream has no such end
-  // With it a body of status 200 is not collected but handed over in pieces as it comes. False ends the exchange.
+  std::size_t response_bytes_max =
+      kResponseBytesDefault;  // of a body that is collected; a stream has no such end
+  // With it a body of status 200 is not collected but handed over in pieces as it comes. False ends
+  // the exchange.
   std::function<bool(std::string_view)> on_chunk;
 };
 
 enum class Failure {
   kNone,       // there is a status, whatever it is
   kNotSent,    // the request did not leave: no address, no connection, no trust. It had no effect
-  kUnclear,    // bytes may have left, and no complete answer came: it may or may not have had its effect
+  kUnclear,    // bytes may have left, and no complete answer came: it may or may not have had its
+               // effect
   kTooLarge,   // the answer was larger than allowed. What was asked may have had its effect
   kCancelled,  // cancel(), stop(), or on_chunk said so
 };
 
 struct Response {
-  int status = 0;  // 0 when failed before a status came
+  int status = 0;                                            // 0 when failed before a status came
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
   std::string body;
   Failure failure = Failure::kNone;
@@ -58,9 +62,11 @@ class Transport {
   virtual ~Transport() = default;
   // Any thread. Never blocks. `done` runs once, on the transport's thread, also after cancel().
   virtual RequestId send(Request request, Done done) = 0;
-  // Any thread. Ends the exchange; its `done` gets kCancelled unless it was complete already. Unknown ids are left alone.
+  // Any thread. Ends the exchange; its `done` gets kCancelled unless it was complete already.
+  // Unknown ids are left alone.
   virtual void cancel(RequestId id) = 0;
-  // Any thread. Runs `action` on the transport's thread after `millis` (0: as soon as possible); never, once it has stopped.
+  // Any thread. Runs `action` on the transport's thread after `millis` (0: as soon as possible);
+  // never, once it has stopped.
   virtual void after(std::int64_t millis, std::function<void()> action) = 0;
 };
 

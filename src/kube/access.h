@@ -9,18 +9,20 @@
 namespace karst::kube {
 
 struct ServerAccess {
-  std::string server;      // https://HOST:PORT, no slash at the end
+  std::string server;  // https://HOST:PORT, no slash at the end
   http::TlsOptions tls;
   std::string token;       // bearer token; empty: token_file, or the client certificate
   std::string token_file;  // read again each minute
 };
 
-// The current context of the kubeconfig at `path`: server, certificate-authority(-data), token, tokenFile,
-// client-certificate(-data), client-key(-data). Relative files count from the kubeconfig's folder.
-// Errors: kInvalid, naming file, field and cure. Exec plugins, proxies and insecure-skip-tls-verify are refused by name.
+// The current context of the kubeconfig at `path`: server, certificate-authority(-data), token,
+// tokenFile, client-certificate(-data), client-key(-data). Relative files count from the
+// kubeconfig's folder. Errors: kInvalid, naming file, field and cure. Exec plugins, proxies and
+// insecure-skip-tls-verify are refused by name.
 base::Result<ServerAccess> read_kubeconfig(const std::string& path);
 
-// The service account of the pod that this process runs in. Errors: kInvalid when it does not run in one.
+// The service account of the pod that this process runs in. Errors: kInvalid when it does not run
+// in one.
 base::Result<ServerAccess> in_cluster_access();
 
 // The whole file. Errors: kInvalid when it cannot be read or is larger than `bytes_max`.

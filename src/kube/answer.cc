@@ -13,11 +13,16 @@ void set_message(model::Outcome& outcome, std::string message) {
 model::RefusalCode code_of(int status) {
   switch (status) {
     case 401:
-    case 403: return model::RefusalCode::kDenied;
-    case 404: return model::RefusalCode::kGone;
-    case 409: return model::RefusalCode::kConflict;
-    case 429: return model::RefusalCode::kThrottled;
-    default: break;
+    case 403:
+      return model::RefusalCode::kDenied;
+    case 404:
+      return model::RefusalCode::kGone;
+    case 409:
+      return model::RefusalCode::kConflict;
+    case 429:
+      return model::RefusalCode::kThrottled;
+    default:
+      break;
   }
   return status >= 400 && status < 500 ? model::RefusalCode::kInvalid : model::RefusalCode::kRetry;
 }
@@ -31,7 +36,8 @@ model::Outcome done(const ports::IssuedCommand& command) {
   return outcome;
 }
 
-model::Outcome refused(const ports::IssuedCommand& command, model::RefusalCode code, std::string message) {
+model::Outcome refused(const ports::IssuedCommand& command, model::RefusalCode code,
+                       std::string message) {
   model::Outcome outcome = done(command);
   outcome.kind = model::OutcomeKind::kRefused;
   outcome.code = code;
@@ -39,10 +45,12 @@ model::Outcome refused(const ports::IssuedCommand& command, model::RefusalCode c
   return outcome;
 }
 
-model::Outcome failed(const ports::IssuedCommand& command, const http::Response& response, Asked asked) {
+model::Outcome failed(const ports::IssuedCommand& command, const http::Response& response,
+                      Asked asked) {
   const bool no_answer = response.failure != http::Failure::kNone;
   const bool may_have_acted =
-      asked == Asked::kWrite && ((no_answer && response.failure != http::Failure::kNotSent) || response.status >= 500);
+      asked == Asked::kWrite &&
+      ((no_answer && response.failure != http::Failure::kNotSent) || response.status >= 500);
   const auto code = no_answer ? model::RefusalCode::kRetry : code_of(response.status);
   model::Outcome outcome = refused(command, code, failure_text(response));
   if (may_have_acted) {

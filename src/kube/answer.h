@@ -9,14 +9,18 @@
 
 namespace karst::kube {
 
-// Whether the request could change something. A read that failed has had no effect, whatever went wrong.
+// Whether the request could change something. A read that failed has had no effect, whatever went
+// wrong.
 enum class Asked { kRead, kWrite };
 
 // An outcome of this attempt, as yet "done".
 model::Outcome done(const ports::IssuedCommand& command);
-model::Outcome refused(const ports::IssuedCommand& command, model::RefusalCode code, std::string message);
-// The outcome for an answer that is no success. Cut connections, time-outs and 5xx after a write are unclear.
-model::Outcome failed(const ports::IssuedCommand& command, const http::Response& response, Asked asked);
+model::Outcome refused(const ports::IssuedCommand& command, model::RefusalCode code,
+                       std::string message);
+// The outcome for an answer that is no success. Cut connections, time-outs and 5xx after a write
+// are unclear.
+model::Outcome failed(const ports::IssuedCommand& command, const http::Response& response,
+                      Asked asked);
 
 // "<command id>-<attempt>".
 std::string audit_id(const ports::IssuedCommand& command);

@@ -9,7 +9,7 @@
 namespace karst::kube {
 namespace {
 
-constexpr std::chrono::seconds kTokenAge{60};
+constexpr std::int64_t kTokenAgeMillis = 60'000;
 constexpr std::size_t kFailureTextMax = 400;
 
 base::Kind kind_of_failure(const http::Response& response) {
@@ -24,16 +24,19 @@ Client::Client(http::Transport& transport, ServerAccess access, std::string user
 
 std::string Client::bearer_token() {
   if (!access_.token.empty() || access_.token_file.empty()) return access_.token;
-  std::lock_guard lock(mutex_);
-  const auto now = std::chrono::steady_clock::now();
-  if (token_known_ && now - token_read_ < kTokenAge) return token_;
-  token_read_ = now;
+  std::lock_guard lock(token_->mutex);
+  if (token_->fresh) return token_->text;
+  token_->fresh = true;
+  transport_.after(kTokenAgeMillis, [token = token_] {
+    std::lock_guard again(token->mutex);
+    token->fresh = false;
+  });
   auto bytes = read_file(access_.token_file, kCredentialBytesMax);
-  if (!bytes) return token_;  // the old one may still be good; if not, the server says 401
-  while (!bytes->empty() && (bytes->back() == '\n' || bytes->back() == '\r' || bytes->back() == ' ')) bytes->pop_back();
-  token_ = std::move(*bytes);
-  token_known_ = true;
-  return token_;
+  if (!bytes) return token_->text;  // the old one may still be good; if not, the server says 401
+  while (!bytes->empty() && std::string_view("\n\r ").find(bytes->back()) != std::string_view::npos)
+    bytes->pop_back();
+  token_->text = std::move(*bytes);
+  return token_->text;
 }
 
 http::RequestId Client::send(Call call, http::Transport::Done done) {
@@ -41,8 +44,10 @@ http::RequestId Client::send(Call call, http::Transport::Done done) {
   request.method = call.method;
   request.url = access_.server + call.path;
   request.headers = {"Accept: application/json", "User-Agent: " + user_agent_};
-  if (const std::string token = bearer_token(); !token.empty()) request.headers.push_back("Authorization: Bearer " + token);
-  if (!call.body.empty()) request.headers.push_back("Content-Type: " + std::string(call.content_type));
+  if (const std::string token = bearer_token(); !token.empty())
+    request.headers.push_back("Authorization: Bearer " + token);
+  if (!call.body.empty())
+    request.headers.push_back("Content-Type: " + std::string(call.content_type));
   if (!call.audit_id.empty()) request.headers.push_back("Audit-ID: " + call.audit_id);
   request.body = std::move(call.body);
   request.timeout_millis = call.timeout_millis;
@@ -57,8 +62,8 @@ std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-                       c == '.' || c == '~';
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_' || c == '.' || c == '~';
     if (plain) {
       out += c;
     } else {
@@ -88,9 +93,11 @@ base::Result<ClusterIdentity> read_cluster_identity(Client& client) {
   auto answer = promise->get_future();
   Call call;
   call.path = "/api/v1/namespaces/kube-system";
-  client.send(std::move(call), [promise](http::Response response) { promise->set_value(std::move(response)); });
+  client.send(std::move(call),
+              [promise](http::Response response) { promise->set_value(std::move(response)); });
   const http::Response response = answer.get();
-  if (!response.ok()) return base::fail(kind_of_failure(response), "the API server: " + failure_text(response));
+  if (!response.ok())
+    return base::fail(kind_of_failure(response), "the API server: " + failure_text(response));
   objects::Parser parser;
   const auto body = parser.parse(response.body, objects::kObjectBytesMax);
   if (!body) return base::fail(body.error().with_context("the namespace kube-system"));
@@ -100,7 +107,8 @@ base::Result<ClusterIdentity> read_cluster_identity(Client& client) {
     identity.uid = metadata.text("uid");
   });
   KARST_TRY(context.status());
-  if (identity.uid.empty()) return base::fail(base::Kind::kInvalid, "the namespace kube-system has no uid");
+  if (identity.uid.empty())
+    return base::fail(base::Kind::kInvalid, "the namespace kube-system has no uid");
   identity.server_wall_millis = http::parse_http_date(response.header("date")).value_or(0);
   return identity;
 }

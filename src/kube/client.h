@@ -1,10 +1,10 @@
-// One API server as its callers see it: paths instead of URLs, credentials and identity filled in. Any thread; answers come
-// on the transport's thread. Keeps no state but the bearer token.
+// One API server as its callers see it: paths instead of URLs, credentials and identity filled in.
+// Any thread; answers come on the transport's thread. Keeps no state but the bearer token.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -37,7 +37,9 @@ class Client {
 
   http::RequestId send(Call call, http::Transport::Done done);
   void cancel(http::RequestId id) { transport_.cancel(id); }
-  void after(std::int64_t millis, std::function<void()> action) { transport_.after(millis, std::move(action)); }
+  void after(std::int64_t millis, std::function<void()> action) {
+    transport_.after(millis, std::move(action));
+  }
 
  private:
   std::string bearer_token();
@@ -45,22 +47,26 @@ class Client {
   http::Transport& transport_;
   const ServerAccess access_;
   const std::string user_agent_;
-  std::mutex mutex_;  // guards the token
-  std::string token_;
-  std::chrono::steady_clock::time_point token_read_{};
-  bool token_known_ = false;
+  struct Token {
+    std::mutex mutex;
+    std::string text;
+    bool fresh = false;
+  };
+  const std::shared_ptr<Token> token_ = std::make_shared<Token>();
 };
 
 // A path segment or query value with everything but unreserved characters escaped.
 std::string escaped(std::string_view text);
 
-// What an answer that is not a success says, for people: the Status message of the API server, or the transport's error.
+// What an answer that is not a success says, for people: the Status message of the API server, or
+// the transport's error.
 std::string failure_text(const http::Response& response);
 
-// What identifies a cluster, read once at the start: blocks the calling thread, which must not be the transport's.
+// What identifies a cluster, read once at the start: blocks the calling thread, which must not be
+// the transport's.
 struct ClusterIdentity {
-  std::string uid;                         // of the namespace kube-system
-  std::int64_t server_wall_millis = 0;     // the answer's Date, unix; 0: none was sent
+  std::string uid;                      // of the namespace kube-system
+  std::int64_t server_wall_millis = 0;  // the answer's Date, unix; 0: none was sent
 };
 base::Result<ClusterIdentity> read_cluster_identity(Client& client);
 

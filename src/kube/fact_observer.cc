@@ -22,7 +22,8 @@ base::Result<Identity> identity_of(element object) {
   objects::Object::from(context, object).object("metadata", [&](const objects::Object& metadata) {
     identity = {metadata.text("uid"), metadata.text("namespace"), metadata.text("name")};
   });
-  if (identity.uid.empty() || identity.name.empty()) context.fail("metadata.uid or metadata.name is missing");
+  if (identity.uid.empty() || identity.name.empty())
+    context.fail("metadata.uid or metadata.name is missing");
   KARST_TRY(context.status());
   return identity;
 }
@@ -30,19 +31,24 @@ base::Result<Identity> identity_of(element object) {
 std::string place_of(element object) {
   const auto identity = identity_of(object);
   if (!identity) return {};
-  return identity->namespace_name.empty() ? identity->name : identity->namespace_name + "/" + identity->name;
+  return identity->namespace_name.empty() ? identity->name
+                                          : identity->namespace_name + "/" + identity->name;
 }
 
 events::Body gone_body(const Watched& watched, const Identity& identity) {
   switch (watched.kind) {
     case WatchedKind::kPod:
       return events::PodGone{model::PodUid(identity.uid), identity.namespace_name, identity.name};
-    case WatchedKind::kNode: return events::NodeGone{model::NodeUid(identity.uid), model::NodeName(identity.name)};
-    case WatchedKind::kNodePool: return events::NodePoolGone{model::PoolName(identity.name)};
+    case WatchedKind::kNode:
+      return events::NodeGone{model::NodeUid(identity.uid), model::NodeName(identity.name)};
+    case WatchedKind::kNodePool:
+      return events::NodePoolGone{model::PoolName(identity.name)};
     case WatchedKind::kNodeClaim:
       return events::NodeClaimGone{model::ClaimUid(identity.uid), model::ClaimName(identity.name)};
-    case WatchedKind::kDaemonSet: return events::DaemonSetGone{identity.uid};
-    case WatchedKind::kNodeClass: break;
+    case WatchedKind::kDaemonSet:
+      return events::DaemonSetGone{identity.uid};
+    case WatchedKind::kNodeClass:
+      break;
   }
   return events::NodeClassGone{{watched.group, watched.kind_name, identity.name}};
 }
@@ -51,12 +57,18 @@ events::Body gone_body(const Watched& watched, const Identity& identity) {
 
 std::string_view watched_kind_name(WatchedKind kind) {
   switch (kind) {
-    case WatchedKind::kPod: return "Pod";
-    case WatchedKind::kNode: return "Node";
-    case WatchedKind::kNodePool: return "NodePool";
-    case WatchedKind::kNodeClaim: return "NodeClaim";
-    case WatchedKind::kDaemonSet: return "DaemonSet";
-    case WatchedKind::kNodeClass: return "NodeClass";
+    case WatchedKind::kPod:
+      return "Pod";
+    case WatchedKind::kNode:
+      return "Node";
+    case WatchedKind::kNodePool:
+      return "NodePool";
+    case WatchedKind::kNodeClaim:
+      return "NodeClaim";
+    case WatchedKind::kDaemonSet:
+      return "DaemonSet";
+    case WatchedKind::kNodeClass:
+      return "NodeClass";
   }
   return {};
 }
@@ -74,7 +86,9 @@ void FactObserver::offer_shape(model::ShapeHash hash, const model::PodShape& sha
   if (shapes_sent_.insert(hash).second) offer(events::ShapeRecorded{hash, shape});
 }
 
-void FactObserver::list_started() { offer(events::ListStarted{std::string(watched_kind_name(watched_.kind))}); }
+void FactObserver::list_started() {
+  offer(events::ListStarted{std::string(watched_kind_name(watched_.kind))});
+}
 
 void FactObserver::list_ended(const std::string& version) {
   offer(events::ListEnded{std::string(watched_kind_name(watched_.kind)), version});
@@ -135,8 +149,9 @@ void FactObserver::changed(element object) {
   const auto status = offer_changed(object);
   if (status) return;
   const std::string bytes = simdjson::minify(object);
-  offer(events::InputRefused{"kube/" + std::string(watched_kind_name(watched_.kind)), place_of(object),
-                             status.error().message, base::hex_lower(base::sha256(bytes))});
+  offer(events::InputRefused{"kube/" + std::string(watched_kind_name(watched_.kind)),
+                             place_of(object), status.error().message,
+                             base::hex_lower(base::sha256(bytes))});
 }
 
 void FactObserver::gone(element object) {
@@ -148,7 +163,9 @@ void FactObserver::gone(element object) {
 }
 
 void FactObserver::refused(const std::string& reason, std::string_view bytes) {
-  offer(events::InputRefused{"kube/" + std::string(watched_kind_name(watched_.kind)), {}, reason,
+  offer(events::InputRefused{"kube/" + std::string(watched_kind_name(watched_.kind)),
+                             {},
+                             reason,
                              base::hex_lower(base::sha256(bytes))});
 }
 

@@ -1,5 +1,6 @@
-// Objects of one kind, as the list and watch protocol brings them, turned into facts for the engine's inbox. An object that
-// cannot be read becomes an InputRefused and blocks nothing. One thread.
+// Objects of one kind, as the list and watch protocol brings them, turned into facts for the
+// engine's inbox. An object that cannot be read becomes an InputRefused and blocks nothing. One
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +18,15 @@ enum class WatchedKind { kPod, kNode, kNodePool, kNodeClaim, kDaemonSet, kNodeCl
 
 struct Watched {
   WatchedKind kind = WatchedKind::kPod;
-  std::string path;   // of the collection
-  std::string group;  // of a node class
+  std::string path;       // of the collection
+  std::string group;      // of a node class
   std::string kind_name;  // of a node class
 };
 
 // As list brackets name it: Pod, Node, NodePool, NodeClaim, DaemonSet, NodeClass.
 std::string_view watched_kind_name(WatchedKind kind);
 
-inline constexpr std::int64_t kBeatMillis = 15'000;   // at most one SourceBeat in so long
+inline constexpr std::int64_t kBeatMillis = 15'000;     // at most one SourceBeat in so long
 inline constexpr std::size_t kShapesSentMax = 100'000;  // then shapes are sent again
 
 class FactObserver final : public ListWatch::Observer {

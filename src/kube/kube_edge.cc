@@ -35,15 +35,16 @@ std::vector<Watched> core_resources() {
           {WatchedKind::kPod, "/api/v1/pods", {}, {}}};
 }
 
-Watched node_class_resource(const std::string& group, const std::string& version, const std::string& plural,
-                            const std::string& kind) {
+Watched node_class_resource(const std::string& group, const std::string& version,
+                            const std::string& plural, const std::string& kind) {
   return {WatchedKind::kNodeClass, "/apis/" + group + "/" + version + "/" + plural, group, kind};
 }
 
-KubeEdge::KubeEdge(Client& client, std::vector<Watched> resources, ports::FactSink& sink, const base::Clock& clock,
-                   Notice notice)
+KubeEdge::KubeEdge(Client& client, std::vector<Watched> resources, ports::FactSink& sink,
+                   const base::Clock& clock, Notice notice)
     : client_(client), clock_(clock), notice_(std::move(notice)) {
-  for (const Watched& watched : resources) resources_.push_back(std::make_unique<Resource>(watched, sink, clock));
+  for (const Watched& watched : resources)
+    resources_.push_back(std::make_unique<Resource>(watched, sink, clock));
 }
 
 KubeEdge::~KubeEdge() = default;
@@ -58,10 +59,13 @@ void KubeEdge::carry_out(Resource& resource, const ListWatch::Step& step) {
   note_trouble(resource);
   if (resource.observer.stopped()) return;
   switch (step.kind) {
-    case ListWatch::Step::Kind::kList: return list(resource, step.path);
-    case ListWatch::Step::Kind::kWatch: return watch(resource, step.path);
+    case ListWatch::Step::Kind::kList:
+      return list(resource, step.path);
+    case ListWatch::Step::Kind::kWatch:
+      return watch(resource, step.path);
     case ListWatch::Step::Kind::kWait:
-      client_.after(step.millis, [this, &resource] { carry_out(resource, resource.protocol.waited()); });
+      client_.after(step.millis,
+                    [this, &resource] { carry_out(resource, resource.protocol.waited()); });
   }
 }
 
@@ -102,7 +106,8 @@ void KubeEdge::note_trouble(Resource& resource) {
   resource.told = trouble;
   if (!notice_) return;
   const std::string what = resource.watched.path;
-  notice_(trouble.empty() ? what + " is followed again" : what + " cannot be followed at the moment: " + trouble);
+  notice_(trouble.empty() ? what + " is followed again"
+                          : what + " cannot be followed at the moment: " + trouble);
 }
 
 void KubeEdge::note_date(const http::Response& response) {

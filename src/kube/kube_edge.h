@@ -1,6 +1,7 @@
-// Watches of everything that karst needs to see of a cluster: lists, then watches, each resource on its own, all over one
-// connection; what arrives goes to the engine's inbox as facts. Runs on the thread of the client's transport, which must be
-// this edge's alone: a full inbox blocks it, and with it the watches (the server's flow control holds the rest back).
+// Watches of everything that karst needs to see of a cluster: lists, then watches, each resource on
+// its own, all over one connection; what arrives goes to the engine's inbox as facts. Runs on the
+// thread of the client's transport, which must be this edge's alone: a full inbox blocks it, and
+// with it the watches (the server's flow control holds the rest back).
 #pragma once
 
 #include <atomic>
@@ -24,17 +25,21 @@ inline constexpr std::int64_t kWatchIdleMillis = 150'000;
 
 // Pods, Nodes, NodePools, NodeClaims, DaemonSets.
 std::vector<Watched> core_resources();
-// A node class as a cloud defines it, e.g. {"karpenter.kwok.sh", "v1alpha1", "kwoknodeclasses", "KWOKNodeClass"}.
-Watched node_class_resource(const std::string& group, const std::string& version, const std::string& plural,
-                            const std::string& kind);
+// A node class as a cloud defines it, e.g. {"karpenter.kwok.sh", "v1alpha1", "kwoknodeclasses",
+// "KWOKNodeClass"}.
+Watched node_class_resource(const std::string& group, const std::string& version,
+                            const std::string& plural, const std::string& kind);
 
 class KubeEdge {
  public:
-  // When a resource stops or starts again to be followed: one line for people. On the transport's thread.
+  // When a resource stops or starts again to be followed: one line for people. On the transport's
+  // thread.
   using Notice = std::function<void(const std::string& line)>;
 
-  // `client`, `sink` and `clock` outlive the edge's transport: destroy the transport first, then the edge.
-  KubeEdge(Client& client, std::vector<Watched> resources, ports::FactSink& sink, const base::Clock& clock, Notice notice);
+  // `client`, `sink` and `clock` outlive the edge's transport: destroy the transport first, then
+  // the edge.
+  KubeEdge(Client& client, std::vector<Watched> resources, ports::FactSink& sink,
+           const base::Clock& clock, Notice notice);
   ~KubeEdge();
   KubeEdge(const KubeEdge&) = delete;
   KubeEdge& operator=(const KubeEdge&) = delete;
@@ -42,8 +47,8 @@ class KubeEdge {
   // Any thread, once. Returns at once.
   void start();
 
-  // The API server's clock (Date header of the last list) minus this machine's wall clock, in milliseconds; the header has
-  // whole seconds. None before the first list. Any thread.
+  // The API server's clock (Date header of the last list) minus this machine's wall clock, in
+  // milliseconds; the header has whole seconds. None before the first list. Any thread.
   std::optional<std::int64_t> server_offset_millis() const;
 
  private:

@@ -15,22 +15,31 @@ namespace {
 using model::RefusalCode;
 using nlohmann::json;
 
-std::string node_path(const model::NodeName& name) { return "/api/v1/nodes/" + escaped(name.str()); }
-std::string claim_path(const model::ClaimName& name) { return "/apis/karpenter.sh/v1/nodeclaims/" + escaped(name.str()); }
+std::string node_path(const model::NodeName& name) {
+  return "/api/v1/nodes/" + escaped(name.str());
+}
+std::string claim_path(const model::ClaimName& name) {
+  return "/apis/karpenter.sh/v1/nodeclaims/" + escaped(name.str());
+}
 std::string pod_path(const std::string& namespace_name, const std::string& name) {
   return "/api/v1/namespaces/" + escaped(namespace_name) + "/pods/" + escaped(name);
 }
 
 std::string path_of(const model::ObjectRef& object) {
   switch (object.kind) {
-    case model::ObjectKind::kPod: return pod_path(object.namespace_name, object.name);
-    case model::ObjectKind::kNode: return node_path(model::NodeName(object.name));
-    case model::ObjectKind::kNodeClaim: return claim_path(model::ClaimName(object.name));
+    case model::ObjectKind::kPod:
+      return pod_path(object.namespace_name, object.name);
+    case model::ObjectKind::kNode:
+      return node_path(model::NodeName(object.name));
+    case model::ObjectKind::kNodeClaim:
+      return claim_path(model::ClaimName(object.name));
   }
   return {};
 }
 
-json parse(const http::Response& response) { return json::parse(response.body, nullptr, false); }
+json parse(const http::Response& response) {
+  return json::parse(response.body, nullptr, false);
+}
 
 json delete_options(const std::string& uid) {
   json options = {{"apiVersion", "v1"}, {"kind", "DeleteOptions"}};
@@ -38,7 +47,8 @@ json delete_options(const std::string& uid) {
   return options;
 }
 
-Call call_to(http::Method method, std::string path, std::string body = {}, std::string_view content_type = kJson) {
+Call call_to(http::Method method, std::string path, std::string body = {},
+             std::string_view content_type = kJson) {
   Call call;
   call.method = method;
   call.path = std::move(path);
@@ -47,7 +57,8 @@ Call call_to(http::Method method, std::string path, std::string body = {}, std::
   return call;
 }
 
-// 429 from the eviction API is a disruption budget's word; from the server's flow control it is not.
+// 429 from the eviction API is a disruption budget's word; from the server's flow control it is
+// not.
 bool blocked_by_budget(const http::Response& response) {
   return response.status == 429 && response.body.find("DisruptionBudget") != std::string::npos;
 }
@@ -61,7 +72,9 @@ void KubeWriter::submit(const ports::IssuedCommand& issued) {
   const auto command = std::make_shared<const ports::IssuedCommand>(issued);
   if (in_flight_.fetch_add(1) >= ports::kInFlightMax) {
     // Told on the transport's thread: the engine, which called us, must not wait for its own inbox.
-    client_.after(0, [this, command] { finish(refused(*command, RefusalCode::kThrottled, "too many commands in flight")); });
+    client_.after(0, [this, command] {
+      finish(refused(*command, RefusalCode::kThrottled, "too many commands in flight"));
+    });
     return;
   }
   std::visit([&](const auto& spec) { run(command, spec); }, command->spec);
@@ -69,37 +82,47 @@ void KubeWriter::submit(const ports::IssuedCommand& issued) {
 
 template <class CloudCommand>
 void KubeWriter::run(const Command& command, const CloudCommand&) {
-  static_assert(std::is_same_v<CloudCommand, model::Launch> || std::is_same_v<CloudCommand, model::Terminate> ||
+  static_assert(std::is_same_v<CloudCommand, model::Launch> ||
+                std::is_same_v<CloudCommand, model::Terminate> ||
                 std::is_same_v<CloudCommand, model::FindInstances>);
-  KARST_CHECK(!model::goes_to_cloud(model::kind_of(command->spec)), "a command of the cloud at the API server's hands");
+  KARST_CHECK(!model::goes_to_cloud(model::kind_of(command->spec)),
+              "a command of the cloud at the API server's hands");
 }
 
 void KubeWriter::finish(model::Outcome outcome) {
   in_flight_.fetch_sub(1);
-  (void)sink_.offer({std::move(outcome), clock_.wall(), {}});  // a stopping engine finds out after its restart
+  (void)sink_.offer(
+      {std::move(outcome), clock_.wall(), {}});  // a stopping engine finds out after its restart
 }
 
 void KubeWriter::send(const Command& command, Call call, Then then) {
   call.audit_id = audit_id(*command);
-  client_.send(std::move(call), [then = std::move(then)](const http::Response& response) { then(response); });
+  client_.send(std::move(call),
+               [then = std::move(then)](const http::Response& response) { then(response); });
 }
 
-// A patch that tests what it replaces: 409 and 422 say that the object has changed since it was read.
-void KubeWriter::patch(const Command& command, const std::string& path, std::string body, std::string_view content_type) {
-  send(command, call_to(http::Method::kPatch, path, std::move(body), content_type), [this, command](const auto& response) {
-    const auto* finalizer = std::get_if<model::SetFinalizer>(&command->spec);
-    const bool gone_is_done = finalizer != nullptr && !finalizer->add;
-    if (response.ok() || (response.status == 404 && gone_is_done)) return finish(done(*command));
-    model::Outcome outcome = failed(*command, response, Asked::kWrite);
-    if (response.status == 422) outcome.code = RefusalCode::kConflict;
-    finish(std::move(outcome));
-  });
+// A patch that tests what it replaces: 409 and 422 say that the object has changed since it was
+// read.
+void KubeWriter::patch(const Command& command, const std::string& path, std::string body,
+                       std::string_view content_type) {
+  send(command, call_to(http::Method::kPatch, path, std::move(body), content_type),
+       [this, command](const auto& response) {
+         const auto* finalizer = std::get_if<model::SetFinalizer>(&command->spec);
+         const bool gone_is_done = finalizer != nullptr && !finalizer->add;
+         if (response.ok() || (response.status == 404 && gone_is_done))
+           return finish(done(*command));
+         model::Outcome outcome = failed(*command, response, Asked::kWrite);
+         if (response.status == 422) outcome.code = RefusalCode::kConflict;
+         finish(std::move(outcome));
+       });
 }
 
 void KubeWriter::run(const Command& command, const model::CreateNodeClaim& spec) {
   model::NodeClaim claim = spec.claim;
   model::set_label(claim.annotations, model::kCommandIdAnnotation, model::to_string(command->id));
-  send(command, call_to(http::Method::kPost, "/apis/karpenter.sh/v1/nodeclaims", objects::node_claim_json(claim)),
+  send(command,
+       call_to(http::Method::kPost, "/apis/karpenter.sh/v1/nodeclaims",
+               objects::node_claim_json(claim)),
        [this, command, &spec](const auto& response) {
          if (response.status == 409) return existing_claim(command, spec);
          if (!response.ok()) return finish(failed(*command, response, Asked::kWrite));
@@ -111,45 +134,54 @@ void KubeWriter::run(const Command& command, const model::CreateNodeClaim& spec)
 
 // The name is taken: by an earlier attempt of this very command, or by somebody else.
 void KubeWriter::existing_claim(const Command& command, const model::CreateNodeClaim& spec) {
-  send(command, call_to(http::Method::kGet, claim_path(spec.claim.name)), [this, command](const auto& response) {
-    if (!response.ok()) return finish(failed(*command, response, Asked::kRead));
-    const json claim = parse(response);
-    if (annotation_of(claim, model::kCommandIdAnnotation) != model::to_string(command->id))
-      return finish(refused(*command, RefusalCode::kConflict, "a NodeClaim of that name exists, made by another command"));
-    model::Outcome outcome = done(*command);
-    outcome.object_uid = uid_of(claim);
-    finish(std::move(outcome));
-  });
+  send(command, call_to(http::Method::kGet, claim_path(spec.claim.name)),
+       [this, command](const auto& response) {
+         if (!response.ok()) return finish(failed(*command, response, Asked::kRead));
+         const json claim = parse(response);
+         if (annotation_of(claim, model::kCommandIdAnnotation) != model::to_string(command->id))
+           return finish(refused(*command, RefusalCode::kConflict,
+                                 "a NodeClaim of that name exists, made by another command"));
+         model::Outcome outcome = done(*command);
+         outcome.object_uid = uid_of(claim);
+         finish(std::move(outcome));
+       });
 }
 
 void KubeWriter::run(const Command& command, const model::DeleteObject& spec) {
-  send(command, call_to(http::Method::kDelete, path_of(spec.object), delete_options(spec.object.uid).dump()),
+  send(command,
+       call_to(http::Method::kDelete, path_of(spec.object), delete_options(spec.object.uid).dump()),
        [this, command](const auto& response) {
-         const bool absent = response.status == 404 || response.status == 409;  // 409: another object has the name now
-         finish(response.ok() || absent ? done(*command) : failed(*command, response, Asked::kWrite));
+         const bool absent = response.status == 404 ||
+                             response.status == 409;  // 409: another object has the name now
+         finish(response.ok() || absent ? done(*command)
+                                        : failed(*command, response, Asked::kWrite));
        });
 }
 
 void KubeWriter::run(const Command& command, const model::TaintNode& spec) {
-  send(command, call_to(http::Method::kGet, node_path(spec.node)), [this, command, &spec](const auto& response) {
-    if (!response.ok()) return finish(failed(*command, response, Asked::kRead));
-    const json node = parse(response);
-    if (uid_of(node) != spec.uid.str()) return finish(refused(*command, RefusalCode::kGone, "another node has the name now"));
-    auto body = taint_patch(node, spec);
-    if (!body) return finish(done(*command));
-    patch(command, node_path(spec.node), std::move(*body), kJsonPatch);
-  });
+  send(command, call_to(http::Method::kGet, node_path(spec.node)),
+       [this, command, &spec](const auto& response) {
+         if (!response.ok()) return finish(failed(*command, response, Asked::kRead));
+         const json node = parse(response);
+         if (uid_of(node) != spec.uid.str())
+           return finish(refused(*command, RefusalCode::kGone, "another node has the name now"));
+         auto body = taint_patch(node, spec);
+         if (!body) return finish(done(*command));
+         patch(command, node_path(spec.node), std::move(*body), kJsonPatch);
+       });
 }
 
 void KubeWriter::run(const Command& command, const model::SyncNode& spec) {
-  send(command, call_to(http::Method::kGet, node_path(spec.node)), [this, command, &spec](const auto& response) {
-    if (!response.ok()) return finish(failed(*command, response, Asked::kRead));
-    const json node = parse(response);
-    if (uid_of(node) != spec.uid.str()) return finish(refused(*command, RefusalCode::kGone, "another node has the name now"));
-    auto body = sync_patch(node, spec);
-    if (!body) return finish(done(*command));
-    patch(command, node_path(spec.node), std::move(*body), kJsonPatch);
-  });
+  send(command, call_to(http::Method::kGet, node_path(spec.node)),
+       [this, command, &spec](const auto& response) {
+         if (!response.ok()) return finish(failed(*command, response, Asked::kRead));
+         const json node = parse(response);
+         if (uid_of(node) != spec.uid.str())
+           return finish(refused(*command, RefusalCode::kGone, "another node has the name now"));
+         auto body = sync_patch(node, spec);
+         if (!body) return finish(done(*command));
+         patch(command, node_path(spec.node), std::move(*body), kJsonPatch);
+       });
 }
 
 void KubeWriter::run(const Command& command, const model::EvictPod& spec) {
@@ -167,60 +199,73 @@ void KubeWriter::run(const Command& command, const model::EvictPod& spec) {
     call = call_to(http::Method::kPost, path + "/eviction", eviction.dump());
   }
   send(command, std::move(call), [this, command, force = spec.force](const auto& response) {
-    if (response.ok() || response.status == 404 || response.status == 409) return finish(done(*command));
-    if (blocked_by_budget(response)) return finish(refused(*command, RefusalCode::kBlocked, failure_text(response)));
+    if (response.ok() || response.status == 404 || response.status == 409)
+      return finish(done(*command));
+    if (blocked_by_budget(response))
+      return finish(refused(*command, RefusalCode::kBlocked, failure_text(response)));
     // The eviction API answers 500 without evicting when two budgets match the pod.
-    if (response.status == 500 && !force) return finish(refused(*command, RefusalCode::kRetry, failure_text(response)));
+    if (response.status == 500 && !force)
+      return finish(refused(*command, RefusalCode::kRetry, failure_text(response)));
     finish(failed(*command, response, Asked::kWrite));
   });
 }
 
 void KubeWriter::run(const Command& command, const model::SetFinalizer& spec) {
-  send(command, call_to(http::Method::kGet, path_of(spec.object)), [this, command, &spec](const auto& response) {
-    if (!response.ok() && response.status != 404) return finish(failed(*command, response, Asked::kRead));
-    const json object = response.status == 404 ? json() : parse(response);
-    const bool another = !spec.object.uid.empty() && uid_of(object) != spec.object.uid;
-    if (response.status == 404 || another) {
-      // An object that is gone has no finalizer.
-      return finish(spec.add ? refused(*command, RefusalCode::kGone, "the object is gone") : done(*command));
-    }
-    auto body = finalizer_patch(object, spec.add);
-    if (!body) return finish(done(*command));
-    patch(command, path_of(spec.object), std::move(*body), kJsonPatch);
-  });
+  send(command, call_to(http::Method::kGet, path_of(spec.object)),
+       [this, command, &spec](const auto& response) {
+         if (!response.ok() && response.status != 404)
+           return finish(failed(*command, response, Asked::kRead));
+         const json object = response.status == 404 ? json() : parse(response);
+         const bool another = !spec.object.uid.empty() && uid_of(object) != spec.object.uid;
+         if (response.status == 404 || another) {
+           // An object that is gone has no finalizer.
+           return finish(spec.add ? refused(*command, RefusalCode::kGone, "the object is gone")
+                                  : done(*command));
+         }
+         auto body = finalizer_patch(object, spec.add);
+         if (!body) return finish(done(*command));
+         patch(command, path_of(spec.object), std::move(*body), kJsonPatch);
+       });
 }
 
 void KubeWriter::run(const Command& command, const model::ReadBackNode& spec) {
-  send(command, call_to(http::Method::kGet, node_path(spec.node)), [this, command, &spec](const auto& response) {
-    if (!response.ok() && response.status != 404) return finish(failed(*command, response, Asked::kRead));
-    model::NodeReadBack read_back;
-    if (response.ok()) {
-      const auto read = read_back_node(response.body, spec.uid);
-      if (!read) return finish(refused(*command, RefusalCode::kRetry, read.error().message));
-      read_back = *read;
-    }
-    read_pods(command, spec, std::move(read_back));
-  });
+  send(command, call_to(http::Method::kGet, node_path(spec.node)),
+       [this, command, &spec](const auto& response) {
+         if (!response.ok() && response.status != 404)
+           return finish(failed(*command, response, Asked::kRead));
+         model::NodeReadBack read_back;
+         if (response.ok()) {
+           const auto read = read_back_node(response.body, spec.uid);
+           if (!read) return finish(refused(*command, RefusalCode::kRetry, read.error().message));
+           read_back = *read;
+         }
+         read_pods(command, spec, std::move(read_back));
+       });
 }
 
 // Without a resourceVersion: the server asks etcd's quorum, not its cache.
-void KubeWriter::read_pods(const Command& command, const model::ReadBackNode& spec, model::NodeReadBack read_back) {
-  Call call = call_to(http::Method::kGet, "/api/v1/pods?fieldSelector=" + escaped("spec.nodeName=" + spec.node.str()));
+void KubeWriter::read_pods(const Command& command, const model::ReadBackNode& spec,
+                           model::NodeReadBack read_back) {
+  Call call = call_to(http::Method::kGet,
+                      "/api/v1/pods?fieldSelector=" + escaped("spec.nodeName=" + spec.node.str()));
   call.response_bytes_max = objects::kListBytesMax;
-  send(command, std::move(call), [this, command, read_back = std::move(read_back)](const auto& response) mutable {
-    if (!response.ok()) return finish(failed(*command, response, Asked::kRead));
-    auto pods = read_back_pods(response.body);
-    if (!pods) return finish(refused(*command, RefusalCode::kRetry, pods.error().message));
-    read_back.pods = std::move(*pods);
-    model::Outcome outcome = done(*command);
-    outcome.read_back = std::move(read_back);
-    finish(std::move(outcome));
-  });
+  send(command, std::move(call),
+       [this, command, read_back = std::move(read_back)](const auto& response) mutable {
+         if (!response.ok()) return finish(failed(*command, response, Asked::kRead));
+         auto pods = read_back_pods(response.body);
+         if (!pods) return finish(refused(*command, RefusalCode::kRetry, pods.error().message));
+         read_back.pods = std::move(*pods);
+         model::Outcome outcome = done(*command);
+         outcome.read_back = std::move(read_back);
+         finish(std::move(outcome));
+       });
 }
 
 void KubeWriter::run(const Command& command, const model::MirrorClaim& spec) {
   if (spec.labels.empty()) return mirror_status(command, spec);
-  send(command, call_to(http::Method::kPatch, claim_path(spec.name), objects::claim_labels_patch(spec), kMergePatch),
+  send(command,
+       call_to(http::Method::kPatch, claim_path(spec.name), objects::claim_labels_patch(spec),
+               kMergePatch),
        [this, command, &spec](const auto& response) {
          if (response.ok()) return mirror_status(command, spec);
          finish(failed(*command, response, Asked::kWrite));
@@ -229,7 +274,8 @@ void KubeWriter::run(const Command& command, const model::MirrorClaim& spec) {
 
 void KubeWriter::mirror_status(const Command& command, const model::MirrorClaim& spec) {
   send(command,
-       call_to(http::Method::kPatch, claim_path(spec.name) + "/status", objects::claim_status_patch(spec), kMergePatch),
+       call_to(http::Method::kPatch, claim_path(spec.name) + "/status",
+               objects::claim_status_patch(spec), kMergePatch),
        [this, command](const auto& response) {
          finish(response.ok() ? done(*command) : failed(*command, response, Asked::kWrite));
        });

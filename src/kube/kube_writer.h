@@ -1,6 +1,6 @@
-// The hands at the API server: carries out every command that does not go to the cloud. One attempt each, asynchronously;
-// a command of several requests (read, patch) is a chain of answers on the transport's thread. Holds no policy: whatever
-// happens is one Outcome in the fact sink.
+// The hands at the API server: carries out every command that does not go to the cloud. One attempt
+// each, asynchronously; a command of several requests (read, patch) is a chain of answers on the
+// transport's thread. Holds no policy: whatever happens is one Outcome in the fact sink.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,8 @@ namespace karst::kube {
 
 class KubeWriter final : public ports::CommandPort {
  public:
-  // All outlive the writer; destroy the client's transport before the writer. Give writes a transport of their own.
+  // All outlive the writer; destroy the client's transport before the writer. Give writes a
+  // transport of their own.
   KubeWriter(Client& client, ports::FactSink& sink, const base::Clock& clock);
 
   // Never for Launch, Terminate and FindInstances (model::goes_to_cloud).
@@ -39,9 +40,11 @@ class KubeWriter final : public ports::CommandPort {
   void run(const Command& command, const CloudCommand& spec);
 
   void existing_claim(const Command& command, const model::CreateNodeClaim& spec);
-  void read_pods(const Command& command, const model::ReadBackNode& spec, model::NodeReadBack read_back);
+  void read_pods(const Command& command, const model::ReadBackNode& spec,
+                 model::NodeReadBack read_back);
   void mirror_status(const Command& command, const model::MirrorClaim& spec);
-  void patch(const Command& command, const std::string& path, std::string body, std::string_view content_type);
+  void patch(const Command& command, const std::string& path, std::string body,
+             std::string_view content_type);
   void send(const Command& command, Call call, Then then);
   void finish(model::Outcome outcome);
 

@@ -18,9 +18,12 @@ std::string_view text_at(element object, std::string_view pointer) {
 
 }  // namespace
 
-ListWatch::ListWatch(std::string path, Observer& observer) : path_(std::move(path)), observer_(observer) {}
+ListWatch::ListWatch(std::string path, Observer& observer)
+    : path_(std::move(path)), observer_(observer) {}
 
-ListWatch::Step ListWatch::start() { return list_step(); }
+ListWatch::Step ListWatch::start() {
+  return list_step();
+}
 
 ListWatch::Step ListWatch::list_step() const {
   std::string path = path_ + "?limit=" + std::to_string(kListPageItems);
@@ -34,8 +37,8 @@ ListWatch::Step ListWatch::watch_step() {
   progress_ = false;
   stream_error_.clear();
   return {Step::Kind::kWatch,
-          path_ + "?watch=1&allowWatchBookmarks=true&timeoutSeconds=" + std::to_string(kWatchSeconds) +
-              "&resourceVersion=" + escaped(version_),
+          path_ + "?watch=1&allowWatchBookmarks=true&timeoutSeconds=" +
+              std::to_string(kWatchSeconds) + "&resourceVersion=" + escaped(version_),
           0};
 }
 
@@ -48,7 +51,9 @@ ListWatch::Step ListWatch::wait(bool then_list, std::string trouble) {
   return {Step::Kind::kWait, {}, millis};
 }
 
-ListWatch::Step ListWatch::waited() { return list_next_ ? list_step() : watch_step(); }
+ListWatch::Step ListWatch::waited() {
+  return list_next_ ? list_step() : watch_step();
+}
 
 ListWatch::Step ListWatch::list_answered(const Answer& answer) {
   if (answer.status != 200) return wait(true, answer.error);
@@ -72,7 +77,8 @@ bool ListWatch::read_page(std::string_view body, std::string& error) {
   }
   simdjson::dom::array items;
   const auto found = (*page)["items"];
-  const bool no_items = found.error() == simdjson::NO_SUCH_FIELD || (!found.error() && found.is_null());
+  const bool no_items =
+      found.error() == simdjson::NO_SUCH_FIELD || (!found.error() && found.is_null());
   const std::string_view version = text_at(*page, "/metadata/resourceVersion");
   if ((!no_items && found.get_array().get(items)) || version.empty()) {
     error = "an answer that is no list: it has no items or no metadata.resourceVersion";
@@ -94,7 +100,8 @@ bool ListWatch::watch_bytes(std::string_view bytes) {
     bytes.remove_prefix(complete ? end + 1 : bytes.size());
     if (!skipping_ && partial_.size() + piece.size() > kWatchLineBytesMax) {
       partial_.append(piece.substr(0, kWatchLineBytesMax - partial_.size()));
-      observer_.refused("a watch event of more than " + std::to_string(kWatchLineBytesMax) + " bytes", partial_);
+      observer_.refused(
+          "a watch event of more than " + std::to_string(kWatchLineBytesMax) + " bytes", partial_);
       skipping_ = true;
       partial_.clear();
     }
@@ -142,9 +149,11 @@ bool ListWatch::event(element event, std::string_view bytes) {
     observer_.refused("a watch event whose object has no metadata.resourceVersion", bytes);
     return true;
   }
-  const bool known = type == "ADDED" || type == "MODIFIED" || type == "DELETED" || type == "BOOKMARK";
+  const bool known =
+      type == "ADDED" || type == "MODIFIED" || type == "DELETED" || type == "BOOKMARK";
   if (!known) {
-    observer_.refused("a watch event of the unknown type " + std::string(type.substr(0, 40)), bytes);
+    observer_.refused("a watch event of the unknown type " + std::string(type.substr(0, 40)),
+                      bytes);
     return true;
   }
   version_ = version;
@@ -177,8 +186,9 @@ ListWatch::Step ListWatch::watch_closed(const Answer& answer) {
   }
   if (answer.status == 200 && progress_ && stream_error_.empty()) return watch_step();
   ++watch_failures_;
-  const bool again = watch_failures_ < kWatchFailuresMax && (answer.status == 0 || answer.status == 200 ||
-                                                             answer.status == 429 || answer.status >= 500);
+  const bool again =
+      watch_failures_ < kWatchFailuresMax &&
+      (answer.status == 0 || answer.status == 200 || answer.status == 429 || answer.status >= 500);
   // The first close without an event is ordinary: a quiet resource, a server that restarts.
   std::string trouble = !stream_error_.empty() ? stream_error_ : answer.error;
   if (watch_failures_ == 1 && answer.status == 200) trouble.clear();

@@ -1,7 +1,10 @@
-// The list and watch protocol of one resource as a state machine: answers, bytes, closes and a timer go in, the next step
-// comes out, and what was learned goes to the observer. No I/O, no clock, no threads: the caller carries out the steps.
-//   start → list page by page → watch from the list's version → (closed: watch again; 410: list again; trouble: wait)
-// What is received is hostile: lines and answers are bounded, a line that cannot be read is reported and skipped.
+// The list and watch protocol of one resource as a state machine: answers, bytes, closes and a
+// timer go in, the next step comes out, and what was learned goes to the observer. No I/O, no
+// clock, no threads: the caller carries out the steps.
+//   start → list page by page → watch from the list's version → (closed: watch again; 410: list
+//   again; trouble: wait)
+// What is received is hostile: lines and answers are bounded, a line that cannot be read is
+// reported and skipped.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +18,12 @@ namespace karst::kube {
 
 inline constexpr int kListPageItems = 500;
 inline constexpr std::size_t kWatchLineBytesMax = objects::kObjectBytesMax + 64 * 1024;
-inline constexpr std::int64_t kWatchSeconds = 290;  // the server closes a watch after so long; we open the next
+inline constexpr std::int64_t kWatchSeconds =
+    290;  // the server closes a watch after so long; we open the next
 inline constexpr std::int64_t kBackOffFirstMillis = 200;
 inline constexpr std::int64_t kBackOffMaxMillis = 30'000;
-inline constexpr int kWatchFailuresMax = 5;  // in a row without an event between them; then list again
+inline constexpr int kWatchFailuresMax =
+    5;  // in a row without an event between them; then list again
 
 class ListWatch {
  public:
@@ -78,11 +83,11 @@ class ListWatch {
   objects::Parser parser_;
   std::string version_;
   std::string continue_;
-  std::string partial_;          // of a watch line
-  bool skipping_ = false;        // the rest of a line that was too long
-  bool expired_ = false;         // the server has forgotten our version
-  bool progress_ = false;        // this watch has brought an event
-  bool list_next_ = true;        // after waiting
+  std::string partial_;    // of a watch line
+  bool skipping_ = false;  // the rest of a line that was too long
+  bool expired_ = false;   // the server has forgotten our version
+  bool progress_ = false;  // this watch has brought an event
+  bool list_next_ = true;  // after waiting
   int watch_failures_ = 0;
   std::int64_t back_off_millis_ = kBackOffFirstMillis;
   std::string trouble_;

@@ -41,7 +41,8 @@ class Patch {
  public:
   explicit Patch(const json& object) : object_(object) {}
 
-  // Replaces the list at `pointer`, if it is different, under the test that it still is as it was read.
+  // Replaces the list at `pointer`, if it is different, under the test that it still is as it was
+  // read.
   void replace_list(const std::string& pointer, const json& wanted) {
     const json found = at(object_, pointer);
     if (found == wanted || (found.is_null() && wanted.empty())) return;
@@ -60,11 +61,13 @@ class Patch {
     }
     for (const auto& [key, value] : wanted)
       if (text(found, key.c_str()) != value || !found.contains(key))
-        operations_.push_back({{"op", "add"}, {"path", pointer + "/" + escaped_key(key)}, {"value", value}});
+        operations_.push_back(
+            {{"op", "add"}, {"path", pointer + "/" + escaped_key(key)}, {"value", value}});
   }
   std::optional<std::string> finish() const {
     if (operations_.empty()) return std::nullopt;
-    json all = json::array({{{"op", "test"}, {"path", "/metadata/uid"}, {"value", uid_of(object_)}}});
+    json all =
+        json::array({{{"op", "test"}, {"path", "/metadata/uid"}, {"value", uid_of(object_)}}});
     all.insert(all.end(), operations_.begin(), operations_.end());
     return all.dump(-1, ' ', false, json::error_handler_t::replace);
   }
@@ -75,7 +78,8 @@ class Patch {
 };
 
 bool same_taint(const json& found, const model::Taint& taint) {
-  return text(found, "key") == taint.key && text(found, "effect") == model::taint_effect_name(taint.effect);
+  return text(found, "key") == taint.key &&
+         text(found, "effect") == model::taint_effect_name(taint.effect);
 }
 
 void remove_taint(json& taints, const model::Taint& taint) {
@@ -90,7 +94,8 @@ void add_taint(json& taints, const model::Taint& taint) {
   for (const json& found : taints)
     if (same_taint(found, taint) && text(found, "value") == taint.value) return;
   remove_taint(taints, taint);
-  json object = {{"key", taint.key}, {"effect", std::string(model::taint_effect_name(taint.effect))}};
+  json object = {{"key", taint.key},
+                 {"effect", std::string(model::taint_effect_name(taint.effect))}};
   if (!taint.value.empty()) object["value"] = taint.value;
   taints.push_back(std::move(object));
 }
@@ -118,7 +123,9 @@ json owners_with(const json& node, const model::SyncNode& command) {
 
 }  // namespace
 
-std::string uid_of(const json& object) { return text(at(object, "/metadata"), "uid"); }
+std::string uid_of(const json& object) {
+  return text(at(object, "/metadata"), "uid");
+}
 
 std::string annotation_of(const json& object, std::string_view key) {
   return text(at(object, "/metadata/annotations"), std::string(key).c_str());
@@ -143,8 +150,10 @@ std::optional<std::string> sync_patch(const json& node, const model::SyncNode& c
   patch.set_keys("/metadata/labels", command.labels);
   patch.set_keys("/metadata/annotations", command.annotations);
   patch.replace_list("/spec/taints", taints);
-  if (command.add_finalizer) patch.replace_list("/metadata/finalizers", finalizers_with(node, true));
-  if (!command.owner_uid.empty()) patch.replace_list("/metadata/ownerReferences", owners_with(node, command));
+  if (command.add_finalizer)
+    patch.replace_list("/metadata/finalizers", finalizers_with(node, true));
+  if (!command.owner_uid.empty())
+    patch.replace_list("/metadata/ownerReferences", owners_with(node, command));
   return patch.finish();
 }
 

@@ -1,12 +1,12 @@
-// JSON patches of Nodes and finalizers, computed from the object as it was just read. Pure. Each patch tests the uid and
-// every list that it replaces, so that it fails instead of undoing what somebody else did in between; what it does not
-// touch may change meanwhile (heartbeats do, all the time).
+// JSON patches of Nodes and finalizers, computed from the object as it was just read. Pure. Each
+// patch tests the uid and every list that it replaces, so that it fails instead of undoing what
+// somebody else did in between; what it does not touch may change meanwhile (heartbeats do, all the
+// time).
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
-
-#include <nlohmann/json_fwd.hpp>
 
 #include "model/command.h"
 

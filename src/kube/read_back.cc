@@ -8,7 +8,8 @@
 namespace karst::kube {
 namespace {
 
-const model::Taint kDisrupted{std::string(model::kDisruptedTaintKey), "", model::TaintEffect::kNoSchedule};
+const model::Taint kDisrupted{std::string(model::kDisruptedTaintKey), "",
+                              model::TaintEffect::kNoSchedule};
 
 }  // namespace
 
@@ -20,8 +21,9 @@ base::Result<model::NodeReadBack> read_back_node(std::string_view body, const mo
   if (!node) return base::fail(node.error());
   model::NodeReadBack read_back;
   read_back.exists = node->uid == uid;
-  read_back.tainted = std::any_of(node->taints.begin(), node->taints.end(),
-                                  [](const model::Taint& taint) { return taint.key == model::kDisruptedTaintKey; });
+  read_back.tainted =
+      std::any_of(node->taints.begin(), node->taints.end(),
+                  [](const model::Taint& taint) { return taint.key == model::kDisruptedTaintKey; });
   return read_back;
 }
 
@@ -34,14 +36,17 @@ base::Result<std::vector<model::ReadBackPod>> read_back_pods(std::string_view bo
     return base::fail(base::Kind::kInvalid, "the list of pods is not complete");
   std::vector<model::ReadBackPod> pods;
   simdjson::dom::element items;
-  if ((*parsed)["items"].get(items)) return base::fail(base::Kind::kInvalid, "the answer is no list of pods");
+  if ((*parsed)["items"].get(items))
+    return base::fail(base::Kind::kInvalid, "the answer is no list of pods");
   if (items.is_null()) return pods;
   simdjson::dom::array array;
-  if (items.get_array().get(array)) return base::fail(base::Kind::kInvalid, "the answer is no list of pods");
+  if (items.get_array().get(array))
+    return base::fail(base::Kind::kInvalid, "the answer is no list of pods");
   for (const simdjson::dom::element item : array) {
     auto reduced = objects::reduce_pod(item);
     if (!reduced) return base::fail(reduced.error().with_context("a pod of the list"));
-    const bool leaves = !reduced->pod.terminal() && !reduced->mirror && !model::tolerates(reduced->shape.tolerations, kDisrupted);
+    const bool leaves = !reduced->pod.terminal() && !reduced->mirror &&
+                        !model::tolerates(reduced->shape.tolerations, kDisrupted);
     pods.push_back({reduced->pod.uid, reduced->pod.namespace_name, reduced->pod.name, leaves,
                     reduced->shape.owner_kind == model::OwnerKind::kDaemonSet,
                     reduced->shape.do_not_disrupt != model::DoNotDisrupt::kNo});

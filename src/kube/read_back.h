@@ -1,5 +1,5 @@
-// The reads that a destructive step rests on, out of the API server's answers. What cannot be read is an error, never
-// "nothing there".
+// The reads that a destructive step rests on, out of the API server's answers. What cannot be read
+// is an error, never "nothing there".
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,8 @@ namespace karst::kube {
 
 // `exists` is false when another node has the name now. Errors: kInvalid.
 base::Result<model::NodeReadBack> read_back_node(std::string_view body, const model::NodeUid& uid);
-// Every pod of a PodList. Errors: kInvalid, also when the list is not complete or one pod cannot be read.
+// Every pod of a PodList. Errors: kInvalid, also when the list is not complete or one pod cannot be
+// read.
 base::Result<std::vector<model::ReadBackPod>> read_back_pods(std::string_view body);
 
 }  // namespace karst::kube

@@ -21,8 +21,10 @@ std::vector<model::Taint> read_taints(const Object& parent, std::string_view key
   parent.objects(key, [&](const Object& object) {
     const std::string_view name = object.view("effect");
     const auto effect = model::parse_taint_effect(name);
-    if (!effect) object.context().fail("effect \"" + std::string(name.substr(0, 40)) + "\" is not known");
-    taints.push_back({object.text("key"), object.text("value"), effect.value_or(model::TaintEffect::kNoSchedule)});
+    if (!effect)
+      object.context().fail("effect \"" + std::string(name.substr(0, 40)) + "\" is not known");
+    taints.push_back({object.text("key"), object.text("value"),
+                      effect.value_or(model::TaintEffect::kNoSchedule)});
   });
   std::sort(taints.begin(), taints.end());
   return taints;
@@ -36,7 +38,8 @@ std::vector<model::RequirementSpec> read_requirements(const Object& parent) {
     spec.key = object.text("key");
     const std::string_view name = object.view("operator");
     const auto op = model::parse_operator(name);
-    if (!op) object.context().fail("operator \"" + std::string(name.substr(0, 40)) + "\" is not known");
+    if (!op)
+      object.context().fail("operator \"" + std::string(name.substr(0, 40)) + "\" is not known");
     spec.op = op.value_or(model::Operator::kExists);
     spec.values = object.texts("values");
     spec.min_values = object.integer32("minValues");
@@ -54,21 +57,24 @@ model::NodeClassRef read_class_ref(const Object& parent) {
 }
 
 // none for "Never", `fallback` when absent.
-std::optional<std::int64_t> read_duration(const Object& parent, std::string_view key, std::optional<std::int64_t> fallback) {
+std::optional<std::int64_t> read_duration(const Object& parent, std::string_view key,
+                                          std::optional<std::int64_t> fallback) {
   const std::string_view text = parent.view(key);
   if (text.empty()) return fallback;
   if (text == "Never") return std::nullopt;
   const auto millis = base::parse_go_duration_millis(text);
   if (!millis) {
     Context::Scope scope(parent.context(), {key, 0});
-    parent.context().fail("expected a duration such as 30m or Never, found \"" + std::string(text.substr(0, 40)) + "\"");
+    parent.context().fail("expected a duration such as 30m or Never, found \"" +
+                          std::string(text.substr(0, 40)) + "\"");
   }
   return millis;
 }
 
 bool has_finalizer(const Object& metadata) {
   const auto finalizers = metadata.texts("finalizers");
-  return std::find(finalizers.begin(), finalizers.end(), model::kTerminationFinalizer) != finalizers.end();
+  return std::find(finalizers.begin(), finalizers.end(), model::kTerminationFinalizer) !=
+         finalizers.end();
 }
 
 model::ConditionStatus condition_status(std::string_view status) {
@@ -79,10 +85,12 @@ model::ConditionStatus condition_status(std::string_view status) {
 std::vector<model::Condition> read_conditions(const Object& status) {
   std::vector<model::Condition> conditions;
   status.objects("conditions", [&](const Object& object) {
-    conditions.push_back({object.text("type"), condition_status(object.view("status")), object.text("reason"),
-                          object.text("message", kMessageBytesMax), object.time_millis("lastTransitionTime")});
+    conditions.push_back({object.text("type"), condition_status(object.view("status")),
+                          object.text("reason"), object.text("message", kMessageBytesMax),
+                          object.time_millis("lastTransitionTime")});
   });
-  std::sort(conditions.begin(), conditions.end(), [](const auto& a, const auto& b) { return a.type < b.type; });
+  std::sort(conditions.begin(), conditions.end(),
+            [](const auto& a, const auto& b) { return a.type < b.type; });
   return conditions;
 }
 
@@ -105,8 +113,10 @@ void read_disruption(const Object& spec, model::NodePool& pool) {
     else if (policy == "Balanced")
       pool.consolidation_policy = model::ConsolidationPolicy::kBalanced;
     else if (!policy.empty() && policy != "WhenEmptyOrUnderutilized")
-      disruption.context().fail("consolidationPolicy \"" + std::string(policy.substr(0, 40)) + "\" is not known");
-    disruption.objects("budgets", [&](const Object& object) { pool.budgets.push_back(read_budget(object)); });
+      disruption.context().fail("consolidationPolicy \"" + std::string(policy.substr(0, 40)) +
+                                "\" is not known");
+    disruption.objects("budgets",
+                       [&](const Object& object) { pool.budgets.push_back(read_budget(object)); });
   });
   if (pool.budgets.empty()) pool.budgets.push_back({});
 }
@@ -133,7 +143,8 @@ void read_claim_metadata(const Object& metadata, model::NodeClaim& claim) {
   claim.uid = model::ClaimUid(metadata.text("uid"));
   claim.labels = metadata.labels("labels");
   claim.annotations = metadata.labels("annotations");
-  std::erase_if(claim.annotations, [](const auto& entry) { return entry.first == kManifestAnnotation; });
+  std::erase_if(claim.annotations,
+                [](const auto& entry) { return entry.first == kManifestAnnotation; });
   claim.pool = model::PoolName(model::label_value(claim.labels, model::kNodePoolLabel));
   claim.has_finalizer = has_finalizer(metadata);
   claim.creation_millis = metadata.time_millis("creationTimestamp");
@@ -154,7 +165,8 @@ base::Result<model::Node> reduce_node(simdjson::dom::element object) {
     node.name = model::NodeName(metadata.text("name"));
     node.labels = metadata.labels("labels");
     node.annotations = metadata.labels("annotations");
-    std::erase_if(node.annotations, [](const auto& entry) { return !is_our_annotation(entry.first); });
+    std::erase_if(node.annotations,
+                  [](const auto& entry) { return !is_our_annotation(entry.first); });
     node.has_finalizer = has_finalizer(metadata);
     node.creation_millis = metadata.time_millis("creationTimestamp");
     node.deletion_millis = metadata.time_millis("deletionTimestamp");
@@ -171,7 +183,8 @@ base::Result<model::Node> reduce_node(simdjson::dom::element object) {
       if (condition.view("type") == "Ready") node.ready = condition.view("status") == "True";
     });
   });
-  if (node.uid.empty() || node.name.empty()) context.fail("metadata.uid or metadata.name is missing");
+  if (node.uid.empty() || node.name.empty())
+    context.fail("metadata.uid or metadata.name is missing");
   KARST_TRY(context.status());
   return node;
 }
@@ -192,12 +205,14 @@ base::Result<model::NodePool> reduce_node_pool(simdjson::dom::element object) {
     read_pool_template(spec, pool);
     read_disruption(spec, pool);
     const model::Resources limits = spec.resources("limits", model::Rounding::kDown, kLimitMax);
-    for (const auto& [name, unused] : spec.quantities("limits")) pool.limits.emplace_back(name, limits.amount(name));
+    for (const auto& [name, unused] : spec.quantities("limits"))
+      pool.limits.emplace_back(name, limits.amount(name));
     std::sort(pool.limits.begin(), pool.limits.end());
     pool.weight = spec.integer32("weight");
     if (spec.has("replicas")) pool.replicas = spec.integer("replicas");
   });
-  if (pool.uid.empty() || pool.name.empty()) context.fail("metadata.uid or metadata.name is missing");
+  if (pool.uid.empty() || pool.name.empty())
+    context.fail("metadata.uid or metadata.name is missing");
   KARST_TRY(context.status());
   return pool;
 }
@@ -209,8 +224,9 @@ base::Result<model::NodeClaim> reduce_node_claim(simdjson::dom::element object) 
   root.object("metadata", [&](const Object& metadata) { read_claim_metadata(metadata, claim); });
   root.object("spec", [&](const Object& spec) {
     claim.requirements = read_requirements(spec);
-    spec.object("resources",
-                [&](const Object& resources) { claim.requests = resources.resources("requests", model::Rounding::kUp); });
+    spec.object("resources", [&](const Object& resources) {
+      claim.requests = resources.resources("requests", model::Rounding::kUp);
+    });
     claim.taints = read_taints(spec, "taints");
     claim.startup_taints = read_taints(spec, "startupTaints");
     claim.node_class = read_class_ref(spec);
@@ -224,13 +240,14 @@ base::Result<model::NodeClaim> reduce_node_claim(simdjson::dom::element object) 
     claim.allocatable = status.resources("allocatable", model::Rounding::kDown);
     claim.conditions = read_conditions(status);
   });
-  if (claim.uid.empty() || claim.name.empty()) context.fail("metadata.uid or metadata.name is missing");
+  if (claim.uid.empty() || claim.name.empty())
+    context.fail("metadata.uid or metadata.name is missing");
   KARST_TRY(context.status());
   return claim;
 }
 
-base::Result<model::NodeClass> reduce_node_class(simdjson::dom::element object, std::string_view group,
-                                                 std::string_view kind) {
+base::Result<model::NodeClass> reduce_node_class(simdjson::dom::element object,
+                                                 std::string_view group, std::string_view kind) {
   Context context;
   const Object root = Object::from(context, object);
   model::NodeClass node_class;
@@ -249,7 +266,8 @@ base::Result<model::NodeClass> reduce_node_class(simdjson::dom::element object, 
       if (condition.view("type") == "Ready") node_class.ready = condition.view("status") == "True";
     });
   });
-  if (node_class.uid.empty() || node_class.ref.name.empty()) context.fail("metadata.uid or metadata.name is missing");
+  if (node_class.uid.empty() || node_class.ref.name.empty())
+    context.fail("metadata.uid or metadata.name is missing");
   KARST_TRY(context.status());
   return node_class;
 }

@@ -16,7 +16,9 @@ base::Result<model::Node> reduce_node(simdjson::dom::element object);
 base::Result<model::NodePool> reduce_node_pool(simdjson::dom::element object);
 // karpenter.sh/v1 NodeClaim. All annotations are kept but kubectl's copy of the manifest.
 base::Result<model::NodeClaim> reduce_node_claim(simdjson::dom::element object);
-// Any node class; `group` and `kind` are what was asked for. The spec is kept whole, as canonical JSON.
-base::Result<model::NodeClass> reduce_node_class(simdjson::dom::element object, std::string_view group, std::string_view kind);
+// Any node class; `group` and `kind` are what was asked for. The spec is kept whole, as canonical
+// JSON.
+base::Result<model::NodeClass> reduce_node_class(simdjson::dom::element object,
+                                                 std::string_view group, std::string_view kind);
 
 }  // namespace karst::objects

@@ -15,12 +15,18 @@ using simdjson::dom::element_type;
 
 std::string_view type_name(element value) {
   switch (value.type()) {
-    case element_type::ARRAY: return "an array";
-    case element_type::OBJECT: return "an object";
-    case element_type::STRING: return "a string";
-    case element_type::BOOL: return "a boolean";
-    case element_type::NULL_VALUE: return "null";
-    default: return "a number";
+    case element_type::ARRAY:
+      return "an array";
+    case element_type::OBJECT:
+      return "an object";
+    case element_type::STRING:
+      return "a string";
+    case element_type::BOOL:
+      return "a boolean";
+    case element_type::NULL_VALUE:
+      return "null";
+    default:
+      return "a number";
   }
 }
 
@@ -37,11 +43,17 @@ void mismatch(Context& context, std::string_view expected, element found) {
 
 std::string quantity_text(Context& context, element value) {
   switch (value.type()) {
-    case element_type::STRING: return std::string(std::string_view(value));
-    case element_type::INT64: return number_text(std::int64_t(value));
-    case element_type::UINT64: return number_text(std::uint64_t(value));
-    case element_type::DOUBLE: return number_text(double(value));
-    default: mismatch(context, "a quantity", value); return "0";
+    case element_type::STRING:
+      return std::string(std::string_view(value));
+    case element_type::INT64:
+      return number_text(std::int64_t(value));
+    case element_type::UINT64:
+      return number_text(std::uint64_t(value));
+    case element_type::DOUBLE:
+      return number_text(double(value));
+    default:
+      mismatch(context, "a quantity", value);
+      return "0";
   }
 }
 
@@ -68,8 +80,10 @@ void append_canonical(std::string& out, element value) {
   switch (value.type()) {
     case element_type::OBJECT: {
       std::vector<std::pair<std::string_view, element>> fields;
-      for (const auto field : simdjson::dom::object(value)) fields.emplace_back(field.key, field.value);
-      std::stable_sort(fields.begin(), fields.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+      for (const auto field : simdjson::dom::object(value))
+        fields.emplace_back(field.key, field.value);
+      std::stable_sort(fields.begin(), fields.end(),
+                       [](const auto& a, const auto& b) { return a.first < b.first; });
       out += '{';
       for (std::size_t i = 0; i < fields.size(); ++i) {
         if (i > 0) out += ',';
@@ -91,12 +105,24 @@ void append_canonical(std::string& out, element value) {
       out += ']';
       return;
     }
-    case element_type::STRING: append_quoted(out, std::string_view(value)); return;
-    case element_type::INT64: out += number_text(std::int64_t(value)); return;
-    case element_type::UINT64: out += number_text(std::uint64_t(value)); return;
-    case element_type::DOUBLE: out += number_text(double(value)); return;
-    case element_type::BOOL: out += bool(value) ? "true" : "false"; return;
-    case element_type::NULL_VALUE: out += "null"; return;
+    case element_type::STRING:
+      append_quoted(out, std::string_view(value));
+      return;
+    case element_type::INT64:
+      out += number_text(std::int64_t(value));
+      return;
+    case element_type::UINT64:
+      out += number_text(std::uint64_t(value));
+      return;
+    case element_type::DOUBLE:
+      out += number_text(double(value));
+      return;
+    case element_type::BOOL:
+      out += bool(value) ? "true" : "false";
+      return;
+    case element_type::NULL_VALUE:
+      out += "null";
+      return;
   }
 }
 
@@ -109,11 +135,14 @@ Parser::Parser() {
 
 base::Result<element> Parser::parse(std::string_view bytes, std::size_t bytes_max) {
   if (bytes.size() > bytes_max)
-    return base::fail(base::Kind::kInvalid, std::to_string(bytes.size()) + " bytes of JSON, expected at most " +
+    return base::fail(base::Kind::kInvalid, std::to_string(bytes.size()) +
+                                                " bytes of JSON, expected at most " +
                                                 std::to_string(bytes_max));
   element value;
   const auto error = parser_.parse(bytes.data(), bytes.size()).get(value);
-  if (error) return base::fail(base::Kind::kInvalid, std::string("not JSON: ") + simdjson::error_message(error));
+  if (error)
+    return base::fail(base::Kind::kInvalid,
+                      std::string("not JSON: ") + simdjson::error_message(error));
   return value;
 }
 
@@ -144,7 +173,8 @@ Object Object::from(Context& context, element value) {
 }
 
 bool Object::find(std::string_view key, element& value) const {
-  // A default-made object (after a type mismatch) has no document behind it, and the context has failed.
+  // A default-made object (after a type mismatch) has no document behind it, and the context has
+  // failed.
   if (!context_->ok()) return false;
   return !object_.at_key(key).get(value) && !value.is_null();
 }
@@ -184,7 +214,8 @@ std::int64_t Object::integer(std::string_view key, std::int64_t fallback) const 
 
 std::int32_t Object::integer32(std::string_view key, std::int32_t fallback) const {
   const std::int64_t number = integer(key, fallback);
-  if (number >= std::numeric_limits<std::int32_t>::min() && number <= std::numeric_limits<std::int32_t>::max())
+  if (number >= std::numeric_limits<std::int32_t>::min() &&
+      number <= std::numeric_limits<std::int32_t>::max())
     return static_cast<std::int32_t>(number);
   Context::Scope scope(*context_, {key, 0});
   context_->fail("expected a whole number of 32 bits");
@@ -236,7 +267,8 @@ std::vector<std::string> Object::texts(std::string_view key) const {
     Context::Scope inner(*context_, {{}, texts.size()});
     std::string_view text;
     if (item.get_string().get(text)) mismatch(*context_, "a string", item);
-    if (text.size() > kTextBytesMax) context_->fail("longer than " + std::to_string(kTextBytesMax) + " bytes");
+    if (text.size() > kTextBytesMax)
+      context_->fail("longer than " + std::to_string(kTextBytesMax) + " bytes");
     texts.emplace_back(text);
   }
   return texts;
@@ -250,25 +282,30 @@ model::Labels Object::labels(std::string_view key) const {
       Context::Scope scope(*context_, {field.key, 0});
       std::string_view text;
       if (field.value.get_string().get(text)) mismatch(*context_, "a string", field.value);
-      if (field.key.size() > kTextBytesMax || text.size() > kObjectBytesMax) context_->fail("too long");
-      if (labels.size() == kElementsMax) context_->fail("more than " + std::to_string(kElementsMax) + " keys");
+      if (field.key.size() > kTextBytesMax || text.size() > kObjectBytesMax)
+        context_->fail("too long");
+      if (labels.size() == kElementsMax)
+        context_->fail("more than " + std::to_string(kElementsMax) + " keys");
       if (!context_->ok()) return;
       labels.emplace_back(field.key, text);
     }
   });
-  std::stable_sort(labels.begin(), labels.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(labels.begin(), labels.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   const auto same_key = [](const auto& a, const auto& b) { return a.first == b.first; };
   labels.erase(std::unique(labels.begin(), labels.end(), same_key), labels.end());
   return labels;
 }
 
-std::vector<std::pair<std::string_view, std::string>> Object::quantities(std::string_view key) const {
+std::vector<std::pair<std::string_view, std::string>> Object::quantities(
+    std::string_view key) const {
   std::vector<std::pair<std::string_view, std::string>> found;
   object(key, [&](const Object& map) {
     if (!context_->ok()) return;
     for (const auto field : map.object_) {
       Context::Scope scope(*context_, {field.key, 0});
-      if (field.key.size() > kTextBytesMax || found.size() == kElementsMax) context_->fail("too many or too long keys");
+      if (field.key.size() > kTextBytesMax || found.size() == kElementsMax)
+        context_->fail("too many or too long keys");
       found.emplace_back(field.key, quantity_text(*context_, field.value));
       if (!context_->ok()) return;
     }
@@ -276,14 +313,16 @@ std::vector<std::pair<std::string_view, std::string>> Object::quantities(std::st
   return found;
 }
 
-model::Resources Object::resources(std::string_view key, model::Rounding rounding, std::int64_t amount_max) const {
+model::Resources Object::resources(std::string_view key, model::Rounding rounding,
+                                   std::int64_t amount_max) const {
   model::Resources resources;
   for (const auto& [name, text] : quantities(key)) {
     const auto status = model::set_from_quantity(resources, name, text, rounding);
     if (status && resources.amount(name) <= amount_max) continue;
     Context::Scope outer(*context_, {key, 0});
     Context::Scope inner(*context_, {name, 0});
-    context_->fail(status ? "quantity \"" + text.substr(0, 80) + "\": too large" : status.error().message);
+    context_->fail(status ? "quantity \"" + text.substr(0, 80) + "\": too large"
+                          : status.error().message);
     resources.set_amount(name, 0);
   }
   return resources;

@@ -1,7 +1,8 @@
-// Reading Kubernetes objects from JSON: a parser with limits, and a reader that asks an object for its fields by type and
-// remembers the first thing that is wrong, with the path of the field. Input is hostile: size, depth, counts and lengths
-// are bounded, and nothing in it can do more than make the object be refused.
-// Owner: one thread per Parser. Everything read is a view into it and dies with the next parse.
+// Reading Kubernetes objects from JSON: a parser with limits, and a reader that asks an object for
+// its fields by type and remembers the first thing that is wrong, with the path of the field. Input
+// is hostile: size, depth, counts and lengths are bounded, and nothing in it can do more than make
+// the object be refused. Owner: one thread per Parser. Everything read is a view into it and dies
+// with the next parse.
 #pragma once
 
 #include <simdjson.h>
@@ -19,27 +20,30 @@
 
 namespace karst::objects {
 
-inline constexpr std::size_t kObjectBytesMax = 3 * 512 * 1024;  // etcd's own limit for one object, 1.5 MiB
-inline constexpr std::size_t kListBytesMax = 64u << 20;         // one page of a list
+inline constexpr std::size_t kObjectBytesMax =
+    3 * 512 * 1024;                                      // etcd's own limit for one object, 1.5 MiB
+inline constexpr std::size_t kListBytesMax = 64u << 20;  // one page of a list
 inline constexpr std::size_t kDepthMax = 64;
 inline constexpr std::size_t kTextBytesMax = 4096;  // names, values, keys
 inline constexpr std::size_t kMessageBytesMax = 32 * 1024;
 inline constexpr std::size_t kElementsMax = 10'000;  // of one array or map
-// Of one resource of one object, so that sums over a cluster stay far from 2^63: 281 TB, or as many millicores.
+// Of one resource of one object, so that sums over a cluster stay far from 2^63: 281 TB, or as many
+// millicores.
 inline constexpr std::int64_t kAmountMax = std::int64_t{1} << 48;
 
 class Parser {
  public:
   Parser();
-  // Errors: kInvalid when `bytes` are more than `bytes_max`, nested deeper than kDepthMax, or not JSON in UTF-8.
+  // Errors: kInvalid when `bytes` are more than `bytes_max`, nested deeper than kDepthMax, or not
+  // JSON in UTF-8.
   base::Result<simdjson::dom::element> parse(std::string_view bytes, std::size_t bytes_max);
 
  private:
   simdjson::dom::parser parser_;
 };
 
-// The first thing that is wrong with the object being read. Reading goes on after it (with empty values), so that reducers
-// need no branches; the caller asks once at the end.
+// The first thing that is wrong with the object being read. Reading goes on after it (with empty
+// values), so that reducers need no branches; the caller asks once at the end.
 class Context {
  public:
   bool ok() const { return error_.empty(); }
@@ -68,7 +72,8 @@ class Context {
   std::string error_;
 };
 
-// One JSON object being read. Absent and null are the same: the fallback. A value of another type is an error.
+// One JSON object being read. Absent and null are the same: the fallback. A value of another type
+// is an error.
 class Object {
  public:
   Object(Context& context, simdjson::dom::object object) : context_(&context), object_(object) {}
@@ -90,7 +95,8 @@ class Object {
   // A map of strings, sorted by key.
   model::Labels labels(std::string_view key) const;
   // A map of quantities (strings or numbers), each at most `amount_max`.
-  model::Resources resources(std::string_view key, model::Rounding rounding, std::int64_t amount_max = kAmountMax) const;
+  model::Resources resources(std::string_view key, model::Rounding rounding,
+                             std::int64_t amount_max = kAmountMax) const;
   // The elements of a map of quantities as text, in the object's order.
   std::vector<std::pair<std::string_view, std::string>> quantities(std::string_view key) const;
 

@@ -26,7 +26,8 @@ void read_annotations(const Object& metadata, model::PodShape& shape, bool& mirr
     const std::string_view cost = annotations.view(kDeletionCostAnnotation);
     std::int32_t number = 0;
     const auto end = std::from_chars(cost.data(), cost.data() + cost.size(), number);
-    if (!cost.empty() && end.ec == std::errc() && end.ptr == cost.data() + cost.size()) shape.deletion_cost = number;
+    if (!cost.empty() && end.ec == std::errc() && end.ptr == cost.data() + cost.size())
+      shape.deletion_cost = number;
     const std::string_view disrupt = annotations.view(model::kDoNotDisruptAnnotation);
     if (disrupt == "true") {
       shape.do_not_disrupt = model::DoNotDisrupt::kForever;
@@ -60,7 +61,8 @@ void read_status(const Object& status, model::Pod& pod) {
   status.objects("conditions", [&](const Object& condition) {
     const std::string_view type = condition.view("type");
     const std::string_view value = condition.view("status");
-    if (type == "PodScheduled") pod.unschedulable = value == "False" && condition.view("reason") == "Unschedulable";
+    if (type == "PodScheduled")
+      pod.unschedulable = value == "False" && condition.view("reason") == "Unschedulable";
     if (type == "Ready") pod.ready = value == "True";
   });
 }
@@ -108,14 +110,17 @@ base::Result<ReducedDaemonSet> reduce_daemon_set(simdjson::dom::element object) 
   root.object("spec", [&](const Object& spec) {
     spec.object("template", [&](const Object& pod_template) {
       bool mirror = false;
-      pod_template.object("metadata", [&](const Object& metadata) { read_annotations(metadata, reduced.shape, mirror); });
+      pod_template.object("metadata", [&](const Object& metadata) {
+        read_annotations(metadata, reduced.shape, mirror);
+      });
       pod_template.object("spec", [&](const Object& pod_spec) {
         read_pod_spec(pod_spec, daemon_set.namespace_name, daemon_set.name, reduced.shape);
       });
     });
   });
   reduced.shape.owner_kind = model::OwnerKind::kDaemonSet;
-  if (daemon_set.uid.empty() || daemon_set.name.empty()) context.fail("metadata.uid or metadata.name is missing");
+  if (daemon_set.uid.empty() || daemon_set.name.empty())
+    context.fail("metadata.uid or metadata.name is missing");
   KARST_TRY(context.status());
   daemon_set.shape = model::hash_of(reduced.shape);
   return reduced;

@@ -1,5 +1,5 @@
-// Pods and the pods that DaemonSets will make, reduced to what a decision can see: no environment, no commands, no images,
-// no annotation values but the two that are named here.
+// Pods and the pods that DaemonSets will make, reduced to what a decision can see: no environment,
+// no commands, no images, no annotation values but the two that are named here.
 #pragma once
 
 #include "base/result.h"
@@ -23,8 +23,9 @@ struct ReducedDaemonSet {
 // A v1 Pod. Errors: kInvalid with the path of the first wrong field.
 base::Result<ReducedPod> reduce_pod(simdjson::dom::element object);
 
-// An apps/v1 DaemonSet: the shape is its template's, with limits standing in for requests that are not given, as the API
-// server does it for real pods. Errors: kInvalid with the path of the first wrong field.
+// An apps/v1 DaemonSet: the shape is its template's, with limits standing in for requests that are
+// not given, as the API server does it for real pods. Errors: kInvalid with the path of the first
+// wrong field.
 base::Result<ReducedDaemonSet> reduce_daemon_set(simdjson::dom::element object);
 
 }  // namespace karst::objects

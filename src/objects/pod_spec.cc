@@ -13,7 +13,8 @@ RequirementSpec read_requirement(const Object& expression) {
   spec.key = expression.text("key");
   const std::string_view name = expression.view("operator");
   const auto op = model::parse_operator(name);
-  if (!op) expression.context().fail("operator \"" + std::string(name.substr(0, 40)) + "\" is not known");
+  if (!op)
+    expression.context().fail("operator \"" + std::string(name.substr(0, 40)) + "\" is not known");
   spec.op = op.value_or(model::Operator::kExists);
   spec.values = expression.texts("values");
   std::sort(spec.values.begin(), spec.values.end());
@@ -23,7 +24,8 @@ RequirementSpec read_requirement(const Object& expression) {
 // All of the expressions must hold, so their order says nothing.
 std::vector<RequirementSpec> read_expressions(const Object& parent, std::string_view key) {
   std::vector<RequirementSpec> specs;
-  parent.objects(key, [&](const Object& expression) { specs.push_back(read_requirement(expression)); });
+  parent.objects(key,
+                 [&](const Object& expression) { specs.push_back(read_requirement(expression)); });
   std::sort(specs.begin(), specs.end());
   return specs;
 }
@@ -48,28 +50,35 @@ model::NodeSelectorTerm read_term(const Object& object) {
 }
 
 // A term without expressions and fields matches no node.
-bool matches_nothing(const model::NodeSelectorTerm& term) { return !term.has_match_fields && term.expressions.empty(); }
+bool matches_nothing(const model::NodeSelectorTerm& term) {
+  return !term.has_match_fields && term.expressions.empty();
+}
 
 void read_node_affinity(const Object& affinity, model::PodShape& shape) {
   affinity.object("nodeAffinity", [&](const Object& node) {
     node.object("requiredDuringSchedulingIgnoredDuringExecution", [&](const Object& required) {
-      required.objects("nodeSelectorTerms", [&](const Object& term) { shape.required_terms.push_back(read_term(term)); });
+      required.objects("nodeSelectorTerms", [&](const Object& term) {
+        shape.required_terms.push_back(read_term(term));
+      });
     });
     node.objects("preferredDuringSchedulingIgnoredDuringExecution", [&](const Object& preferred) {
       model::PreferredTerm term;
       term.weight = preferred.integer32("weight", 1);
-      preferred.object("preference", [&](const Object& preference) { term.term = read_term(preference); });
+      preferred.object("preference",
+                       [&](const Object& preference) { term.term = read_term(preference); });
       if (!matches_nothing(term.term)) shape.preferred_terms.push_back(std::move(term));
     });
   });
   auto& terms = shape.required_terms;
   const bool demanded = !terms.empty();
   terms.erase(std::remove_if(terms.begin(), terms.end(), matches_nothing), terms.end());
-  // Only terms that match nothing: such a pod goes nowhere. One term marked as not supported says so.
+  // Only terms that match nothing: such a pod goes nowhere. One term marked as not supported says
+  // so.
   if (demanded && terms.empty()) terms.push_back({{}, true});
 }
 
-model::PodAffinityTerm read_pod_term(const Object& object, bool anti, std::int32_t weight, std::string_view namespace_name) {
+model::PodAffinityTerm read_pod_term(const Object& object, bool anti, std::int32_t weight,
+                                     std::string_view namespace_name) {
   model::PodAffinityTerm term;
   term.anti = anti;
   term.preferred_weight = weight;
@@ -77,14 +86,17 @@ model::PodAffinityTerm read_pod_term(const Object& object, bool anti, std::int32
   term.selector = read_selector(object, "labelSelector");
   term.namespaces = object.texts("namespaces");
   std::sort(term.namespaces.begin(), term.namespaces.end());
-  if (object.has("namespaceSelector")) term.namespace_selector = read_selector(object, "namespaceSelector");
-  if (term.namespaces.empty() && !term.namespace_selector) term.namespaces.emplace_back(namespace_name);
+  if (object.has("namespaceSelector"))
+    term.namespace_selector = read_selector(object, "namespaceSelector");
+  if (term.namespaces.empty() && !term.namespace_selector)
+    term.namespaces.emplace_back(namespace_name);
   term.match_label_keys = object.texts("matchLabelKeys");
   term.mismatch_label_keys = object.texts("mismatchLabelKeys");
   return term;
 }
 
-void read_pod_affinity(const Object& affinity, bool anti, std::string_view namespace_name, model::PodShape& shape) {
+void read_pod_affinity(const Object& affinity, bool anti, std::string_view namespace_name,
+                       model::PodShape& shape) {
   affinity.object(anti ? "podAntiAffinity" : "podAffinity", [&](const Object& pod) {
     pod.objects("requiredDuringSchedulingIgnoredDuringExecution", [&](const Object& term) {
       shape.affinity.push_back(read_pod_term(term, anti, 0, namespace_name));
@@ -106,7 +118,8 @@ model::Toleration read_toleration(const Object& object) {
   const std::string_view effect = object.view("effect");
   if (!effect.empty()) {
     toleration.effect = model::parse_taint_effect(effect);
-    if (!toleration.effect) object.context().fail("effect \"" + std::string(effect.substr(0, 40)) + "\" is not known");
+    if (!toleration.effect)
+      object.context().fail("effect \"" + std::string(effect.substr(0, 40)) + "\" is not known");
   }
   if (object.has("tolerationSeconds")) toleration.seconds = object.integer("tolerationSeconds");
   return toleration;
@@ -130,7 +143,8 @@ void read_ports(const Object& container, model::PodShape& shape) {
     const std::int32_t number = port.integer32("hostPort");
     if (number == 0) return;
     std::string protocol = port.text("protocol");
-    shape.host_ports.push_back({port.text("hostIP"), number, protocol.empty() ? "TCP" : std::move(protocol)});
+    shape.host_ports.push_back(
+        {port.text("hostIP"), number, protocol.empty() ? "TCP" : std::move(protocol)});
   });
 }
 
@@ -143,15 +157,19 @@ void read_container(const Object& container, bool stays, model::PodShape& shape)
 
 void read_volumes(const Object& spec, std::string_view pod_name, model::PodShape& shape) {
   spec.objects("volumes", [&](const Object& volume) {
-    volume.object("persistentVolumeClaim",
-                  [&](const Object& claim) { shape.volume_claims.push_back(claim.text("claimName")); });
+    volume.object("persistentVolumeClaim", [&](const Object& claim) {
+      shape.volume_claims.push_back(claim.text("claimName"));
+    });
     // The claim of an ephemeral volume is named after its pod.
-    if (volume.has("ephemeral")) shape.volume_claims.push_back(std::string(pod_name) + "-" + volume.text("name"));
+    if (volume.has("ephemeral"))
+      shape.volume_claims.push_back(std::string(pod_name) + "-" + volume.text("name"));
   });
   std::sort(shape.volume_claims.begin(), shape.volume_claims.end());
 }
 
-bool is_sidecar(const Object& init_container) { return init_container.view("restartPolicy") == "Always"; }
+bool is_sidecar(const Object& init_container) {
+  return init_container.view("restartPolicy") == "Always";
+}
 
 // requests, with a limit standing in where no request is given.
 model::Resources container_requests(const Object& container) {
@@ -160,7 +178,8 @@ model::Resources container_requests(const Object& container) {
     requests = resources.resources("requests", model::Rounding::kUp);
     const auto requested = resources.quantities("requests");
     const auto given = [&](std::string_view name) {
-      return std::any_of(requested.begin(), requested.end(), [&](const auto& entry) { return entry.first == name; });
+      return std::any_of(requested.begin(), requested.end(),
+                         [&](const auto& entry) { return entry.first == name; });
     };
     const model::Resources limits = resources.resources("limits", model::Rounding::kUp);
     for (const auto& [name, unused] : resources.quantities("limits"))
@@ -174,7 +193,8 @@ model::Resources container_requests(const Object& container) {
 model::Resources read_requests(const Object& spec) {
   model::Resources running;   // containers and sidecars
   model::Resources starting;  // the most that any init container needs, with the sidecars before it
-  spec.objects("containers", [&](const Object& container) { running += container_requests(container); });
+  spec.objects("containers",
+               [&](const Object& container) { running += container_requests(container); });
   model::Resources sidecars;
   spec.objects("initContainers", [&](const Object& container) {
     const model::Resources requests = container_requests(container);
@@ -183,10 +203,13 @@ model::Resources read_requests(const Object& spec) {
   });
   running += sidecars;
   model::Resources total = model::max_of(running, starting);
-  spec.object("resources", [&](const Object& whole_pod) {  // given for the whole pod, it takes the place of the sum
-    const model::Resources requests = whole_pod.resources("requests", model::Rounding::kUp);
-    for (const auto& [name, unused] : whole_pod.quantities("requests")) total.set_amount(name, requests.amount(name));
-  });
+  spec.object(
+      "resources",
+      [&](const Object& whole_pod) {  // given for the whole pod, it takes the place of the sum
+        const model::Resources requests = whole_pod.resources("requests", model::Rounding::kUp);
+        for (const auto& [name, unused] : whole_pod.quantities("requests"))
+          total.set_amount(name, requests.amount(name));
+      });
   total += spec.resources("overhead", model::Rounding::kUp);
   total.pods = 1;
   const auto too_large = [](const auto& entry) { return entry.second > kAmountMax; };
@@ -198,7 +221,8 @@ model::Resources read_requests(const Object& spec) {
   return total;
 }
 
-void read_pod_spec(const Object& spec, std::string_view namespace_name, std::string_view pod_name, model::PodShape& shape) {
+void read_pod_spec(const Object& spec, std::string_view namespace_name, std::string_view pod_name,
+                   model::PodShape& shape) {
   shape.requests = read_requests(spec);
   shape.node_selector = spec.labels("nodeSelector");
   spec.object("affinity", [&](const Object& affinity) {
@@ -206,12 +230,16 @@ void read_pod_spec(const Object& spec, std::string_view namespace_name, std::str
     read_pod_affinity(affinity, false, namespace_name, shape);
     read_pod_affinity(affinity, true, namespace_name, shape);
   });
-  spec.objects("tolerations", [&](const Object& object) { shape.tolerations.push_back(read_toleration(object)); });
+  spec.objects("tolerations",
+               [&](const Object& object) { shape.tolerations.push_back(read_toleration(object)); });
   std::sort(shape.tolerations.begin(), shape.tolerations.end());
-  spec.objects("topologySpreadConstraints", [&](const Object& object) { shape.spread.push_back(read_spread(object)); });
-  spec.objects("containers", [&](const Object& container) { read_container(container, true, shape); });
-  spec.objects("initContainers",
-               [&](const Object& container) { read_container(container, is_sidecar(container), shape); });
+  spec.objects("topologySpreadConstraints",
+               [&](const Object& object) { shape.spread.push_back(read_spread(object)); });
+  spec.objects("containers",
+               [&](const Object& container) { read_container(container, true, shape); });
+  spec.objects("initContainers", [&](const Object& container) {
+    read_container(container, is_sidecar(container), shape);
+  });
   std::sort(shape.host_ports.begin(), shape.host_ports.end());
   read_volumes(spec, pod_name, shape);
   shape.priority = spec.integer32("priority");

@@ -1,5 +1,5 @@
-// The part of a pod that its shape is made of: spec, and the annotations and owner that count as demands.
-// For pod.cc alone; what it finds wrong it tells the object's context.
+// The part of a pod that its shape is made of: spec, and the annotations and owner that count as
+// demands. For pod.cc alone; what it finds wrong it tells the object's context.
 #pragma once
 
 #include <string_view>
@@ -9,12 +9,14 @@
 
 namespace karst::objects {
 
-// Fills everything of `shape` that spec says. `namespace_name` and `pod_name` complete what is relative to the pod: affinity
-// terms without namespaces, and the claims of its ephemeral volumes.
-void read_pod_spec(const Object& spec, std::string_view namespace_name, std::string_view pod_name, model::PodShape& shape);
+// Fills everything of `shape` that spec says. `namespace_name` and `pod_name` complete what is
+// relative to the pod: affinity terms without namespaces, and the claims of its ephemeral volumes.
+void read_pod_spec(const Object& spec, std::string_view namespace_name, std::string_view pod_name,
+                   model::PodShape& shape);
 
-// What the pod asks of a node, in Kubernetes' rule: containers and sidecars together, or the largest init container with
-// the sidecars started before it, whichever is more per resource; then overhead; pods is 1.
+// What the pod asks of a node, in Kubernetes' rule: containers and sidecars together, or the
+// largest init container with the sidecars started before it, whichever is more per resource; then
+// overhead; pods is 1.
 model::Resources read_requests(const Object& spec);
 
 }  // namespace karst::objects

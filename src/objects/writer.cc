@@ -26,7 +26,8 @@ json resources_json(const model::Resources& resources) {
 json taints_json(const std::vector<model::Taint>& taints) {
   json array = json::array();
   for (const model::Taint& taint : taints) {
-    json object = {{"key", taint.key}, {"effect", std::string(model::taint_effect_name(taint.effect))}};
+    json object = {{"key", taint.key},
+                   {"effect", std::string(model::taint_effect_name(taint.effect))}};
     if (!taint.value.empty()) object["value"] = taint.value;
     array.push_back(std::move(object));
   }
@@ -46,8 +47,10 @@ json requirements_json(const std::vector<model::RequirementSpec>& requirements) 
 
 // Go's duration in the units that the CRD takes: whole hours, minutes or seconds.
 std::string duration_text(std::int64_t millis) {
-  if (millis % base::kMillisPerHour == 0) return std::to_string(millis / base::kMillisPerHour) + "h";
-  if (millis % base::kMillisPerMinute == 0) return std::to_string(millis / base::kMillisPerMinute) + "m";
+  if (millis % base::kMillisPerHour == 0)
+    return std::to_string(millis / base::kMillisPerHour) + "h";
+  if (millis % base::kMillisPerMinute == 0)
+    return std::to_string(millis / base::kMillisPerMinute) + "m";
   return std::to_string(millis / base::kMillisPerSecond) + "s";
 }
 
@@ -71,7 +74,8 @@ const char* status_name(model::ConditionStatus status) {
   return status == model::ConditionStatus::kFalse ? "False" : "Unknown";
 }
 
-// RFC 3339 as Kubernetes writes it, in whole seconds; a fraction is kept if there is one, so that what is read back is equal.
+// RFC 3339 as Kubernetes writes it, in whole seconds; a fraction is kept if there is one, so that
+// what is read back is equal.
 std::string time_text(std::int64_t millis) {
   std::string text = base::format_rfc3339(millis);
   if (const auto at = text.find(".000Z"); at != std::string::npos) text.erase(at, 4);
@@ -90,7 +94,9 @@ json conditions_json(const std::vector<model::Condition>& conditions) {
   return array;
 }
 
-std::string dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+std::string dump(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
 
 }  // namespace
 
@@ -104,13 +110,20 @@ std::string quantity(std::string_view resource, std::int64_t amount) {
 std::string node_claim_json(const model::NodeClaim& claim) {
   json spec = {{"requirements", requirements_json(claim.requirements)},
                {"nodeClassRef",
-                {{"group", claim.node_class.group}, {"kind", claim.node_class.kind}, {"name", claim.node_class.name}}},
+                {{"group", claim.node_class.group},
+                 {"kind", claim.node_class.kind},
+                 {"name", claim.node_class.name}}},
                {"resources", {{"requests", resources_json(claim.requests)}}},
-               {"expireAfter", claim.expire_after_millis ? duration_text(*claim.expire_after_millis) : "Never"}};
+               {"expireAfter",
+                claim.expire_after_millis ? duration_text(*claim.expire_after_millis) : "Never"}};
   if (!claim.taints.empty()) spec["taints"] = taints_json(claim.taints);
   if (!claim.startup_taints.empty()) spec["startupTaints"] = taints_json(claim.startup_taints);
-  if (claim.termination_grace_millis) spec["terminationGracePeriod"] = duration_text(*claim.termination_grace_millis);
-  return dump({{"apiVersion", "karpenter.sh/v1"}, {"kind", "NodeClaim"}, {"metadata", metadata_json(claim)}, {"spec", spec}});
+  if (claim.termination_grace_millis)
+    spec["terminationGracePeriod"] = duration_text(*claim.termination_grace_millis);
+  return dump({{"apiVersion", "karpenter.sh/v1"},
+               {"kind", "NodeClaim"},
+               {"metadata", metadata_json(claim)},
+               {"spec", spec}});
 }
 
 std::string claim_labels_patch(const model::MirrorClaim& mirror) {
@@ -123,7 +136,8 @@ std::string claim_status_patch(const model::MirrorClaim& mirror) {
   if (!mirror.node_name.empty()) status["nodeName"] = mirror.node_name.str();
   if (!mirror.image.empty()) status["imageID"] = mirror.image;
   if (mirror.capacity != model::Resources{}) status["capacity"] = resources_json(mirror.capacity);
-  if (mirror.allocatable != model::Resources{}) status["allocatable"] = resources_json(mirror.allocatable);
+  if (mirror.allocatable != model::Resources{})
+    status["allocatable"] = resources_json(mirror.allocatable);
   status["conditions"] = conditions_json(mirror.conditions);
   return dump({{"metadata", {{"uid", mirror.uid.str()}}}, {"status", status}});
 }

@@ -9,11 +9,12 @@
 
 namespace karst::objects {
 
-// A quantity that parses to the same amount: "1500m" for cpu, "16Gi" where it is exact, digits otherwise.
+// A quantity that parses to the same amount: "1500m" for cpu, "16Gi" where it is exact, digits
+// otherwise.
 std::string quantity(std::string_view resource, std::int64_t amount);
 
-// The whole karpenter.sh/v1 NodeClaim without status: labels, annotations, the owner reference to its NodePool, the
-// termination finalizer, spec.
+// The whole karpenter.sh/v1 NodeClaim without status: labels, annotations, the owner reference to
+// its NodePool, the termination finalizer, spec.
 std::string node_claim_json(const model::NodeClaim& claim);
 
 // Merge patch of metadata.labels, tied to the claim's uid.

@@ -1,11 +1,10 @@
-// YAML as Kubernetes reads it, turned into JSON: YAML 1.1 with the scalars of the JSON schema; yes, no, on and off are
-// booleans. Bounded: depth, size, aliases; a key that comes twice is an error.
+// YAML as Kubernetes reads it, turned into JSON: YAML 1.1 with the scalars of the JSON schema; yes,
+// no, on and off are booleans. Bounded: depth, size, aliases; a key that comes twice is an error.
 #pragma once
 
 #include <cstddef>
-#include <string_view>
-
 #include <nlohmann/json_fwd.hpp>
+#include <string_view>
 
 #include "base/result.h"
 

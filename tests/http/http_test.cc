@@ -1,4 +1,5 @@
-// The curl transport against our own small server and against a line that is cut, and the small server against rude clients.
+// The curl transport against our own small server and against a line that is cut, and the small
+// server against rude clients.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -21,12 +22,15 @@ std::unique_ptr<LocalServer> serve(LocalServer::Handler handler) {
   EXPECT_TRUE(server) << server.error().message;
   return std::move(*server);
 }
-std::string url(int port, const std::string& path = "/") { return "http://127.0.0.1:" + std::to_string(port) + path; }
+std::string url(int port, const std::string& path = "/") {
+  return "http://127.0.0.1:" + std::to_string(port) + path;
+}
 
 Response exchange(Transport& transport, Request request) {
   auto promise = std::make_shared<std::promise<Response>>();
   auto answer = promise->get_future();
-  transport.send(std::move(request), [promise](Response response) { promise->set_value(std::move(response)); });
+  transport.send(std::move(request),
+                 [promise](Response response) { promise->set_value(std::move(response)); });
   return answer.get();
 }
 Request get(const std::string& where) {
@@ -46,7 +50,9 @@ class RawClient {
     EXPECT_EQ(::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
   }
   ~RawClient() { ::close(fd_); }
-  void say(const std::string& bytes) { (void)!::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
+  void say(const std::string& bytes) {
+    (void)!::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  }
   // Reads until the server closes, or until `enough` is there.
   std::string hear(const std::string& enough = "") {
     std::string heard;
@@ -96,7 +102,8 @@ class HangUpServer {
 
 TEST(CurlTransport, BringsStatusHeadersAndBody) {
   const auto server = serve([](std::string_view target) {
-    return target == "/here?query=1" ? Reply{200, "text/plain", "hello"} : Reply{404, "text/plain", "no"};
+    return target == "/here?query=1" ? Reply{200, "text/plain", "hello"}
+                                     : Reply{404, "text/plain", "no"};
   });
   CurlTransport transport({});
   const Response found = exchange(transport, get(url(server->port(), "/here?query=1")));
@@ -126,11 +133,13 @@ TEST(CurlTransport, TellsNotSentFromUnclear) {
   EXPECT_EQ(cut.failure, Failure::kUnclear);
   EXPECT_FALSE(cut.error.empty());
   const HangUpServer half("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
-  EXPECT_EQ(exchange(transport, get(url(half.port))).failure, Failure::kUnclear) << "half a body is no answer";
+  EXPECT_EQ(exchange(transport, get(url(half.port))).failure, Failure::kUnclear)
+      << "half a body is no answer";
 }
 
 TEST(CurlTransport, BoundsBodiesAndHeaders) {
-  const auto server = serve([](std::string_view) { return Reply{200, "text/plain", std::string(10'000, 'x')}; });
+  const auto server =
+      serve([](std::string_view) { return Reply{200, "text/plain", std::string(10'000, 'x')}; });
   CurlTransport transport({});
   Request small = get(url(server->port()));
   small.response_bytes_max = 9'999;
@@ -138,7 +147,8 @@ TEST(CurlTransport, BoundsBodiesAndHeaders) {
   Request enough = get(url(server->port()));
   enough.response_bytes_max = 10'000;
   EXPECT_TRUE(exchange(transport, std::move(enough)).ok());
-  const HangUpServer headers("HTTP/1.1 200 OK\r\nX: " + std::string(kHeaderBytesMax, 'h') + "\r\n\r\n");
+  const HangUpServer headers("HTTP/1.1 200 OK\r\nX: " + std::string(kHeaderBytesMax, 'h') +
+                             "\r\n\r\n");
   EXPECT_EQ(exchange(transport, get(url(headers.port))).failure, Failure::kTooLarge);
 }
 
@@ -178,7 +188,8 @@ TEST(CurlTransport, CancelAndStopEndWhatIsOpen) {
   std::promise<Response> cancelled, stopped;
   {
     CurlTransport transport({});
-    const RequestId id = transport.send(get(url(server->port())), [&](Response r) { cancelled.set_value(std::move(r)); });
+    const RequestId id = transport.send(get(url(server->port())),
+                                        [&](Response r) { cancelled.set_value(std::move(r)); });
     transport.cancel(id);
     EXPECT_EQ(cancelled.get_future().get().failure, Failure::kCancelled);
     transport.cancel(id);
@@ -215,7 +226,8 @@ TEST(CurlTransport, TimersRunInTheOrderOfTheirTimes) {
 }
 
 TEST(LocalServer, AnswersOneConnectionManyTimesAndHead) {
-  const auto server = serve([](std::string_view path) { return Reply{200, "text/plain", std::string(path)}; });
+  const auto server =
+      serve([](std::string_view path) { return Reply{200, "text/plain", std::string(path)}; });
   RawClient client(server->port());
   client.say("GET /one HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_NE(client.hear("/one").find("HTTP/1.1 200 OK\r\n"), std::string::npos);
@@ -243,7 +255,8 @@ TEST(LocalServer, RefusesWhatIsNoGet) {
   for (const Case& test : cases) {
     RawClient client(server->port());
     client.say(test.bytes);
-    EXPECT_EQ(client.hear().substr(0, 12), std::string("HTTP/1.1 ") + test.status) << test.bytes.substr(0, 40);
+    EXPECT_EQ(client.hear().substr(0, 12), std::string("HTTP/1.1 ") + test.status)
+        << test.bytes.substr(0, 40);
   }
 }
 
@@ -263,7 +276,8 @@ TEST(LocalServer, MakesRoomByClosingTheOldestConnection) {
 
 TEST(LocalServer, SaysWhyItCannotListen) {
   const auto server = serve([](std::string_view) { return Reply{}; });
-  const auto taken = LocalServer::listen("127.0.0.1:" + std::to_string(server->port()), [](std::string_view) { return Reply{}; });
+  const auto taken = LocalServer::listen("127.0.0.1:" + std::to_string(server->port()),
+                                         [](std::string_view) { return Reply{}; });
   ASSERT_FALSE(taken);
   EXPECT_EQ(taken.error().kind, base::Kind::kTaken);
   for (const char* address : {"8080", "127.0.0.1:http", "256.0.0.1:80", "127.0.0.1:99999"}) {
@@ -277,8 +291,8 @@ TEST(LocalServer, SaysWhyItCannotListen) {
 TEST(HttpDate, ReadsThePreferredFormOnly) {
   EXPECT_EQ(parse_http_date("Sat, 21 Nov 2026 10:17:51 GMT"), 1795256271000);
   EXPECT_EQ(parse_http_date("Thu, 01 Jan 1970 00:00:00 GMT"), 0);
-  for (const char* text : {"", "Sat, 21 Nov 2026 10:17:51 UTC", "Sat, 21 Foo 2026 10:17:51 GMT", "Saturday, 21-Nov-26 10:17:51 GMT",
-                           "Sat, 41 Nov 2026 10:17:51 GMT"})
+  for (const char* text : {"", "Sat, 21 Nov 2026 10:17:51 UTC", "Sat, 21 Foo 2026 10:17:51 GMT",
+                           "Saturday, 21-Nov-26 10:17:51 GMT", "Sat, 41 Nov 2026 10:17:51 GMT"})
     EXPECT_EQ(parse_http_date(text), std::nullopt) << text;
 }
 

@@ -1,4 +1,5 @@
-// A transport for tests: requests are kept, the test answers them by hand, time moves when the test says so. One thread.
+// A transport for tests: requests are kept, the test answers them by hand, time moves when the test
+// says so. One thread.
 #pragma once
 
 #include <deque>
@@ -91,7 +92,8 @@ class FakeSink final : public ports::FactSink {
   // Which facts came, by type name, in order.
   std::vector<std::string> names() const {
     std::vector<std::string> names;
-    for (const ports::Fact& fact : facts) names.emplace_back(events::event_type_name(events::type_of(fact.body)));
+    for (const ports::Fact& fact : facts)
+      names.emplace_back(events::event_type_name(events::type_of(fact.body)));
     return names;
   }
   std::vector<ports::Fact> facts;

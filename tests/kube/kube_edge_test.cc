@@ -1,4 +1,5 @@
-// Lists and watches carried out over a fake transport: which facts reach the engine, in which order.
+// Lists and watches carried out over a fake transport: which facts reach the engine, in which
+// order.
 #include "kube/kube_edge.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,8 @@ using testing_kube::FakeSink;
 using testing_kube::FakeTransport;
 
 std::string pod(const std::string& name, const std::string& version, const std::string& cpu) {
-  return R"({"metadata":{"uid":"u-)" + name + R"(","name":")" + name + R"(","namespace":"ns","resourceVersion":")" + version +
+  return R"({"metadata":{"uid":"u-)" + name + R"(","name":")" + name +
+         R"(","namespace":"ns","resourceVersion":")" + version +
          R"("},"spec":{"containers":[{"resources":{"requests":{"cpu":")" + cpu + R"("}}}]}})";
 }
 std::string pods(const std::string& version, const std::string& items) {
@@ -27,17 +29,25 @@ struct KubeEdgeTest : ::testing::Test {
   FakeClock clock;
   Client client{transport, ServerAccess{"https://server:6443", {}, "secret", ""}, "karst/test"};
   std::vector<std::string> notices;
-  KubeEdge edge{client, {{WatchedKind::kPod, "/api/v1/pods", {}, {}}}, sink, clock,
+  KubeEdge edge{client,
+                {{WatchedKind::kPod, "/api/v1/pods", {}, {}}},
+                sink,
+                clock,
                 [this](const std::string& line) { notices.push_back(line); }};
 };
 
 TEST_F(KubeEdgeTest, AListBecomesABracketAndShapesComeOnceBeforeTheirPods) {
-  const auto request = transport.answer(200, pods("5", pod("a", "3", "1") + "," + pod("b", "4", "1") + "," + pod("c", "5", "2")));
+  const auto request = transport.answer(
+      200, pods("5", pod("a", "3", "1") + "," + pod("b", "4", "1") + "," + pod("c", "5", "2")));
   EXPECT_EQ(request.url, "https://server:6443/api/v1/pods?limit=500");
-  EXPECT_NE(std::find(request.headers.begin(), request.headers.end(), "Authorization: Bearer secret"), request.headers.end());
-  EXPECT_NE(std::find(request.headers.begin(), request.headers.end(), "User-Agent: karst/test"), request.headers.end());
-  EXPECT_EQ(sink.names(), (std::vector<std::string>{"ListStarted", "ShapeRecorded", "PodObserved", "PodObserved",
-                                                    "ShapeRecorded", "PodObserved", "ListEnded"}));
+  EXPECT_NE(
+      std::find(request.headers.begin(), request.headers.end(), "Authorization: Bearer secret"),
+      request.headers.end());
+  EXPECT_NE(std::find(request.headers.begin(), request.headers.end(), "User-Agent: karst/test"),
+            request.headers.end());
+  EXPECT_EQ(sink.names(),
+            (std::vector<std::string>{"ListStarted", "ShapeRecorded", "PodObserved", "PodObserved",
+                                      "ShapeRecorded", "PodObserved", "ListEnded"}));
   EXPECT_EQ(sink.all<events::ListEnded>()[0].kind, "Pod");
   EXPECT_EQ(sink.all<events::ListEnded>()[0].version, "5");
 }
@@ -48,13 +58,18 @@ TEST_F(KubeEdgeTest, AWatchBringsChangesGoneBeatsAndRefusals) {
   auto watch = transport.take();
   ASSERT_TRUE(watch.request.on_chunk);
   EXPECT_TRUE(watch.request.on_chunk(R"({"type":"ADDED","object":)" + pod("a", "6", "1") + "}\n"));
-  EXPECT_TRUE(watch.request.on_chunk(R"({"type":"ADDED","object":)" + pod("bad", "7", "nonsense") + "}\n"));
-  EXPECT_TRUE(watch.request.on_chunk(R"({"type":"DELETED","object":)" + pod("a", "8", "1") + "}\n"));
-  const std::string bookmark = R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}})" "\n";
+  EXPECT_TRUE(
+      watch.request.on_chunk(R"({"type":"ADDED","object":)" + pod("bad", "7", "nonsense") + "}\n"));
+  EXPECT_TRUE(
+      watch.request.on_chunk(R"({"type":"DELETED","object":)" + pod("a", "8", "1") + "}\n"));
+  const std::string bookmark =
+      R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}})"
+      "\n";
   EXPECT_TRUE(watch.request.on_chunk(bookmark));
   clock.now_millis += kBeatMillis;
   EXPECT_TRUE(watch.request.on_chunk(bookmark + bookmark));
-  EXPECT_EQ(sink.names(), (std::vector<std::string>{"ShapeRecorded", "PodObserved", "InputRefused", "PodGone", "SourceBeat"}));
+  EXPECT_EQ(sink.names(), (std::vector<std::string>{"ShapeRecorded", "PodObserved", "InputRefused",
+                                                    "PodGone", "SourceBeat"}));
   const auto refused = sink.all<events::InputRefused>()[0];
   EXPECT_EQ(refused.source, "kube/Pod");
   EXPECT_EQ(refused.id, "ns/bad");
@@ -67,7 +82,8 @@ TEST_F(KubeEdgeTest, AWatchBringsChangesGoneBeatsAndRefusals) {
 TEST_F(KubeEdgeTest, ACutWatchGoesOnAndTroubleIsToldOnceEach) {
   transport.answer(403, R"({"kind":"Status","message":"pods is forbidden"})");
   ASSERT_EQ(notices.size(), 1u);
-  EXPECT_EQ(notices[0], "/api/v1/pods cannot be followed at the moment: HTTP 403: pods is forbidden");
+  EXPECT_EQ(notices[0],
+            "/api/v1/pods cannot be followed at the moment: HTTP 403: pods is forbidden");
   transport.advance(kBackOffFirstMillis);
   transport.answer(403, R"({"kind":"Status","message":"pods is forbidden"})");
   EXPECT_EQ(notices.size(), 1u) << "the same trouble is told once";

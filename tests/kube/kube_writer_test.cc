@@ -1,4 +1,5 @@
-// Every command at the API server's hands, by script: which requests go out, and what each answer means.
+// Every command at the API server's hands, by script: which requests go out, and what each answer
+// means.
 #include "kube/kube_writer.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,6 @@ using testing_kube::FakeTransport;
 
 const model::CommandId kId{model::LogId("abcdefghijklmnopqrstuvwxyz"), model::Position(42)};
 
-// One answer of the server: a status with a body, or a failure of the line.
 struct Reply {
   int status = 200;
   std::string body = "{}";
@@ -65,7 +65,9 @@ Played play(const model::CommandSpec& spec, const std::vector<Reply>& replies) {
 }
 
 std::string node_body(const std::string& uid, const std::string& rest = "") {
-  return R"({"metadata":{"name":"n","uid":")" + uid + R"(","resourceVersion":"7"},"spec":{"taints":[{"key":"a","effect":"NoExecute"}]})" + rest + "}";
+  return R"({"metadata":{"name":"n","uid":")" + uid +
+         R"(","resourceVersion":"7"},"spec":{"taints":[{"key":"a","effect":"NoExecute"}]})" + rest +
+         "}";
 }
 const Reply kNode{200, node_body("nu"), Failure::kNone};
 const Reply kGone{404, R"({"message":"not found"})", Failure::kNone};
@@ -78,11 +80,16 @@ model::CreateNodeClaim create() {
   spec.claim.pool = model::PoolName("web");
   return spec;
 }
-const std::string kOursBody = R"({"metadata":{"uid":"cu","annotations":{"karst.sh/command-id":")" + model::to_string(kId) + "\"}}}";
-const std::string kBudgetBody = R"({"message":"Cannot evict","details":{"causes":[{"reason":"DisruptionBudget"}]}})";
+const std::string kOursBody = R"({"metadata":{"uid":"cu","annotations":{"karst.sh/command-id":")" +
+                              model::to_string(kId) + "\"}}}";
+const std::string kBudgetBody =
+    R"({"message":"Cannot evict","details":{"causes":[{"reason":"DisruptionBudget"}]}})";
 
 const model::DeleteObject kDelete{{model::ObjectKind::kNodeClaim, "", "web-abcde", "cu"}};
-const model::TaintNode kTaint{model::NodeName("n"), model::NodeUid("nu"), {"karpenter.sh/disrupted", "", model::TaintEffect::kNoSchedule}, true};
+const model::TaintNode kTaint{model::NodeName("n"),
+                              model::NodeUid("nu"),
+                              {"karpenter.sh/disrupted", "", model::TaintEffect::kNoSchedule},
+                              true};
 const model::EvictPod kEvict{model::PodUid("pu"), "ns", "p", model::NodeName("n"), false, -1};
 const model::EvictPod kForce{model::PodUid("pu"), "ns", "p", model::NodeName("n"), true, 5};
 const model::SetFinalizer kFinalizer{{model::ObjectKind::kNode, "", "n", "nu"}, false};
@@ -107,38 +114,98 @@ std::vector<Case> cases() {
   const auto none = RefusalCode::kNone;
   return {
       {"create", create(), {{201, kOursBody}}, {"POST " + claims}, done, none},
-      {"create again: ours", create(), {{409}, {200, kOursBody}}, {"POST " + claims, "GET " + claim}, done, none},
-      {"create: somebody else's", create(), {{409}, {200, R"({"metadata":{"uid":"x"}})"}}, {"POST " + claims, "GET " + claim}, refused, RefusalCode::kConflict},
-      {"create: gone in between", create(), {{409}, kGone}, {"POST " + claims, "GET " + claim}, refused, RefusalCode::kGone},
+      {"create again: ours",
+       create(),
+       {{409}, {200, kOursBody}},
+       {"POST " + claims, "GET " + claim},
+       done,
+       none},
+      {"create: somebody else's",
+       create(),
+       {{409}, {200, R"({"metadata":{"uid":"x"}})"}},
+       {"POST " + claims, "GET " + claim},
+       refused,
+       RefusalCode::kConflict},
+      {"create: gone in between",
+       create(),
+       {{409}, kGone},
+       {"POST " + claims, "GET " + claim},
+       refused,
+       RefusalCode::kGone},
       {"create: invalid", create(), {{422}}, {"POST " + claims}, refused, RefusalCode::kInvalid},
       {"create: forbidden", create(), {{403}}, {"POST " + claims}, refused, RefusalCode::kDenied},
-      {"create: throttled", create(), {{429}}, {"POST " + claims}, refused, RefusalCode::kThrottled},
+      {"create: throttled",
+       create(),
+       {{429}},
+       {"POST " + claims},
+       refused,
+       RefusalCode::kThrottled},
       {"create: cut", create(), {kCut}, {"POST " + claims}, unclear, none},
-      {"create: no connection", create(), {kNoLine}, {"POST " + claims}, refused, RefusalCode::kRetry},
+      {"create: no connection",
+       create(),
+       {kNoLine},
+       {"POST " + claims},
+       refused,
+       RefusalCode::kRetry},
       {"create: 500", create(), {{500}}, {"POST " + claims}, unclear, none},
       {"delete", kDelete, {{200}}, {"DELETE " + claim}, done, none},
       {"delete what is gone", kDelete, {kGone}, {"DELETE " + claim}, done, none},
       {"delete another's name", kDelete, {{409}}, {"DELETE " + claim}, done, none},
       {"delete: cut", kDelete, {kCut}, {"DELETE " + claim}, unclear, none},
       {"taint", kTaint, {kNode, {200}}, {"GET " + node, "PATCH " + node}, done, none},
-      {"taint: changed meanwhile", kTaint, {kNode, {422}}, {"GET " + node, "PATCH " + node}, refused, RefusalCode::kConflict},
-      {"taint: conflict", kTaint, {kNode, {409}}, {"GET " + node, "PATCH " + node}, refused, RefusalCode::kConflict},
+      {"taint: changed meanwhile",
+       kTaint,
+       {kNode, {422}},
+       {"GET " + node, "PATCH " + node},
+       refused,
+       RefusalCode::kConflict},
+      {"taint: conflict",
+       kTaint,
+       {kNode, {409}},
+       {"GET " + node, "PATCH " + node},
+       refused,
+       RefusalCode::kConflict},
       {"taint: node gone", kTaint, {kGone}, {"GET " + node}, refused, RefusalCode::kGone},
-      {"taint: another node", kTaint, {{200, node_body("other")}}, {"GET " + node}, refused, RefusalCode::kGone},
+      {"taint: another node",
+       kTaint,
+       {{200, node_body("other")}},
+       {"GET " + node},
+       refused,
+       RefusalCode::kGone},
       {"taint: read cut", kTaint, {kCut}, {"GET " + node}, refused, RefusalCode::kRetry},
       {"taint: patch cut", kTaint, {kNode, kCut}, {"GET " + node, "PATCH " + node}, unclear, none},
       {"evict", kEvict, {{201}}, {"POST " + pod + "/eviction"}, done, none},
       {"evict: gone", kEvict, {kGone}, {"POST " + pod + "/eviction"}, done, none},
       {"evict: another pod", kEvict, {{409}}, {"POST " + pod + "/eviction"}, done, none},
-      {"evict: budget", kEvict, {{429, kBudgetBody}}, {"POST " + pod + "/eviction"}, refused, RefusalCode::kBlocked},
-      {"evict: server busy", kEvict, {{429}}, {"POST " + pod + "/eviction"}, refused, RefusalCode::kThrottled},
-      {"evict: two budgets", kEvict, {{500}}, {"POST " + pod + "/eviction"}, refused, RefusalCode::kRetry},
+      {"evict: budget",
+       kEvict,
+       {{429, kBudgetBody}},
+       {"POST " + pod + "/eviction"},
+       refused,
+       RefusalCode::kBlocked},
+      {"evict: server busy",
+       kEvict,
+       {{429}},
+       {"POST " + pod + "/eviction"},
+       refused,
+       RefusalCode::kThrottled},
+      {"evict: two budgets",
+       kEvict,
+       {{500}},
+       {"POST " + pod + "/eviction"},
+       refused,
+       RefusalCode::kRetry},
       {"evict: cut", kEvict, {kCut}, {"POST " + pod + "/eviction"}, unclear, none},
       {"force", kForce, {{200}}, {"DELETE " + pod}, done, none},
       {"force: 500", kForce, {{500}}, {"DELETE " + pod}, unclear, none},
       {"finalizer: none there", kFinalizer, {kNode}, {"GET " + node}, done, none},
       {"finalizer: gone", kFinalizer, {kGone}, {"GET " + node}, done, none},
-      {"finalizer: another node", kFinalizer, {{200, node_body("other")}}, {"GET " + node}, done, none},
+      {"finalizer: another node",
+       kFinalizer,
+       {{200, node_body("other")}},
+       {"GET " + node},
+       done,
+       none},
       {"finalizer: removed",
        kFinalizer,
        {{200, R"({"metadata":{"uid":"nu","finalizers":["x","karpenter.sh/termination"]}})"}, {200}},
@@ -151,15 +218,50 @@ std::vector<Case> cases() {
        {"GET " + node, "PATCH " + node},
        done,
        none},
-      {"read back", kReadBack, {kNode, {200, R"({"metadata":{},"items":[]})"}}, {"GET " + node, "GET " + node_pods}, done, none},
-      {"read back: node gone", kReadBack, {kGone, {200, R"({"metadata":{},"items":[]})"}}, {"GET " + node, "GET " + node_pods}, done, none},
-      {"read back: no list", kReadBack, {kNode, {200, "{}"}}, {"GET " + node, "GET " + node_pods}, refused, RefusalCode::kRetry},
-      {"read back: half a list", kReadBack, {kNode, {200, R"({"metadata":{"continue":"x"},"items":[]})"}}, {"GET " + node, "GET " + node_pods}, refused, RefusalCode::kRetry},
-      {"read back: cut", kReadBack, {kNode, kCut}, {"GET " + node, "GET " + node_pods}, refused, RefusalCode::kRetry},
-      {"mirror", mirror(true), {{200}, {200}}, {"PATCH " + claim, "PATCH " + claim + "/status"}, done, none},
+      {"read back",
+       kReadBack,
+       {kNode, {200, R"({"metadata":{},"items":[]})"}},
+       {"GET " + node, "GET " + node_pods},
+       done,
+       none},
+      {"read back: node gone",
+       kReadBack,
+       {kGone, {200, R"({"metadata":{},"items":[]})"}},
+       {"GET " + node, "GET " + node_pods},
+       done,
+       none},
+      {"read back: no list",
+       kReadBack,
+       {kNode, {200, "{}"}},
+       {"GET " + node, "GET " + node_pods},
+       refused,
+       RefusalCode::kRetry},
+      {"read back: half a list",
+       kReadBack,
+       {kNode, {200, R"({"metadata":{"continue":"x"},"items":[]})"}},
+       {"GET " + node, "GET " + node_pods},
+       refused,
+       RefusalCode::kRetry},
+      {"read back: cut",
+       kReadBack,
+       {kNode, kCut},
+       {"GET " + node, "GET " + node_pods},
+       refused,
+       RefusalCode::kRetry},
+      {"mirror",
+       mirror(true),
+       {{200}, {200}},
+       {"PATCH " + claim, "PATCH " + claim + "/status"},
+       done,
+       none},
       {"mirror without labels", mirror(false), {{200}}, {"PATCH " + claim + "/status"}, done, none},
       {"mirror: gone", mirror(true), {kGone}, {"PATCH " + claim}, refused, RefusalCode::kGone},
-      {"mirror: another claim", mirror(false), {{409}}, {"PATCH " + claim + "/status"}, refused, RefusalCode::kConflict},
+      {"mirror: another claim",
+       mirror(false),
+       {{409}},
+       {"PATCH " + claim + "/status"},
+       refused,
+       RefusalCode::kConflict},
   };
 }
 
@@ -168,8 +270,11 @@ TEST(KubeWriter, EveryCommandEndsInOneOutcome) {
     const Played got = play(test.spec, test.replies);
     std::vector<std::string> requests;
     for (const http::Request& request : got.requests) {
-      requests.push_back(std::string(http::method_name(request.method)) + " " + request.url.substr(std::string("https://s").size()));
-      EXPECT_NE(std::find(request.headers.begin(), request.headers.end(), "Audit-ID: abcdefghijklmnopqrstuvwxyz-42-3"), request.headers.end())
+      requests.push_back(std::string(http::method_name(request.method)) + " " +
+                         request.url.substr(std::string("https://s").size()));
+      EXPECT_NE(std::find(request.headers.begin(), request.headers.end(),
+                          "Audit-ID: abcdefghijklmnopqrstuvwxyz-42-3"),
+                request.headers.end())
           << test.name;
     }
     EXPECT_EQ(requests, test.requests) << test.name;
@@ -203,7 +308,8 @@ TEST(KubeWriter, ATaintPatchTestsUidAndTheListThatItReplaces) {
   const json patch = json::parse(play(kTaint, {kNode, {200}}).requests[1].body);
   EXPECT_EQ(patch, json::parse(R"([{"op":"test","path":"/metadata/uid","value":"nu"},
       {"op":"test","path":"/spec/taints","value":[{"key":"a","effect":"NoExecute"}]},
-      {"op":"add","path":"/spec/taints","value":[{"key":"a","effect":"NoExecute"},{"key":"karpenter.sh/disrupted","effect":"NoSchedule"}]}])"));
+      {"op":"add","path":"/spec/taints","value":[{"key":"a","effect":"NoExecute"},{"key":
+           "karpenter.sh/disrupted","effect":"NoSchedule"}]}])"));
 }
 
 TEST(KubeWriter, SyncsANodeInOnePatchAndNotTwice) {
@@ -216,19 +322,24 @@ TEST(KubeWriter, SyncsANodeInOnePatchAndNotTwice) {
   sync.add_finalizer = true;
   sync.owner = model::ClaimName("web-abcde");
   sync.owner_uid = model::ClaimUid("cu");
-  const std::string before = R"({"metadata":{"uid":"nu","labels":{"kept":"1"}},"spec":{"taints":[{"key":"a","effect":"NoExecute","timeAdded":"x"}]}})";
+  const std::string before =
+      R"({"metadata":{"uid":"nu","labels":{"kept":"1"}},"spec":{"taints":[{"key":"a","effect":
+           "NoExecute","timeAdded":"x"}]}})";
   const Played got = play(sync, {{200, before}, {200}});
   ASSERT_EQ(got.requests.size(), 2u);
-  EXPECT_NE(std::find(got.requests[1].headers.begin(), got.requests[1].headers.end(), "Content-Type: application/json-patch+json"),
+  EXPECT_NE(std::find(got.requests[1].headers.begin(), got.requests[1].headers.end(),
+                      "Content-Type: application/json-patch+json"),
             got.requests[1].headers.end());
-  json changes = json::array();  // without the tests: that an absent list is "null" is the API server's own reading
+  json changes = json::array();  // without the tests: that an absent list is "null" is the API
+                                 // server's own reading
   for (const json& operation : json::parse(got.requests[1].body))
     if (operation["op"] != "test") changes.push_back(operation);
   const json node = json::parse(before).patch(changes);
   EXPECT_EQ(node["metadata"]["labels"]["karpenter.sh/registered"], "true");
   EXPECT_EQ(node["metadata"]["finalizers"], json::array({"karpenter.sh/termination"}));
   EXPECT_EQ(node["metadata"]["ownerReferences"][0]["uid"], "cu");
-  EXPECT_EQ(node["spec"]["taints"], json::parse(R"([{"key":"b","effect":"NoSchedule","value":"v"}])"));
+  EXPECT_EQ(node["spec"]["taints"],
+            json::parse(R"([{"key":"b","effect":"NoSchedule","value":"v"}])"));
   const Played again = play(sync, {{200, node.dump()}});
   EXPECT_EQ(again.requests.size(), 1u) << "already so: nothing is sent";
   EXPECT_EQ(again.outcomes[0].kind, OutcomeKind::kDone);
@@ -238,11 +349,17 @@ TEST(KubeWriter, ReadsBackWhatMustLeave) {
   const std::string pods = R"({"metadata":{"resourceVersion":"9"},"items":[
     {"metadata":{"uid":"1","name":"plain"},"status":{"phase":"Running"}},
     {"metadata":{"uid":"2","name":"finished"},"status":{"phase":"Succeeded"}},
-    {"metadata":{"uid":"3","name":"mirror","annotations":{"kubernetes.io/config.mirror":"x"}},"status":{"phase":"Running"}},
-    {"metadata":{"uid":"4","name":"tolerant"},"spec":{"tolerations":[{"operator":"Exists"}]},"status":{"phase":"Running"}},
-    {"metadata":{"uid":"5","name":"agent","ownerReferences":[{"kind":"DaemonSet","name":"d","controller":true}]},"status":{"phase":"Running"}},
-    {"metadata":{"uid":"6","name":"dear","annotations":{"karpenter.sh/do-not-disrupt":"true"}},"status":{"phase":"Running"}}]})";
-  const std::string node = R"({"metadata":{"name":"n","uid":"nu"},"spec":{"taints":[{"key":"karpenter.sh/disrupted","effect":"NoSchedule"}]}})";
+    {"metadata":{"uid":"3","name":"mirror","annotations":{"kubernetes.io/config.mirror":"x"}},
+           "status":{"phase":"Running"}},
+    {"metadata":{"uid":"4","name":"tolerant"},"spec":{"tolerations":[{"operator":"Exists"}]},
+           "status":{"phase":"Running"}},
+    {"metadata":{"uid":"5","name":"agent","ownerReferences":[{"kind":"DaemonSet","name":"d",
+           "controller":true}]},"status":{"phase":"Running"}},
+    {"metadata":{"uid":"6","name":"dear","annotations":{"karpenter.sh/do-not-disrupt":"true"}},
+           "status":{"phase":"Running"}}]})";
+  const std::string node =
+      R"({"metadata":{"name":"n","uid":"nu"},"spec":{"taints":[{"key":"karpenter.sh/disrupted",
+           "effect":"NoSchedule"}]}})";
   const Played got = play(kReadBack, {{200, node}, {200, pods}});
   ASSERT_EQ(got.outcomes.size(), 1u);
   ASSERT_TRUE(got.outcomes[0].read_back);
@@ -250,12 +367,15 @@ TEST(KubeWriter, ReadsBackWhatMustLeave) {
   EXPECT_TRUE(got.outcomes[0].read_back->tainted);
   std::string seen;
   for (const model::ReadBackPod& pod : got.outcomes[0].read_back->pods)
-    seen += pod.name + (pod.drainable ? " leaves" : "") + (pod.daemon ? " daemon" : "") + (pod.do_not_disrupt ? " dear" : "") + ";";
+    seen += pod.name + (pod.drainable ? " leaves" : "") + (pod.daemon ? " daemon" : "") +
+            (pod.do_not_disrupt ? " dear" : "") + ";";
   EXPECT_EQ(seen, "plain leaves;finished;mirror;tolerant;agent leaves daemon;dear leaves dear;");
   const Played gone = play(kReadBack, {kGone, {200, R"({"items":[]})"}});
   EXPECT_FALSE(gone.outcomes[0].read_back->exists);
-  const Played unreadable = play(kReadBack, {{200, node}, {200, R"({"items":[{"metadata":{"name":5}}]})"}});
-  EXPECT_EQ(unreadable.outcomes[0].kind, OutcomeKind::kRefused) << "a pod that cannot be read is not no pod";
+  const Played unreadable =
+      play(kReadBack, {{200, node}, {200, R"({"items":[{"metadata":{"name":5}}]})"}});
+  EXPECT_EQ(unreadable.outcomes[0].kind, OutcomeKind::kRefused)
+      << "a pod that cannot be read is not no pod";
 }
 
 TEST(KubeWriter, RefusesBeyondItsBoundWithoutBlocking) {

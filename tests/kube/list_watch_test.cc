@@ -25,14 +25,17 @@ class Recorder final : public ListWatch::Observer {
   std::vector<std::string> refusals;
 };
 
-std::string list_of(const std::string& version, const std::string& names, const std::string& more = "") {
+std::string list_of(const std::string& version, const std::string& names,
+                    const std::string& more = "") {
   std::string items;
   for (const char name : names)
     items += std::string(items.empty() ? "" : ",") + R"({"metadata":{"name":")" + name + R"("}})";
-  return R"({"metadata":{"resourceVersion":")" + version + R"(","continue":")" + more + R"("},"items":[)" + items + "]}";
+  return R"({"metadata":{"resourceVersion":")" + version + R"(","continue":")" + more +
+         R"("},"items":[)" + items + "]}";
 }
 std::string event(const std::string& type, const std::string& version, const std::string& name) {
-  return R"({"type":")" + type + R"(","object":{"metadata":{"resourceVersion":")" + version + R"(","name":")" + name + "\"}}}\n";
+  return R"({"type":")" + type + R"(","object":{"metadata":{"resourceVersion":")" + version +
+         R"(","name":")" + name + "\"}}}\n";
 }
 
 struct ListWatchTest : ::testing::Test {
@@ -63,8 +66,8 @@ TEST_F(ListWatchTest, ListsPageByPageThenWatchesFromTheListsVersion) {
 
 TEST_F(ListWatchTest, TellsEventsAndResumesFromTheLastVersion) {
   (void)watching();
-  const std::string stream = event("ADDED", "11", "b") + event("MODIFIED", "12", "b") + "\n" + event("DELETED", "13", "b") +
-                             event("BOOKMARK", "20", "");
+  const std::string stream = event("ADDED", "11", "b") + event("MODIFIED", "12", "b") + "\n" +
+                             event("DELETED", "13", "b") + event("BOOKMARK", "20", "");
   // Cut anywhere, the stream says the same.
   for (const char c : stream) EXPECT_TRUE(machine.watch_bytes({&c, 1}));
   EXPECT_EQ(recorder.log, "[a]10 +b +b -b @20 ");
@@ -89,7 +92,8 @@ TEST_F(ListWatchTest, AnExpiredVersionListsAgain) {
   for (const bool in_stream : {true, false}) {
     (void)watching();
     if (in_stream) {
-      EXPECT_FALSE(machine.watch_bytes("{\"type\":\"ERROR\",\"object\":{\"code\":410,\"message\":\"too old\"}}\n"));
+      EXPECT_FALSE(machine.watch_bytes(
+          "{\"type\":\"ERROR\",\"object\":{\"code\":410,\"message\":\"too old\"}}\n"));
     }
     Step step = machine.watch_closed({in_stream ? 200 : 410, {}, {}});
     EXPECT_EQ(step.kind, Step::Kind::kWait);
@@ -115,7 +119,8 @@ TEST_F(ListWatchTest, WhatCannotBeReadIsRefusedAndTheRestGoesOn) {
 TEST_F(ListWatchTest, ALineBeyondTheBoundIsSkippedToItsEnd) {
   (void)watching();
   const std::string piece(64 * 1024, 'x');
-  for (std::size_t sent = 0; sent <= kWatchLineBytesMax * 2; sent += piece.size()) EXPECT_TRUE(machine.watch_bytes(piece));
+  for (std::size_t sent = 0; sent <= kWatchLineBytesMax * 2; sent += piece.size())
+    EXPECT_TRUE(machine.watch_bytes(piece));
   EXPECT_TRUE(machine.watch_bytes("x\n" + event("ADDED", "11", "b")));
   EXPECT_EQ(recorder.log, "[a]10 +b ");
   EXPECT_EQ(recorder.refusals.size(), 1u);
@@ -131,7 +136,8 @@ TEST_F(ListWatchTest, BacksOffDoublingUpToTheBoundAndStartsAnew) {
     EXPECT_EQ(machine.trouble(), "HTTP 503");
     EXPECT_EQ(machine.waited().kind, Step::Kind::kList);
   }
-  EXPECT_EQ(waits, (std::vector<std::int64_t>{200, 400, 800, 1600, 3200, 6400, 12800, 25600, 30000, 30000}));
+  EXPECT_EQ(waits, (std::vector<std::int64_t>{200, 400, 800, 1600, 3200, 6400, 12800, 25600, 30000,
+                                              30000}));
   const std::string body = list_of("10", "a");
   EXPECT_EQ(machine.list_answered({200, body, {}}).kind, Step::Kind::kWatch);
   EXPECT_TRUE(machine.trouble().empty());
@@ -150,13 +156,15 @@ TEST_F(ListWatchTest, AListThatBreaksOffBeginsAgainFromTheFirstPage) {
 }
 
 TEST_F(ListWatchTest, WhatIsNoListIsNeverAnEmptyList) {
-  for (const char* body : {"", "{}", "[]", R"({"items":[]})", R"({"metadata":{"resourceVersion":"1"}, "items":{}})", "{\"items\":"}) {
+  for (const char* body : {"", "{}", "[]", R"({"items":[]})",
+                           R"({"metadata":{"resourceVersion":"1"}, "items":{}})", "{\"items\":"}) {
     (void)machine.start();
     EXPECT_EQ(machine.list_answered({200, body, {}}).kind, Step::Kind::kWait) << body;
     EXPECT_FALSE(machine.trouble().empty()) << body;
   }
   EXPECT_EQ(recorder.log, "");
-  const Step step = machine.list_answered({200, R"({"metadata":{"resourceVersion":"7"},"items":null})", {}});
+  const Step step =
+      machine.list_answered({200, R"({"metadata":{"resourceVersion":"7"},"items":null})", {}});
   EXPECT_EQ(step.kind, Step::Kind::kWatch) << "Go writes an empty list as null";
 }
 

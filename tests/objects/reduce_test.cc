@@ -34,16 +34,18 @@ TEST(ReducePod, ReadsWhatTheSolverNeedsFromARealPod) {
   const auto reduced = reduce_text(data("pod_full.json"), reduce_pod);
   ASSERT_TRUE(reduced) << reduced.error().message;
   const model::PodShape& shape = reduced->shape;
-  EXPECT_EQ(shape.requests.cpu_millis, 3000);                               // the first init container
-  EXPECT_EQ(shape.requests.memory_bytes, (std::int64_t{2048} + 32) << 20);  // the last one beside the sidecar
+  EXPECT_EQ(shape.requests.cpu_millis, 3000);  // the first init container
+  EXPECT_EQ(shape.requests.memory_bytes, (std::int64_t{2048} + 32)
+                                             << 20);  // the last one beside the sidecar
   EXPECT_EQ(shape.requests.ephemeral_bytes, std::int64_t{1} << 30);
   EXPECT_EQ(shape.requests.pods, 1);
   EXPECT_EQ(shape.requests.amount("example.com/gpu"), 1);
   EXPECT_EQ(shape.node_selector, (model::Labels{{"team", "web"}}));
   ASSERT_EQ(shape.required_terms.size(), 2u);
   EXPECT_EQ(shape.required_terms[0].expressions,
-            (std::vector<RequirementSpec>{{"gpu", Operator::kDoesNotExist, {}, 0},
-                                          {"topology.kubernetes.io/zone", Operator::kIn, {"zone-a", "zone-b"}, 0}}));
+            (std::vector<RequirementSpec>{
+                {"gpu", Operator::kDoesNotExist, {}, 0},
+                {"topology.kubernetes.io/zone", Operator::kIn, {"zone-a", "zone-b"}, 0}}));
   EXPECT_TRUE(shape.required_terms[1].has_match_fields);
   ASSERT_EQ(shape.preferred_terms.size(), 1u);
   EXPECT_EQ(shape.preferred_terms[0].weight, 7);
@@ -65,8 +67,9 @@ TEST(ReducePod, ReadsWhatTheSolverNeedsFromARealPod) {
   EXPECT_EQ(shape.do_not_disrupt_millis, 90 * base::kMillisPerMinute);
   EXPECT_TRUE(shape.gated);
   EXPECT_EQ(shape.owner_kind, model::OwnerKind::kNone);
-  EXPECT_TRUE(std::any_of(shape.tolerations.begin(), shape.tolerations.end(),
-                          [](const auto& t) { return t.key == "dedicated" && t.value == "batch" && !t.exists; }));
+  EXPECT_TRUE(std::any_of(shape.tolerations.begin(), shape.tolerations.end(), [](const auto& t) {
+    return t.key == "dedicated" && t.value == "batch" && !t.exists;
+  }));
   EXPECT_EQ(reduced->pod.labels, (model::Labels{{"app", "full"}, {"tier", "front"}}));
   EXPECT_EQ(reduced->pod.phase, model::PodPhase::kPending);
   EXPECT_FALSE(reduced->pod.unschedulable);  // gated is not unschedulable
@@ -81,22 +84,42 @@ TEST(ReducePod, RequestsFollowKubernetesRule) {
     std::int64_t cpu_millis;
   };
   const Case cases[] = {
-      {"containers add up", R"({"containers":[{"resources":{"requests":{"cpu":"1"}}},{"resources":{"requests":{"cpu":"500m"}}}]})", 1500},
+      {"containers add up",
+       R"({"containers":[{"resources":{"requests":{"cpu":"1"}}},{"resources":{"requests":{"cpu":
+           "500m"}}}]})",
+       1500},
       {"a fraction rounds up", R"({"containers":[{"resources":{"requests":{"cpu":"100u"}}}]})", 1},
       {"a number is a quantity", R"({"containers":[{"resources":{"requests":{"cpu":2}}}]})", 2000},
       {"a limit stands in", R"({"containers":[{"resources":{"limits":{"cpu":"2"}}}]})", 2000},
-      {"a request goes before its limit", R"({"containers":[{"resources":{"requests":{"cpu":"1"},"limits":{"cpu":"2"}}}]})", 1000},
-      {"the larger of start and run", R"({"initContainers":[{"resources":{"requests":{"cpu":"3"}}}],"containers":[{"resources":{"requests":{"cpu":"1"}}}]})", 3000},
-      {"a sidecar runs on", R"({"initContainers":[{"restartPolicy":"Always","resources":{"requests":{"cpu":"1"}}}],"containers":[{"resources":{"requests":{"cpu":"1"}}}]})", 2000},
+      {"a request goes before its limit",
+       R"({"containers":[{"resources":{"requests":{"cpu":"1"},"limits":{"cpu":"2"}}}]})", 1000},
+      {"the larger of start and run",
+       R"({"initContainers":[{"resources":{"requests":{"cpu":"3"}}}],"containers":[{"resources":{
+           "requests":{"cpu":"1"}}}]})",
+       3000},
+      {"a sidecar runs on",
+       R"({"initContainers":[{"restartPolicy":"Always","resources":{"requests":{"cpu":"1"}}}],
+           "containers":[{"resources":{"requests":{"cpu":"1"}}}]})",
+       2000},
       {"a sidecar beside a later init container",
-       R"({"initContainers":[{"restartPolicy":"Always","resources":{"requests":{"cpu":"1"}}},{"resources":{"requests":{"cpu":"5"}}}],"containers":[{}]})", 6000},
+       R"({"initContainers":[{"restartPolicy":"Always","resources":{"requests":{"cpu":"1"}}},{
+           "resources":{"requests":{"cpu":"5"}}}],"containers":[{}]})",
+       6000},
       {"an init container before the sidecar is alone",
-       R"({"initContainers":[{"resources":{"requests":{"cpu":"5"}}},{"restartPolicy":"Always","resources":{"requests":{"cpu":"1"}}}],"containers":[{}]})", 5000},
-      {"overhead is added", R"({"overhead":{"cpu":"250m"},"containers":[{"resources":{"requests":{"cpu":"1"}}}]})", 1250},
-      {"the whole pod's amount", R"({"resources":{"requests":{"cpu":"4"}},"containers":[{"resources":{"requests":{"cpu":"1"}}}]})", 4000},
+       R"({"initContainers":[{"resources":{"requests":{"cpu":"5"}}},{"restartPolicy":"Always",
+           "resources":{"requests":{"cpu":"1"}}}],"containers":[{}]})",
+       5000},
+      {"overhead is added",
+       R"({"overhead":{"cpu":"250m"},"containers":[{"resources":{"requests":{"cpu":"1"}}}]})",
+       1250},
+      {"the whole pod's amount",
+       R"({"resources":{"requests":{"cpu":"4"}},"containers":[{"resources":{"requests":{"cpu":
+           "1"}}}]})",
+       4000},
   };
   for (const Case& test : cases) {
-    const auto reduced = reduce_text(R"({"metadata":{"uid":"u","name":"n"},"spec":)" + std::string(test.spec) + "}", reduce_pod);
+    const auto reduced = reduce_text(
+        R"({"metadata":{"uid":"u","name":"n"},"spec":)" + std::string(test.spec) + "}", reduce_pod);
     ASSERT_TRUE(reduced) << test.name << ": " << reduced.error().message;
     EXPECT_EQ(reduced->shape.requests.cpu_millis, test.cpu_millis) << test.name;
     EXPECT_EQ(reduced->shape.requests.pods, 1) << test.name;
@@ -112,33 +135,54 @@ TEST(ReducePod, SaysWhichFieldIsWrong) {
       {R"([])", "object: expected an object, found an array"},
       {R"({"metadata":{"name":"n"}})", "object: metadata.uid or metadata.name is missing"},
       {R"({"metadata":{"uid":"u","name":5}})", "metadata.name: expected a string, found a number"},
-      {R"({"metadata":{"uid":"u","name":"n","labels":{"a":1}}})", "metadata.labels.a: expected a string, found a number"},
+      {R"({"metadata":{"uid":"u","name":"n","labels":{"a":1}}})",
+       "metadata.labels.a: expected a string, found a number"},
       {R"({"metadata":{"uid":"u","name":"n","creationTimestamp":"soon"}})",
        "metadata.creationTimestamp: expected a time as RFC 3339, found \"soon\""},
-      {R"({"metadata":{"uid":"u","name":"n"},"spec":{"containers":[{},{"resources":{"requests":{"cpu":"-1"}}}]}})",
+      {R"({"metadata":{"uid":"u","name":"n"},"spec":{"containers":[{},{"resources":{"requests":{
+           "cpu":"-1"}}}]}})",
        "spec.containers[1].resources.requests.cpu: "},
-      {R"({"metadata":{"uid":"u","name":"n"},"spec":{"containers":[{"resources":{"requests":{"memory":"1e18"}}}]}})",
+      {R"({"metadata":{"uid":"u","name":"n"},"spec":{"containers":[{"resources":{"requests":{
+           "memory":"1e18"}}}]}})",
        "spec.containers[0].resources.requests.memory: quantity \"1e18\": too large"},
-      {R"({"metadata":{"uid":"u","name":"n"},"spec":{"containers":{}}})", "spec.containers: expected an array, found an object"},
-      {R"({"metadata":{"uid":"u","name":"n"},"spec":{"priority":5000000000}})", "spec.priority: expected a whole number of 32 bits"},
+      {R"({"metadata":{"uid":"u","name":"n"},"spec":{"containers":{}}})",
+       "spec.containers: expected an array, found an object"},
+      {R"({"metadata":{"uid":"u","name":"n"},"spec":{"priority":5000000000}})",
+       "spec.priority: expected a whole number of 32 bits"},
       {R"({"metadata":{"uid":"u","name":"n"},"spec":{"tolerations":[{"effect":"Never"}]}})",
        "spec.tolerations[0]: effect \"Never\" is not known"},
-      {R"({"metadata":{"uid":"u","name":"n"},"spec":{"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"a","operator":"Near"}]}]}}}}})",
-       "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0]: operator \"Near\" is not known"},
+      {R"({"metadata":{"uid":"u","name":"n"},"spec":{"affinity":{"nodeAffinity":{
+           "requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{
+           "matchExpressions":[{"key":"a","operator":"Near"}]}]}}}}})",
+       "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
+       "nodeSelectorTerms[0].matchExpressions[0]: operator \"Near\" is not known"},
   };
   for (const Case& test : cases) {
     const auto reduced = reduce_text(test.object, reduce_pod);
     ASSERT_FALSE(reduced) << test.object;
     EXPECT_EQ(reduced.error().kind, base::Kind::kInvalid);
-    EXPECT_EQ(reduced.error().message.substr(0, std::string(test.message).size()), test.message) << test.object;
+    EXPECT_EQ(reduced.error().message.substr(0, std::string(test.message).size()), test.message)
+        << test.object;
   }
 }
 
 TEST(ReducePod, EqualDemandsInAnotherOrderAreOneShape) {
   const std::string head = R"({"metadata":{"uid":"u","name":"n"},"spec":{"containers":[{}],)";
-  const auto a = reduce_text(head + R"("tolerations":[{"key":"a","operator":"Exists"},{"key":"b","operator":"Exists"}],"nodeSelector":{"x":"1","y":"2"}}})", reduce_pod);
-  const auto b = reduce_text(head + R"("nodeSelector":{"y":"2","x":"1"},"tolerations":[{"key":"b","operator":"Exists"},{"key":"a","operator":"Exists"}]}})", reduce_pod);
-  const auto c = reduce_text(head + R"("nodeSelector":{"y":"2","x":"3"},"tolerations":[{"key":"b","operator":"Exists"},{"key":"a","operator":"Exists"}]}})", reduce_pod);
+  const auto a = reduce_text(
+      head +
+          R"("tolerations":[{"key":"a","operator":"Exists"},{"key":"b","operator":"Exists"}],
+           "nodeSelector":{"x":"1","y":"2"}}})",
+      reduce_pod);
+  const auto b = reduce_text(
+      head +
+          R"("nodeSelector":{"y":"2","x":"1"},"tolerations":[{"key":"b","operator":"Exists"},{
+           "key":"a","operator":"Exists"}]}})",
+      reduce_pod);
+  const auto c = reduce_text(
+      head +
+          R"("nodeSelector":{"y":"2","x":"3"},"tolerations":[{"key":"b","operator":"Exists"},{
+           "key":"a","operator":"Exists"}]}})",
+      reduce_pod);
   ASSERT_TRUE(a && b && c);
   EXPECT_EQ(a->pod.shape, b->pod.shape);
   EXPECT_NE(a->pod.shape, c->pod.shape);
@@ -149,13 +193,16 @@ TEST(ReducePod, DoNotDisruptIsTrueOrAPositiveDuration) {
     const char* value;
     model::DoNotDisrupt want;
   };
-  const Case cases[] = {{"true", model::DoNotDisrupt::kForever}, {"5m", model::DoNotDisrupt::kForDuration},
-                        {"false", model::DoNotDisrupt::kNo},     {"0s", model::DoNotDisrupt::kNo},
-                        {"-5m", model::DoNotDisrupt::kNo},       {"True", model::DoNotDisrupt::kNo},
-                        {"", model::DoNotDisrupt::kNo}};
+  const Case cases[] = {
+      {"true", model::DoNotDisrupt::kForever}, {"5m", model::DoNotDisrupt::kForDuration},
+      {"false", model::DoNotDisrupt::kNo},     {"0s", model::DoNotDisrupt::kNo},
+      {"-5m", model::DoNotDisrupt::kNo},       {"True", model::DoNotDisrupt::kNo},
+      {"", model::DoNotDisrupt::kNo}};
   for (const Case& test : cases) {
     const auto reduced = reduce_text(
-        R"({"metadata":{"uid":"u","name":"n","annotations":{"karpenter.sh/do-not-disrupt":")" + std::string(test.value) + R"("}}})", reduce_pod);
+        R"({"metadata":{"uid":"u","name":"n","annotations":{"karpenter.sh/do-not-disrupt":")" +
+            std::string(test.value) + R"("}}})",
+        reduce_pod);
     ASSERT_TRUE(reduced);
     EXPECT_EQ(reduced->shape.do_not_disrupt, test.want) << test.value;
   }
@@ -194,8 +241,10 @@ TEST(ReduceNodePool, ReadsARealPool) {
   ASSERT_TRUE(pool) << pool.error().message;
   EXPECT_EQ(pool->name.str(), "batch");
   EXPECT_EQ(pool->template_labels, (model::Labels{{"team", "batch"}}));
-  EXPECT_EQ(pool->taints, (std::vector<model::Taint>{{"dedicated", "batch", model::TaintEffect::kNoSchedule}}));
-  EXPECT_EQ(pool->node_class, (model::NodeClassRef{"karpenter.kwok.sh", "KWOKNodeClass", "default"}));
+  EXPECT_EQ(pool->taints,
+            (std::vector<model::Taint>{{"dedicated", "batch", model::TaintEffect::kNoSchedule}}));
+  EXPECT_EQ(pool->node_class,
+            (model::NodeClassRef{"karpenter.kwok.sh", "KWOKNodeClass", "default"}));
   EXPECT_EQ(pool->expire_after_millis, 720 * base::kMillisPerHour);
   EXPECT_EQ(pool->consolidate_after_millis, 1000);
   EXPECT_EQ(pool->consolidation_policy, model::ConsolidationPolicy::kWhenEmpty);
@@ -203,36 +252,52 @@ TEST(ReduceNodePool, ReadsARealPool) {
   ASSERT_EQ(pool->budgets.size(), 1u);
   EXPECT_EQ(pool->budgets[0].nodes, "100%");
   ASSERT_EQ(pool->requirements.size(), 3u);
-  EXPECT_EQ(pool->requirements[2].values, (std::vector<std::string>{"spot", "on-demand"})) << "the manifest's order";
+  EXPECT_EQ(pool->requirements[2].values, (std::vector<std::string>{"spot", "on-demand"}))
+      << "the manifest's order";
 }
 
 TEST(ReduceNodePool, FillsInWhatTheCrdWould) {
-  const auto pool = reduce_text(R"({"metadata":{"uid":"u","name":"n"},"spec":{"disruption":{"consolidateAfter":"Never"},
-      "template":{"spec":{"expireAfter":"Never"}},"limits":{"nodes":3,"memory":"1Ti"},"replicas":0}})", reduce_node_pool);
+  const auto pool = reduce_text(
+      R"({"metadata":{"uid":"u","name":"n"},"spec":{"disruption":{"consolidateAfter":"Never"},
+      "template":{"spec":{"expireAfter":"Never"}},"limits":{"nodes":3,"memory":"1Ti"},
+           "replicas":0}})",
+      reduce_node_pool);
   ASSERT_TRUE(pool) << pool.error().message;
   EXPECT_EQ(pool->consolidate_after_millis, std::nullopt);
   EXPECT_EQ(pool->expire_after_millis, std::nullopt);
   EXPECT_EQ(pool->budgets, std::vector<model::Budget>{{}});
-  EXPECT_EQ(pool->limits, (std::vector<std::pair<std::string, std::int64_t>>{{"memory", std::int64_t{1} << 40}, {"nodes", 3}}));
+  EXPECT_EQ(pool->limits, (std::vector<std::pair<std::string, std::int64_t>>{
+                              {"memory", std::int64_t{1} << 40}, {"nodes", 3}}));
   EXPECT_EQ(pool->replicas, 0);
   const auto bare = reduce_text(R"({"metadata":{"uid":"u","name":"n"}})", reduce_node_pool);
   ASSERT_TRUE(bare);
   EXPECT_EQ(bare->consolidate_after_millis, 0);
-  const auto bad = reduce_text(R"({"metadata":{"uid":"u","name":"n"},"spec":{"disruption":{"consolidateAfter":"soon"}}})", reduce_node_pool);
+  const auto bad = reduce_text(
+      R"({"metadata":{"uid":"u","name":"n"},"spec":{"disruption":{"consolidateAfter":"soon"}}})",
+      reduce_node_pool);
   ASSERT_FALSE(bad);
-  EXPECT_EQ(bad.error().message, "spec.disruption.consolidateAfter: expected a duration such as 30m or Never, found \"soon\"");
+  EXPECT_EQ(
+      bad.error().message,
+      "spec.disruption.consolidateAfter: expected a duration such as 30m or Never, found \"soon\"");
 }
 
 TEST(ReduceNodeClass, KeepsTheSpecAsCanonicalJson) {
-  const auto real = reduce_text(data("node_class.json"),
-                                [](auto object) { return reduce_node_class(object, "karpenter.kwok.sh", "KWOKNodeClass"); });
+  const auto real = reduce_text(data("node_class.json"), [](auto object) {
+    return reduce_node_class(object, "karpenter.kwok.sh", "KWOKNodeClass");
+  });
   ASSERT_TRUE(real) << real.error().message;
   EXPECT_EQ(real->ref.name, "default");
   EXPECT_TRUE(real->ready) << "without a status it is ready";
   const auto reduce = [](auto object) { return reduce_node_class(object, "g", "K"); };
-  const auto a = reduce_text(R"({"metadata":{"uid":"u","name":"n"},"spec":{"b":[1,2.5,null,true],"a":{"z":"x\n\"y\"","c":-1}}})", reduce);
-  const auto b = reduce_text(R"({"spec":{"a":{"c":-1,"z":"x\n\"y\""},"b":[1,2.5,null,true]},"metadata":{"uid":"u","name":"n"},
-      "status":{"conditions":[{"type":"Ready","status":"False"}]}})", reduce);
+  const auto a = reduce_text(
+      R"({"metadata":{"uid":"u","name":"n"},"spec":{"b":[1,2.5,null,true],"a":{"z":"x\n\"y\"",
+           "c":-1}}})",
+      reduce);
+  const auto b = reduce_text(
+      R"({"spec":{"a":{"c":-1,"z":"x\n\"y\""},"b":[1,2.5,null,true]},"metadata":{"uid":"u",
+           "name":"n"},
+      "status":{"conditions":[{"type":"Ready","status":"False"}]}})",
+      reduce);
   ASSERT_TRUE(a && b);
   EXPECT_EQ(a->spec_json, R"({"a":{"c":-1,"z":"x\u000a\"y\""},"b":[1,2.5,null,true]})");
   EXPECT_EQ(a->spec_json, b->spec_json);
@@ -243,7 +308,8 @@ TEST(Parser, RefusesWhatIsTooLargeTooDeepOrNotJson) {
   Parser parser;
   EXPECT_TRUE(parser.parse(std::string(60, '[') + std::string(60, ']'), 1000));
   EXPECT_FALSE(parser.parse(std::string(70, '[') + std::string(70, ']'), 1000));
-  EXPECT_FALSE(parser.parse(std::string(20'000, '[') + std::string(20'000, ']'), 100'000)) << "after growing, too";
+  EXPECT_FALSE(parser.parse(std::string(20'000, '[') + std::string(20'000, ']'), 100'000))
+      << "after growing, too";
   EXPECT_FALSE(parser.parse("{} ", 2));
   EXPECT_FALSE(parser.parse("{\"a\":\"\xff\"}", 100));
   EXPECT_FALSE(parser.parse("", 100));

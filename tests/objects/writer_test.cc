@@ -1,4 +1,5 @@
-// What we write is read back as the same value, and carries what other readers expect of a NodeClaim.
+// What we write is read back as the same value, and carries what other readers expect of a
+// NodeClaim.
 #include "objects/writer.h"
 
 #include <gtest/gtest.h>
@@ -59,8 +60,10 @@ TEST(ClaimPatches, AreTiedToTheUidAndReadBackEqual) {
   mirror.labels = {{"a", "1"}};
   mirror.provider_id = model::ProviderId("kwok://n");
   mirror.capacity.cpu_millis = 4000;
-  mirror.conditions = {{"Launched", model::ConditionStatus::kTrue, "Launched", "", 1'700'000'000'000},
-                       {"Ready", model::ConditionStatus::kUnknown, "ReconcilingDependents", "Initialized=Unknown", 1'700'000'000'250}};
+  mirror.conditions = {
+      {"Launched", model::ConditionStatus::kTrue, "Launched", "", 1'700'000'000'000},
+      {"Ready", model::ConditionStatus::kUnknown, "ReconcilingDependents", "Initialized=Unknown",
+       1'700'000'000'250}};
   const json labels = json::parse(claim_labels_patch(mirror));
   EXPECT_EQ(labels, json::parse(R"({"metadata":{"uid":"claim-uid","labels":{"a":"1"}}})"));
   json status = json::parse(claim_status_patch(mirror));

@@ -20,7 +20,8 @@ TEST(Yaml, ReadsScalarsListsMapsAnchorsAndJson) {
       {"a: &x {k: v}\nb: *x\n", R"({"a":{"k":"v"},"b":{"k":"v"}})"},
       {"# only a comment\n---\na: 1\n---\nb: 2\n", R"({"a":1})"},
       {"a: |\n  two\n  lines\n", R"({"a":"two\nlines\n"})"},
-      {"a: 127.0.0.1\nb: 1e3\nc: -5\nd: 2024-01-01\n", R"({"a":"127.0.0.1","b":1000.0,"c":-5,"d":"2024-01-01"})"},
+      {"a: 127.0.0.1\nb: 1e3\nc: -5\nd: 2024-01-01\n",
+       R"({"a":"127.0.0.1","b":1000.0,"c":-5,"d":"2024-01-01"})"},
       {"", "null"},
   };
   for (const Case& test : cases) {
@@ -55,7 +56,8 @@ TEST(Yaml, SaysWhatIsWrongAndWhere) {
   for (const Case& test : cases) {
     const auto parsed = parse_yaml(test.yaml);
     ASSERT_FALSE(parsed) << test.name;
-    EXPECT_EQ(parsed.error().message.substr(0, std::string(test.message).size()), test.message) << test.name << parsed.error().message;
+    EXPECT_EQ(parsed.error().message.substr(0, std::string(test.message).size()), test.message)
+        << test.name << parsed.error().message;
   }
 }
 

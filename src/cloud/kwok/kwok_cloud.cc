@@ -1,13 +1,12 @@
 #include "cloud/kwok/kwok_cloud.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/check.h"
 #include "cloud/kwok/kwok_instance.h"
 #include "kube/answer.h"
 #include "kube/node_patch.h"
-
-#include <nlohmann/json.hpp>
 
 namespace karst::cloud {
 namespace {
@@ -20,9 +19,12 @@ constexpr std::size_t kPageBytesMax = 64u << 20;
 constexpr int kPageItems = 500;
 constexpr std::int64_t kListAgainMillis = 1000;  // after a list that ran beside a launch, or failed
 
-std::string node_path(const std::string& name) { return "/api/v1/nodes/" + kube::escaped(name); }
+std::string node_path(const std::string& name) {
+  return "/api/v1/nodes/" + kube::escaped(name);
+}
 
-kube::Call call_to(http::Method method, std::string path, std::string body = {}, std::string_view type = kube::kJson) {
+kube::Call call_to(http::Method method, std::string path, std::string body = {},
+                   std::string_view type = kube::kJson) {
   kube::Call call;
   call.method = method;
   call.path = std::move(path);
@@ -71,7 +73,8 @@ void KwokCloud::start() {
 }
 
 void KwokCloud::submit(const ports::IssuedCommand& issued) {
-  KARST_CHECK(model::goes_to_cloud(model::kind_of(issued.spec)), "a command of the API server at the cloud's hands");
+  KARST_CHECK(model::goes_to_cloud(model::kind_of(issued.spec)),
+              "a command of the API server at the cloud's hands");
   const auto command = std::make_shared<const ports::IssuedCommand>(issued);
   const bool full = in_flight_.fetch_add(1) >= ports::kInFlightMax;
   if (model::kind_of(issued.spec) != model::CommandKind::kFindInstances) {
@@ -80,16 +83,23 @@ void KwokCloud::submit(const ports::IssuedCommand& issued) {
   }
   // On the transport's thread, so that the caller never waits for its own inbox.
   client_.after(0, [this, command, full] {
-    if (full) return finish(kube::refused(*command, RefusalCode::kThrottled, "too many commands in flight"));
-    if (const auto* order = std::get_if<model::Launch>(&command->spec)) return launch(command, *order);
-    if (const auto* end = std::get_if<model::Terminate>(&command->spec)) return terminate(command, *end);
-    if (const auto* search = std::get_if<model::FindInstances>(&command->spec)) return find(command, *search);
+    if (full)
+      return finish(
+          kube::refused(*command, RefusalCode::kThrottled, "too many commands in flight"));
+    if (const auto* order = std::get_if<model::Launch>(&command->spec))
+      return launch(command, *order);
+    if (const auto* end = std::get_if<model::Terminate>(&command->spec))
+      return terminate(command, *end);
+    if (const auto* search = std::get_if<model::FindInstances>(&command->spec))
+      return find(command, *search);
   });
 }
 
-void KwokCloud::send(const Command& command, kube::Call call, std::function<void(const http::Response&)> then) {
+void KwokCloud::send(const Command& command, kube::Call call,
+                     std::function<void(const http::Response&)> then) {
   if (command) call.audit_id = kube::audit_id(*command);
-  client_.send(std::move(call), [then = std::move(then)](const http::Response& response) { then(response); });
+  client_.send(std::move(call),
+               [then = std::move(then)](const http::Response& response) { then(response); });
 }
 
 void KwokCloud::offer(events::Body body) {
@@ -121,7 +131,8 @@ void KwokCloud::create_node(const std::shared_ptr<Order>& order, std::size_t ind
   send(order->command, call_to(http::Method::kPost, "/api/v1/nodes", order->nodes[index].body),
        [this, order, index](const http::Response& response) {
          if (response.status == 409) return existing_node(order, index);
-         if (!response.ok()) return settle(order, kube::failed(*order->command, response, Asked::kWrite));
+         if (!response.ok())
+           return settle(order, kube::failed(*order->command, response, Asked::kWrite));
          auto made = read_instance(response.body);
          model::Outcome part = kube::done(*order->command);
          if (made) {
@@ -134,31 +145,40 @@ void KwokCloud::create_node(const std::shared_ptr<Order>& order, std::size_t ind
        });
 }
 
-// The name is taken. With our launch token on it, it is this very order's node, made by an earlier send.
+// The name is taken. With our launch token on it, it is this very order's node, made by an earlier
+// send.
 void KwokCloud::existing_node(const std::shared_ptr<Order>& order, std::size_t index) {
-  send(order->command, call_to(http::Method::kGet, node_path(order->nodes[index].name)), [this, order](const http::Response& response) {
-    if (!response.ok()) return settle(order, kube::failed(*order->command, response, Asked::kRead));
-    auto found = read_instance(response.body);
-    if (!found || found->launch_token != order->launch->token.str())
-      return settle(order, kube::refused(*order->command, RefusalCode::kConflict, "a node of that name exists, made by another order"));
-    model::Outcome part = kube::done(*order->command);
-    part.instances.push_back(std::move(found->instance));
-    settle(order, std::move(part));
-  });
+  send(order->command, call_to(http::Method::kGet, node_path(order->nodes[index].name)),
+       [this, order](const http::Response& response) {
+         if (!response.ok())
+           return settle(order, kube::failed(*order->command, response, Asked::kRead));
+         auto found = read_instance(response.body);
+         if (!found || found->launch_token != order->launch->token.str())
+           return settle(order, kube::refused(*order->command, RefusalCode::kConflict,
+                                              "a node of that name exists, made by another order"));
+         model::Outcome part = kube::done(*order->command);
+         part.instances.push_back(std::move(found->instance));
+         settle(order, std::move(part));
+       });
 }
 
-// One node of the order is decided; with the last of them the whole order is. What exists is always reported.
+// One node of the order is decided; with the last of them the whole order is. What exists is always
+// reported.
 void KwokCloud::settle(const std::shared_ptr<Order>& order, model::Outcome part) {
   std::move(part.instances.begin(), part.instances.end(), std::back_inserter(order->instances));
   const bool unclear = part.kind == model::OutcomeKind::kUnclear;
   const bool refused = part.kind == model::OutcomeKind::kRefused;
-  if ((unclear && !order->some_unclear) || (refused && !order->some_unclear && !order->some_refused)) order->worst = part;
+  if ((unclear && !order->some_unclear) ||
+      (refused && !order->some_unclear && !order->some_refused))
+    order->worst = part;
   order->some_unclear = order->some_unclear || unclear;
   order->some_refused = order->some_refused || refused;
   if (--order->open > 0) return;
   model::Outcome outcome = kube::done(*order->command);
-  if (order->some_unclear || (order->some_refused && order->instances.empty())) outcome = order->worst;
-  if (outcome.kind == model::OutcomeKind::kDone && order->some_refused) outcome.message = "in part: " + order->worst.message;
+  if (order->some_unclear || (order->some_refused && order->instances.empty()))
+    outcome = order->worst;
+  if (outcome.kind == model::OutcomeKind::kDone && order->some_refused)
+    outcome.message = "in part: " + order->worst.message;
   outcome.instances = std::move(order->instances);
   std::sort(outcome.instances.begin(), outcome.instances.end(),
             [](const auto& a, const auto& b) { return a.provider_id < b.provider_id; });
@@ -176,25 +196,33 @@ void KwokCloud::terminate(const Command& command, const model::Terminate& spec) 
     finish(std::move(outcome));
   };
   const auto name = node_name_of(spec.provider_id);
-  if (!name) return end(kube::refused(*command, RefusalCode::kInvalid, "not a kwok provider id: " + spec.provider_id.str()));
-  send(command, call_to(http::Method::kGet, node_path(*name)), [this, command, &spec, end](const http::Response& response) {
-    if (response.status == 404) {
-      model::Outcome outcome = kube::done(*command);
-      outcome.instances.push_back(gone_instance(spec));
-      return end(std::move(outcome));
-    }
-    if (!response.ok()) return end(kube::failed(*command, response, Asked::kRead));
-    const auto found = read_instance(response.body);
-    if (!found) return end(kube::refused(*command, RefusalCode::kRetry, found.error().message));
-    if (found->instance.provider_id != spec.provider_id || found->instance.claim != spec.claim)
-      return end(kube::refused(*command, RefusalCode::kConflict, "the instance does not carry this claim's tag: left alone"));
-    delete_node(command, spec, response.body);
-  });
+  if (!name)
+    return end(kube::refused(*command, RefusalCode::kInvalid,
+                             "not a kwok provider id: " + spec.provider_id.str()));
+  send(command, call_to(http::Method::kGet, node_path(*name)),
+       [this, command, &spec, end](const http::Response& response) {
+         if (response.status == 404) {
+           model::Outcome outcome = kube::done(*command);
+           outcome.instances.push_back(gone_instance(spec));
+           return end(std::move(outcome));
+         }
+         if (!response.ok()) return end(kube::failed(*command, response, Asked::kRead));
+         const auto found = read_instance(response.body);
+         if (!found)
+           return end(kube::refused(*command, RefusalCode::kRetry, found.error().message));
+         if (found->instance.provider_id != spec.provider_id || found->instance.claim != spec.claim)
+           return end(kube::refused(*command, RefusalCode::kConflict,
+                                    "the instance does not carry this claim's tag: left alone"));
+         delete_node(command, spec, response.body);
+       });
 }
 
-void KwokCloud::delete_node(const Command& command, const model::Terminate& spec, std::string body) {
+void KwokCloud::delete_node(const Command& command, const model::Terminate& spec,
+                            std::string body) {
   const json node = json::parse(body, nullptr, false);
-  const json options = {{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"preconditions", {{"uid", kube::uid_of(node)}}}};
+  const json options = {{"apiVersion", "v1"},
+                        {"kind", "DeleteOptions"},
+                        {"preconditions", {{"uid", kube::uid_of(node)}}}};
   const std::string name = *node_name_of(spec.provider_id);
   send(command, call_to(http::Method::kDelete, node_path(name), options.dump()),
        [this, command, &spec, body = std::move(body)](const http::Response& response) mutable {
@@ -206,13 +234,16 @@ void KwokCloud::delete_node(const Command& command, const model::Terminate& spec
        });
 }
 
-// The instance is the Node object, and the object stays for as long as it has our finalizer: off with it.
-void KwokCloud::strip_finalizer(const Command& command, const model::Terminate& spec, std::string body) {
+// The instance is the Node object, and the object stays for as long as it has our finalizer: off
+// with it.
+void KwokCloud::strip_finalizer(const Command& command, const model::Terminate& spec,
+                                std::string body) {
   const auto end = [this, command, &spec](const http::Response& response) {
     ++changes_;
     --changing_;
     const bool gone = response.ok() || response.status == 404;
-    model::Outcome outcome = gone ? kube::done(*command) : kube::failed(*command, response, Asked::kWrite);
+    model::Outcome outcome =
+        gone ? kube::done(*command) : kube::failed(*command, response, Asked::kWrite);
     if (response.status == 422) outcome.code = RefusalCode::kConflict;
     if (gone) outcome.instances.push_back(gone_instance(spec));
     finish(std::move(outcome));
@@ -224,7 +255,8 @@ void KwokCloud::strip_finalizer(const Command& command, const model::Terminate& 
     return end(nothing_to_do);
   }
   const std::string name = *node_name_of(spec.provider_id);
-  send(command, call_to(http::Method::kPatch, node_path(name), std::move(*patch), kube::kJsonPatch), end);
+  send(command, call_to(http::Method::kPatch, node_path(name), std::move(*patch), kube::kJsonPatch),
+       end);
 }
 
 // ---- find ----
@@ -239,7 +271,8 @@ void KwokCloud::find(const Command& command, const model::FindInstances& spec) {
       if (one.instance.claim == spec.claim) outcome.instances.push_back(one.instance);
     finish(std::move(outcome));
   };
-  collection->broken = [this, command](const http::Response& response, const std::string& unreadable) {
+  collection->broken = [this, command](const http::Response& response,
+                                       const std::string& unreadable) {
     finish(unreadable.empty() ? kube::failed(*command, response, Asked::kRead)
                               : kube::refused(*command, RefusalCode::kRetry, unreadable));
   };
@@ -248,22 +281,28 @@ void KwokCloud::find(const Command& command, const model::FindInstances& spec) {
 
 void KwokCloud::find_by_id(const Command& command, const model::FindInstances& spec) {
   const auto name = node_name_of(spec.provider_id);
-  if (!name) return finish(kube::refused(*command, RefusalCode::kInvalid, "not a kwok provider id: " + spec.provider_id.str()));
-  send(command, call_to(http::Method::kGet, node_path(*name)), [this, command, &spec](const http::Response& response) {
-    if (response.status == 404) return finish(kube::done(*command));  // proven absent
-    if (!response.ok()) return finish(kube::failed(*command, response, Asked::kRead));
-    auto found = read_instance(response.body);
-    if (!found) return finish(kube::refused(*command, RefusalCode::kRetry, found.error().message));
-    model::Outcome outcome = kube::done(*command);
-    if (found->instance.provider_id == spec.provider_id) outcome.instances.push_back(std::move(found->instance));
-    finish(std::move(outcome));
-  });
+  if (!name)
+    return finish(kube::refused(*command, RefusalCode::kInvalid,
+                                "not a kwok provider id: " + spec.provider_id.str()));
+  send(command, call_to(http::Method::kGet, node_path(*name)),
+       [this, command, &spec](const http::Response& response) {
+         if (response.status == 404) return finish(kube::done(*command));  // proven absent
+         if (!response.ok()) return finish(kube::failed(*command, response, Asked::kRead));
+         auto found = read_instance(response.body);
+         if (!found)
+           return finish(kube::refused(*command, RefusalCode::kRetry, found.error().message));
+         model::Outcome outcome = kube::done(*command);
+         if (found->instance.provider_id == spec.provider_id)
+           outcome.instances.push_back(std::move(found->instance));
+         finish(std::move(outcome));
+       });
 }
 
 // ---- the periodic list ----
 
 void KwokCloud::collect(const std::shared_ptr<Collection>& collection) {
-  std::string path = "/api/v1/nodes?labelSelector=" + kube::escaped(kKwokNodeSelector) + "&limit=" + std::to_string(kPageItems);
+  std::string path = "/api/v1/nodes?labelSelector=" + kube::escaped(kKwokNodeSelector) +
+                     "&limit=" + std::to_string(kPageItems);
   if (!collection->more.empty()) path += "&continue=" + kube::escaped(collection->more);
   kube::Call call = call_to(http::Method::kGet, std::move(path));
   call.response_bytes_max = kPageBytesMax;
@@ -273,7 +312,8 @@ void KwokCloud::collect(const std::shared_ptr<Collection>& collection) {
     if (!page) return collection->broken(response, page.error().message);
     if (++collection->pages >= kInstancePagesMax && !page->more.empty())
       return collection->broken(response, "more pages of instances than expected");
-    std::move(page->instances.begin(), page->instances.end(), std::back_inserter(collection->instances));
+    std::move(page->instances.begin(), page->instances.end(),
+              std::back_inserter(collection->instances));
     collection->more = std::move(page->more);
     collection->version = std::move(page->version);
     if (collection->more.empty()) return collection->complete(*collection);
@@ -286,7 +326,9 @@ void KwokCloud::list_instances() {
   const std::uint64_t before = changes_;
   const bool busy = changing_ > 0;
   auto collection = std::make_shared<Collection>();
-  const auto again = [this](std::int64_t millis) { client_.after(millis, [this] { list_instances(); }); };
+  const auto again = [this](std::int64_t millis) {
+    client_.after(millis, [this] { list_instances(); });
+  };
   collection->complete = [this, before, busy, again](const Collection& all) {
     if (busy || changing_ > 0 || changes_ != before) return again(kListAgainMillis);
     report_list(all);
@@ -300,7 +342,8 @@ void KwokCloud::list_instances() {
 
 void KwokCloud::report_list(const Collection& collection) {
   offer(events::ListStarted{"Instance"});
-  for (const KwokInstance& one : collection.instances) offer(events::InstanceObserved{one.instance});
+  for (const KwokInstance& one : collection.instances)
+    offer(events::InstanceObserved{one.instance});
   offer(events::ListEnded{"Instance", collection.version});
 }
 

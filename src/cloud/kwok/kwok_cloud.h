@@ -1,6 +1,7 @@
-// The hands of the kwok cloud, whose instances are Node objects at the API server (KWOK plays their kubelets): launch
-// creates the Nodes of an order, terminate deletes them, find reads them. Everything on the client transport's thread; one
-// Outcome for each command. Besides, the cloud's full list of instances as facts every kInstanceListMillis.
+// The hands of the kwok cloud, whose instances are Node objects at the API server (KWOK plays their
+// kubelets): launch creates the Nodes of an order, terminate deletes them, find reads them.
+// Everything on the client transport's thread; one Outcome for each command. Besides, the cloud's
+// full list of instances as facts every kInstanceListMillis.
 #pragma once
 
 #include <atomic>
@@ -52,7 +53,8 @@ class KwokCloud final : public ports::CommandPort {
   void list_instances();
   void report_list(const Collection& collection);
 
-  void send(const Command& command, kube::Call call, std::function<void(const http::Response&)> then);
+  void send(const Command& command, kube::Call call,
+            std::function<void(const http::Response&)> then);
   void finish(model::Outcome outcome);
   void offer(events::Body body);
 
@@ -60,8 +62,8 @@ class KwokCloud final : public ports::CommandPort {
   ports::FactSink& sink_;
   const base::Clock& clock_;
   std::atomic<std::size_t> in_flight_{0};
-  // Counts launches and terminations as they begin and end: a list that ran beside one says nothing sure about it, and is
-  // taken again.
+  // Counts launches and terminations as they begin and end: a list that ran beside one says nothing
+  // sure about it, and is taken again.
   std::atomic<std::uint64_t> changes_{0};
   std::atomic<std::size_t> changing_{0};
   bool stopped_ = false;  // the engine takes nothing more; the transport's thread

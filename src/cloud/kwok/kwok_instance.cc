@@ -14,14 +14,16 @@ using nlohmann::json;
 constexpr std::size_t kRequestBytesMax = 16u << 20;
 constexpr std::size_t kListBytesMax = 64u << 20;
 constexpr std::int64_t kAmountMax = std::int64_t{1} << 48;
-constexpr std::string_view kPriceLabel = "eks-node-viewer/instance-price";  // dollars per hour, up to nine decimals
+constexpr std::string_view kPriceLabel =
+    "eks-node-viewer/instance-price";  // dollars per hour, up to nine decimals
 constexpr std::size_t kPriceTextMax = 18;
 
 // Dollars as nano-dollars, exactly; 0 when it is no such text.
 std::int64_t price_nanos(std::string_view text) {
   const auto point = text.find('.');
   std::string digits(text.substr(0, point));
-  std::string fraction(point == std::string_view::npos ? std::string_view() : text.substr(point + 1));
+  std::string fraction(point == std::string_view::npos ? std::string_view()
+                                                       : text.substr(point + 1));
   if (fraction.size() > 9) return 0;
   fraction.append(9 - fraction.size(), '0');
   digits += fraction;
@@ -48,10 +50,12 @@ base::Result<model::Resources> read_resources(const json& status, std::string_vi
   model::Resources resources;
   for (const auto& [name, value] : field(status, key).items()) {
     const std::string quantity = value.is_string() ? value.get<std::string>() : value.dump();
-    if (auto read = model::set_from_quantity(resources, name, quantity, model::Rounding::kDown); !read)
+    if (auto read = model::set_from_quantity(resources, name, quantity, model::Rounding::kDown);
+        !read)
       return base::fail(read.error().with_context("status." + std::string(key) + "." + name));
     if (resources.amount(name) > kAmountMax)
-      return base::fail(base::Kind::kInvalid, "status." + std::string(key) + "." + name + ": too large");
+      return base::fail(base::Kind::kInvalid,
+                        "status." + std::string(key) + "." + name + ": too large");
   }
   return resources;
 }
@@ -78,9 +82,11 @@ base::Result<KwokInstance> read_node(const json& node) {
   const std::string attempt = text(annotations, kAttemptAnnotation);
   (void)std::from_chars(attempt.data(), attempt.data() + attempt.size(), instance.attempt);
   instance.offer = {text(labels, model::kInstanceTypeLabel), text(labels, model::kZoneLabel),
-                    text(labels, model::kCapacityTypeLabel), price_nanos(text(labels, kPriceLabel))};
-  instance.state =
-      text(metadata, "deletionTimestamp").empty() ? model::InstanceState::kRunning : model::InstanceState::kShuttingDown;
+                    text(labels, model::kCapacityTypeLabel),
+                    price_nanos(text(labels, kPriceLabel))};
+  instance.state = text(metadata, "deletionTimestamp").empty()
+                       ? model::InstanceState::kRunning
+                       : model::InstanceState::kShuttingDown;
   const json& status = field(node, "status");
   auto capacity = read_resources(status, "capacity");
   if (!capacity) return base::fail(capacity.error());
@@ -96,7 +102,8 @@ base::Result<KwokInstance> read_node(const json& node) {
 }
 
 base::Result<json> parse(std::string_view bytes) {
-  if (bytes.size() > kListBytesMax) return base::fail(base::Kind::kInvalid, "more than 64 MiB of JSON");
+  if (bytes.size() > kListBytesMax)
+    return base::fail(base::Kind::kInvalid, "more than 64 MiB of JSON");
   json value = json::parse(bytes, nullptr, false);
   if (value.is_discarded()) return base::fail(base::Kind::kInvalid, "not JSON");
   return value;
@@ -122,29 +129,34 @@ base::Result<InstancePage> read_instance_page(std::string_view list_json) {
     return base::fail(base::Kind::kInvalid, "the answer is no list of nodes");
   for (const json& item : items) {
     auto read = read_node(item);
-    if (!read) return base::fail(read.error().with_context("node " + text(field(item, "metadata"), "name")));
+    if (!read)
+      return base::fail(read.error().with_context("node " + text(field(item, "metadata"), "name")));
     if (!read->instance.claim.empty()) page.instances.push_back(std::move(*read));
   }
   return page;
 }
 
 base::Result<std::vector<NodeToCreate>> split_request(std::string_view request) {
-  if (request.size() > kRequestBytesMax) return base::fail(base::Kind::kInvalid, "a launch request of more than 16 MiB");
+  if (request.size() > kRequestBytesMax)
+    return base::fail(base::Kind::kInvalid, "a launch request of more than 16 MiB");
   const json nodes = json::parse(request, nullptr, false);
   if (!nodes.is_array() || nodes.empty() || nodes.size() > model::kLaunchItemsMax)
     return base::fail(base::Kind::kInvalid, "a launch request is a JSON array of 1 to 100 nodes");
   std::vector<NodeToCreate> to_create;
   for (const json& node : nodes) {
     std::string name = text(field(node, "metadata"), "name");
-    if (name.empty()) return base::fail(base::Kind::kInvalid, "a node of the launch request has no metadata.name");
-    to_create.push_back({std::move(name), node.dump(-1, ' ', false, json::error_handler_t::replace)});
+    if (name.empty())
+      return base::fail(base::Kind::kInvalid, "a node of the launch request has no metadata.name");
+    to_create.push_back(
+        {std::move(name), node.dump(-1, ' ', false, json::error_handler_t::replace)});
   }
   return to_create;
 }
 
 std::optional<std::string> node_name_of(const model::ProviderId& id) {
   const std::string_view text = id.str();
-  if (!text.starts_with(kKwokProviderPrefix) || text.size() == kKwokProviderPrefix.size()) return std::nullopt;
+  if (!text.starts_with(kKwokProviderPrefix) || text.size() == kKwokProviderPrefix.size())
+    return std::nullopt;
   return std::string(text.substr(kKwokProviderPrefix.size()));
 }
 

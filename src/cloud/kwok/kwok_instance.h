@@ -34,7 +34,8 @@ struct InstancePage {
   std::string more;                     // the token of the next page; empty: this was the last
   std::string version;
 };
-// A NodeList. A node that cannot be read makes the whole page an error: a list with a hole proves nothing absent.
+// A NodeList. A node that cannot be read makes the whole page an error: a list with a hole proves
+// nothing absent.
 base::Result<InstancePage> read_instance_page(std::string_view list_json);
 
 // The elements of a launch request, one Node object each. Errors: kInvalid.
