@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "base/time.h"
@@ -143,6 +142,17 @@ void see_machine(Subject& subject, const events::Body& body) {
   }
 }
 
+// One order may launch many claims; its stream names the first.
+bool orders_for(const Subject& subject, const events::Body& body) {
+  const auto* command = std::get_if<model::Command>(&body);
+  const auto* launch = command == nullptr ? nullptr : std::get_if<model::Launch>(&command->spec);
+  return launch != nullptr &&
+         std::any_of(launch->items.begin(), launch->items.end(),
+                     [&](const model::LaunchItem& item) {
+                       return subject.streams.contains("nodeclaim/" + item.name.str());
+                     });
+}
+
 void see(Subject& subject, const events::Event& event) {
   using events::EventType;
   const events::Envelope& envelope = event.envelope;
@@ -155,7 +165,7 @@ void see(Subject& subject, const events::Event& event) {
     see_pod(subject, event, body);
   else
     see_machine(subject, body);
-  if (!subject.streams.contains(std::string(envelope.stream))) return;
+  if (!subject.streams.contains(std::string(envelope.stream)) && !orders_for(subject, body)) return;
   if (std::holds_alternative<model::Nomination>(body) && subject.kind == "pod") return;
   if (std::holds_alternative<model::Command>(body))
     subject.streams.insert("command/" + std::to_string(envelope.position.value()));
@@ -165,7 +175,6 @@ void see(Subject& subject, const events::Event& event) {
 // Claims name their nodes late: the claim of a node is looked up in the state at the end, or in
 // what was logged of the node.
 base::Result<std::string> claim_of_node(const events::EventLog& log, const std::string& node) {
-  std::map<std::string, std::string> claim_by_instance;  // provider id to claim name
   std::string answer;
   projections::ClusterState state;
   const auto status =

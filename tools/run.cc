@@ -26,7 +26,10 @@ base::Status run_embedded(daemon::Store& store, const RunOptions& options) {
   settings.listen = options.listen;
   settings.listen_asked = options.listen_given;
   settings.color = color_wanted(STDERR_FILENO);
+  // For tests: what a power cut may not take, and snapshots soon enough to be seen.
   settings.acknowledged_file = from_environment("KARST_ACK_FILE");
+  settings.snapshot_distance =
+      std::strtoull(from_environment("KARST_SNAPSHOT_DISTANCE").c_str(), nullptr, 10);
   return daemon::run_embedded(store, settings);
 }
 

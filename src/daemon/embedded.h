@@ -22,6 +22,7 @@ struct EmbeddedSettings {
   // Receipts are appended here, a line each, before their message is deleted: for tests. Empty:
   // nowhere.
   std::string acknowledged_file;
+  std::uint64_t snapshot_distance = 0;  // positions between two snapshots; 0: the engine's own
 };
 
 // Until a stop signal or the end of the time. Call block_stop_signals() first.

@@ -127,7 +127,7 @@ void Engine::decide(base::LogTime now, base::WallTime wall, Round& round) {
 }
 
 void Engine::maybe_snapshot() {
-  if (snapshots_ == nullptr || state_.last_position().value() - snapshot_at_.value() < kSnapshotDistance) return;
+  if (snapshots_ == nullptr || state_.last_position().value() - snapshot_at_.value() < options_.snapshot_distance) return;
   snapshot_at_ = state_.last_position();
   // Disposable: failing to keep one costs time at the next start, nothing else.
   (void)snapshots_->put(projections::kProjectionVersion, {state_.last_position(), state_.save()});

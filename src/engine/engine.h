@@ -30,6 +30,7 @@ struct EngineOptions {
   events::Config config;
   std::string version;           // of the build, for people
   std::string decision_version;  // hash of the pure folders' sources
+  std::uint64_t snapshot_distance = kSnapshotDistance;  // positions between two snapshots
 };
 
 struct Recovery {

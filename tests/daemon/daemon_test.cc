@@ -1,0 +1,208 @@
+// The engine's loop over a log in memory and hands that only write down what they were given.
+#include "daemon/daemon.h"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "daemon/system_clock.h"
+#include "events/memory_log.h"
+#include "providers/provider.h"
+
+namespace karst::daemon {
+namespace {
+
+// A log whose disk is full while `full` is set.
+class FillingLog final : public events::EventLog {
+ public:
+  const model::LogId& id() const override { return log_.id(); }
+  base::Result<model::Position> append(std::span<const events::Record> records,
+                                       events::Durability durability) override {
+    if (full) return base::fail(base::Kind::kFull, "the disk is full");
+    return log_.append(records, durability);
+  }
+  base::Result<std::unique_ptr<events::Cursor>> read(model::Position from) const override {
+    return log_.read(from);
+  }
+  model::Position end() const override { return log_.end(); }
+
+  std::atomic<bool> full{false};
+
+ private:
+  events::MemoryLog log_{model::LogId("testlog")};
+};
+
+// Keeps what it was told, with the end of the log at that moment, and lets a test wait for it.
+class Hands final : public ports::CommandPort, public ports::QueuePort {
+ public:
+  explicit Hands(const events::EventLog& log) : log_(log) {}
+  void submit(const ports::IssuedCommand& command) override {
+    EXPECT_LT(command.id.position, log_.end()) << "sent before it was durable";
+    note("submit");
+  }
+  void acknowledge(const std::string& receipt) override { note(receipt); }
+
+  bool await(const std::string& what) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(60), [&] {
+      return std::find(notes_.begin(), notes_.end(), what) != notes_.end();
+    });
+  }
+
+ private:
+  void note(const std::string& what) {
+    std::lock_guard lock(mutex_);
+    notes_.push_back(what);
+    changed_.notify_all();
+  }
+  const events::EventLog& log_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::string> notes_;
+};
+
+class Heard final : public Notices {
+ public:
+  void round(const std::vector<Happening>& happenings, const Watcher&, std::int64_t) override {
+    std::lock_guard lock(mutex_);
+    for (const Happening& h : happenings) kinds_.push_back(h.kind);
+  }
+  void alarm(base::WallTime, std::string_view message) override {
+    std::lock_guard lock(mutex_);
+    alarms_.emplace_back(message);
+    changed_.notify_all();
+  }
+  bool await_alarm(const std::string& part) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(60), [&] {
+      return std::any_of(alarms_.begin(), alarms_.end(), [&](const std::string& alarm) {
+        return alarm.find(part) != std::string::npos;
+      });
+    });
+  }
+  std::size_t count(HappeningKind kind) {
+    std::lock_guard lock(mutex_);
+    return static_cast<std::size_t>(std::count(kinds_.begin(), kinds_.end(), kind));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<HappeningKind> kinds_;
+  std::vector<std::string> alarms_;
+};
+
+ports::Fact interruption(const std::string& message) {
+  model::Interruption interruption;
+  interruption.message = model::MessageId(message);
+  interruption.provider_id = model::ProviderId("kwok://nobody");
+  return {events::InterruptionReceived{interruption}, base::WallTime(1), message};
+}
+
+class DaemonTest : public testing::Test {
+ protected:
+  DaemonTest() : hands_(log_) {
+    DaemonParts parts;
+    parts.log = &log_;
+    parts.provider = providers::find_provider("kwok");
+    parts.clock = &clock_;
+    parts.objects = parts.instances = &hands_;
+    parts.queue = &hands_;
+    parts.lease = &lease_;
+    parts.notices = &heard_;
+    parts.kill_points = &kill_points_;
+    parts.release_ballast = [this] { ++ballasts_; };
+    parts.engine.decision_version = "test";
+    daemon_.emplace(std::move(parts));
+  }
+  ~DaemonTest() override { finish(); }
+
+  void start() {
+    thread_ = std::thread([this] { status_ = daemon_->run(); });
+  }
+  void finish() {
+    if (!thread_.joinable()) return;
+    daemon_->stop();
+    thread_.join();
+  }
+
+  const SystemClock clock_;
+  FillingLog log_;
+  Hands hands_;
+  Heard heard_;
+  const AlwaysLeads lease_;
+  KillPoints kill_points_;
+  std::atomic<int> ballasts_{0};
+  std::optional<Daemon> daemon_;
+  base::Status status_;
+  std::thread thread_;
+};
+
+TEST_F(DaemonTest, AcknowledgesWhatIsInTheLog) {
+  start();
+  ASSERT_TRUE(daemon_->inbox().offer(interruption("m-1")));
+  ASSERT_TRUE(hands_.await("m-1"));
+  finish();
+  EXPECT_TRUE(status_.has_value());
+  EXPECT_EQ(heard_.count(HappeningKind::kInterrupted), 1U);
+  EXPECT_EQ(heard_.count(HappeningKind::kStarted), 1U);
+  const auto view = daemon_->view().read();
+  EXPECT_TRUE(view->recovered);
+  EXPECT_FALSE(view->ready()) << "nothing was listed";
+  EXPECT_EQ(view->counters.interruptions.at("spot_interrupted"), 1U);
+}
+
+TEST_F(DaemonTest, ARedeliveryIsAcknowledgedAgainAndNotTold) {
+  start();
+  ASSERT_TRUE(daemon_->inbox().offer(interruption("m-1")));
+  ASSERT_TRUE(hands_.await("m-1"));
+  ports::Fact again = interruption("m-1");
+  again.receipt = "m-1 again";
+  ASSERT_TRUE(daemon_->inbox().offer(again));
+  ASSERT_TRUE(hands_.await("m-1 again"));
+  finish();
+  EXPECT_EQ(heard_.count(HappeningKind::kInterrupted), 1U);
+}
+
+TEST_F(DaemonTest, AFullDiskEndsNothing) {
+  start();
+  ASSERT_TRUE(daemon_->inbox().offer(interruption("m-1")));
+  ASSERT_TRUE(hands_.await("m-1"));
+  log_.full = true;
+  ASSERT_TRUE(daemon_->inbox().offer(interruption("m-2")));
+  ASSERT_TRUE(heard_.await_alarm("the ballast was given up"));
+  ASSERT_TRUE(heard_.await_alarm("there is no ballast left") || ballasts_ == 1);
+  EXPECT_TRUE(daemon_->view().read()->disk_full);
+  log_.full = false;
+  EXPECT_TRUE(hands_.await("m-2")) << "the same round is finished once there is room";
+  EXPECT_TRUE(heard_.await_alarm("has space again"));
+  finish();
+  EXPECT_EQ(ballasts_, 1);
+  EXPECT_FALSE(daemon_->view().read()->disk_full);
+  EXPECT_EQ(heard_.count(HappeningKind::kInterrupted), 2U);
+}
+
+TEST_F(DaemonTest, StopsWhileTheDiskIsFull) {
+  start();
+  ASSERT_TRUE(daemon_->inbox().offer(interruption("m-1")));
+  ASSERT_TRUE(hands_.await("m-1"));
+  log_.full = true;
+  ASSERT_TRUE(daemon_->inbox().offer(interruption("m-2")));
+  ASSERT_TRUE(heard_.await_alarm("the ballast was given up"));
+  finish();
+  EXPECT_TRUE(status_.has_value());
+}
+
+TEST(LastLogTime, OfALog) {
+  events::MemoryLog log(model::LogId("testlog"), base::WallTime(5'000));
+  const auto last = last_log_time(log);
+  ASSERT_TRUE(last.has_value() && last->has_value());
+  EXPECT_EQ(**last, base::LogTime(5'000));
+}
+
+}  // namespace
+}  // namespace karst::daemon

@@ -1,0 +1,275 @@
+// The command line as a contract: exit codes, what goes to stdout and what to stderr, and messages
+// that say what to do.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/tools/program.h"
+
+namespace karst::tests {
+namespace {
+
+using Json = nlohmann::json;
+
+std::vector<std::string> words(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> all;
+  for (std::string word; in >> word;) all.push_back(word);
+  return all;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> all;
+  for (std::string line; std::getline(in, line);) all.push_back(line);
+  return all;
+}
+
+// A log with a story in it: 100 simulated seconds, made once for all tests.
+const std::string& story() {
+  static const TempFolder folder;
+  static const std::string data = [] {
+    const std::string path = folder / "data";
+    const Ended ended = karst({"run", "--embedded", "--data", path, "--speed", "40", "--for",
+                               "2500ms", "--listen", "127.0.0.1:0"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return path;
+  }();
+  return data;
+}
+
+TEST(CommandLine, RefusesWhatItDoesNotUnderstand) {
+  struct Case {
+    std::string arguments;
+    std::string said;
+  };
+  const std::vector<Case> cases = {
+      {"", "subcommand"},
+      {"frobnicate", "frobnicate"},
+      {"solve", "solve"},
+      {"run", "--data"},
+      {"run --embedded", "--data"},
+      {"run --data d --shadow", "--shadow"},
+      {"run --data d --speed 2", "--embedded"},
+      {"run --data d --embedded --speed 0", "--speed"},
+      {"run --data d --embedded --for soon", "expected a duration"},
+      {"run --data d --embedded --kubeconfig f", "--kubeconfig"},
+      {"run --data d --cloud mars", "--cloud"},
+      {"replay --data d --verify --step", "--step"},
+      {"replay --data d --across", "--verify"},
+      {"state --data d moons", "moons"},
+      {"state --data d -o xml", "xml"},
+      {"log", "subcommand"},
+      {"audit export --data d --format parquet", "parquet"},
+  };
+  for (const Case& c : cases) {
+    const Ended ended = karst(words(c.arguments));
+    EXPECT_EQ(ended.code, 2) << c.arguments << "\n" << ended.err;
+    EXPECT_NE(ended.err.find(c.said), std::string::npos) << c.arguments << ": " << ended.err;
+    EXPECT_EQ(ended.out, "") << c.arguments << ": talk belongs on stderr";
+  }
+}
+
+TEST(CommandLine, ADataFolderWithoutALogIsBadInput) {
+  const TempFolder folder;
+  for (const std::string command : {"replay", "replay --verify", "state", "explain node/a",
+                                    "log stat", "log dump", "log tail", "audit export"}) {
+    std::vector<std::string> arguments = words(command);
+    arguments.insert(arguments.end(), {"--data", folder / "nothing"});
+    const Ended ended = karst(arguments);
+    EXPECT_EQ(ended.code, 2) << command << ": " << ended.err;
+    EXPECT_NE(ended.err.find(folder / "nothing"), std::string::npos)
+        << command << " names the folder: " << ended.err;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "nothing")) << "readers make nothing";
+}
+
+TEST(CommandLine, ATakenFolderNamesItsHolder) {
+  const TempFolder folder;
+  const std::string data = folder / "data";
+  Program holder(folder, {"run", "--embedded", "--data", data, "--listen", "127.0.0.1:0"});
+  ASSERT_TRUE(holder.await_err("starts"));
+  const Ended second = karst({"run", "--embedded", "--data", data, "--listen", "127.0.0.1:0"});
+  EXPECT_EQ(second.code, 4) << second.err;
+  EXPECT_NE(second.err.find(std::to_string(holder.pid())), std::string::npos) << second.err;
+  const Ended reader = karst({"log", "stat", "--data", data});
+  EXPECT_EQ(reader.code, 0) << "readers work beside the daemon: " << reader.err;
+  holder.send(SIGTERM);
+  EXPECT_EQ(holder.wait().code, 0);
+}
+
+TEST(CommandLine, ATakenPortIsOutOfReachWhenItWasAskedFor) {
+  const TempFolder folder;
+  const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(bind(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(descriptor, 1), 0);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const std::string where = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  const Ended ended = karst({"run", "--embedded", "--data", folder / "data", "--listen", where});
+  EXPECT_EQ(ended.code, 4) << ended.err;
+  EXPECT_NE(ended.err.find(where), std::string::npos) << ended.err;
+  close(descriptor);
+}
+
+TEST(CommandLine, ADamagedLogIsExit3WithThePosition) {
+  const TempFolder folder;
+  const std::string data = folder / "data";
+  std::filesystem::copy(story(), data, std::filesystem::copy_options::recursive);
+  std::string wal;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(data))
+    if (entry.path().extension() == ".log" && entry.file_size() > 10'000)
+      wal = entry.path().string();
+  ASSERT_NE(wal, "") << "there is a write-ahead log to damage";
+  std::string bytes = read_file(wal);
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 0x10);
+  write_file(wal, bytes);
+  for (const std::string command : {"replay --verify", "log stat", "run --embedded --for 1s"}) {
+    std::vector<std::string> arguments = words(command);
+    arguments.insert(arguments.end(), {"--data", data});
+    const Ended ended = karst(arguments);
+    EXPECT_EQ(ended.code, 3) << command << ": " << ended.err;
+    EXPECT_NE(ended.err.find("position"), std::string::npos) << command << ": " << ended.err;
+  }
+}
+
+TEST(CommandLine, ReplayVerifiesAndTellsTheStory) {
+  const Ended verified = karst({"replay", "--data", story(), "--verify"});
+  EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
+  EXPECT_NE(verified.out.find("no difference"), std::string::npos) << verified.out;
+  const Ended told = karst({"replay", "--data", story()});
+  EXPECT_EQ(told.code, 0) << told.err;
+  for (const std::string part :
+       {"wait for a node", "created: its pods need", "launched", "has joined", "is ready for pods",
+        "a place on", "spot_interrupted", "is gone"})
+    EXPECT_NE(told.out.find(part), std::string::npos) << part << " is missing in\n" << told.out;
+  EXPECT_EQ(told.out.find('\x1b'), std::string::npos) << "no colour into a file";
+  const Ended stepped = karst({"replay", "--data", story(), "--step", "--until", "30"});
+  EXPECT_EQ(stepped.code, 0) << stepped.err;
+  EXPECT_NE(stepped.out.find("DaemonStarted"), std::string::npos) << stepped.out;
+}
+
+TEST(CommandLine, StateInThreeForms) {
+  for (const std::string table : {"pods", "nodes", "claims", "pools", "commands"}) {
+    const Ended json = karst({"state", "--data", story(), table, "-o", "json"});
+    ASSERT_EQ(json.code, 0) << json.err;
+    EXPECT_TRUE(Json::parse(json.out).is_array()) << table;
+    EXPECT_EQ(karst({"state", "--data", story(), table, "-o", "yaml"}).code, 0);
+    EXPECT_EQ(karst({"state", "--data", story(), table}).code, 0);
+  }
+  const Json summary = Json::parse(karst({"state", "--data", story(), "-o", "json"}).out);
+  EXPECT_GT(summary["position"].get<int>(), 100);
+  const Json early =
+      Json::parse(karst({"state", "--data", story(), "--at", "20", "-o", "json"}).out);
+  EXPECT_EQ(early["position"], 20);
+  const Json by_time =
+      Json::parse(karst({"state", "--data", story(), "--at", early["log_time"], "-o", "json"}).out);
+  EXPECT_EQ(by_time["log_time"], early["log_time"]);
+  EXPECT_GE(by_time["position"].get<int>(), 20) << "the last event of that moment";
+  EXPECT_EQ(karst({"state", "--data", story(), "--at", "yesterday"}).code, 2);
+  EXPECT_EQ(karst({"state", "--data", story(), "--at", "99999999"}).code, 2);
+}
+
+// The first logged event of that type.
+Json first_of(const std::string& type) {
+  for (const std::string& line : lines_of(karst({"log", "dump", "--data", story()}).out)) {
+    const Json event = Json::parse(line);
+    if (event["type"] == type) return event;
+  }
+  return nullptr;
+}
+
+TEST(CommandLine, ExplainWalksToTheRoot) {
+  const Json launch = first_of("LaunchRequested");
+  ASSERT_TRUE(launch.is_object());
+  const std::string claim = launch["stream"];
+  const Ended why = karst({"explain", "--data", story(), claim});
+  EXPECT_EQ(why.code, 0) << why.err;
+  EXPECT_NE(why.out.find("because"), std::string::npos) << why.out;
+  EXPECT_NE(why.out.find("pod default/"), std::string::npos) << "the root is a pod: " << why.out;
+  const Json command = Json::parse(
+      karst({"explain", "--data", story(), "command/" + launch["position"].dump(), "-o", "json"})
+          .out);
+  ASSERT_FALSE(command["events"].empty());
+  EXPECT_EQ(command["events"][0]["type"], "LaunchRequested");
+  EXPECT_FALSE(command["events"][0]["causes"].empty());
+  const Json pod = first_of("PodObserved");
+  const std::string pod_name = "pod/" + pod["payload"]["pod"]["namespace_name"].get<std::string>() +
+                               "/" + pod["payload"]["pod"]["name"].get<std::string>();
+  EXPECT_EQ(karst({"explain", "--data", story(), pod_name}).code, 0) << pod_name;
+  const Ended unknown = karst({"explain", "--data", story(), "node/nowhere"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_NE(unknown.err.find("node/nowhere"), std::string::npos) << unknown.err;
+  EXPECT_EQ(karst({"explain", "--data", story(), "moon/a"}).code, 2);
+}
+
+TEST(CommandLine, LogStatDumpAndTailAgree) {
+  const Json stat = Json::parse(karst({"log", "stat", "--data", story(), "-o", "json"}).out);
+  const auto dumped = lines_of(karst({"log", "dump", "--data", story()}).out);
+  EXPECT_EQ(dumped.size(), stat["events"].get<std::size_t>());
+  std::size_t counted = 0;
+  for (const auto& [type, numbers] : stat["types"].items())
+    counted += numbers["events"].get<std::size_t>();
+  EXPECT_EQ(counted, dumped.size());
+  const auto tail =
+      lines_of(karst({"log", "tail", "--data", story(), "-n", "3", "-o", "json"}).out);
+  EXPECT_EQ(tail, (std::vector<std::string>{dumped.end() - 3, dumped.end()}));
+  const auto from = lines_of(karst({"log", "dump", "--data", story(), "--from", "10"}).out);
+  EXPECT_EQ(from.size(), dumped.size() - 9);
+}
+
+TEST(CommandLine, TailFollowsARunningDaemon) {
+  const TempFolder folder;
+  const std::string data = folder / "data";
+  Program daemon(folder,
+                 {"run", "--embedded", "--data", data, "--speed", "40", "--listen", "127.0.0.1:0"});
+  ASSERT_TRUE(daemon.await_err("starts"));
+  Program tail(folder, {"log", "tail", "--data", data, "-f", "-n", "1"});
+  ASSERT_TRUE(tail.await_out("LaunchRequested")) << "it was not there when tail began";
+  tail.send(SIGKILL);
+  daemon.send(SIGTERM);
+  EXPECT_EQ(daemon.wait().code, 0);
+}
+
+TEST(CommandLine, ExportHoldsStoredBytesAndReadableForm) {
+  const auto exported =
+      lines_of(karst({"audit", "export", "--data", story(), "--format", "jsonl"}).out);
+  const auto dumped = lines_of(karst({"log", "dump", "--data", story()}).out);
+  ASSERT_EQ(exported.size(), dumped.size());
+  for (std::size_t i = 0; i < exported.size(); ++i) {
+    const Json line = Json::parse(exported[i]);
+    EXPECT_EQ(line["position"], i + 1);
+    EXPECT_EQ(line["event"], Json::parse(dumped[i]));
+    EXPECT_GE(line["bytes"].get<std::string>().size(), 64U) << "a header is 48 bytes";
+  }
+}
+
+TEST(CommandLine, VersionInThreeForms) {
+  const Json version = Json::parse(karst({"version", "-o", "json"}).out);
+  for (const std::string key : {"version", "decision_version", "schema_version"})
+    EXPECT_TRUE(version.contains(key)) << key;
+  EXPECT_EQ(version["decision_version"].get<std::string>().size(), 16U);
+  EXPECT_EQ(karst({"version"}).code, 0);
+}
+
+TEST(CommandLine, HelpIsNoError) {
+  for (const std::string command : {"--help", "run --help", "log tail --help"}) {
+    const Ended ended = karst(words(command));
+    EXPECT_EQ(ended.code, 0) << command;
+    EXPECT_NE(ended.out.find("Usage"), std::string::npos) << command;
+  }
+}
+
+}  // namespace
+}  // namespace karst::tests
