@@ -126,13 +126,11 @@ std::vector<GroupRow> group_rows(const Problem& problem, const Columns& columns,
     keys.push_back({rows.back().request, model::hash_of(problem.pods[i].shape)});
     order.push_back(i);
   }
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    for (const GroupRow& other : rows)
-      if (other.new_nodes_only && other.unsupported.empty() &&
-          conflicts(*rows[i].source, *other.source)) {
-        rows[i].has_conflicts = true;
-        break;
-      }
+  for (GroupRow& one : rows) {
+    if (!one.new_nodes_only || !one.unsupported.empty()) continue;
+    for (GroupRow& other : rows)
+      if (conflicts(*one.source, *other.source)) one.has_conflicts = other.has_conflicts = true;
+  }
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     const PodGroup& x = problem.pods[a];
     const PodGroup& y = problem.pods[b];

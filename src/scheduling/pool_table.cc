@@ -70,7 +70,9 @@ PoolTable::PoolTable(const Problem& problem, std::size_t pool, const Columns& co
   const bool possible = add_all(base, source_->pool.requirements);
   base_ = requirements.intern(base);
   read_limits();
-  if (!possible) return;
+  for (const model::RequirementSpec& spec : source_->pool.requirements)
+    if (spec.min_values > 0) unsupported_ = "minValues of " + spec.key + " is not supported yet";
+  if (!possible || !unsupported_.empty()) return;
   std::vector<std::size_t> by_name(source_->types.size());
   for (std::size_t i = 0; i < by_name.size(); ++i) by_name[i] = i;
   std::sort(by_name.begin(), by_name.end(), [&](std::size_t a, std::size_t b) {

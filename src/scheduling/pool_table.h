@@ -48,6 +48,8 @@ class PoolTable {
   const model::Offering& source(const TypeRow& type, std::size_t bit) const {
     return source(type).offerings[offers_[bit].offering];
   }
+  // Why this form cannot use the pool, which then has no types; empty: it can.
+  const std::string& unsupported() const { return unsupported_; }
   RequirementId base() const { return base_; }                  // what every node of the pool has
   const std::vector<TypeRow>& types() const { return types_; }  // by name
   const std::vector<OfferRow>& offers() const { return offers_; }
@@ -75,6 +77,7 @@ class PoolTable {
   std::size_t pool_;
   const Pool* source_;
   RequirementId base_ = 0;
+  std::string unsupported_;
   std::vector<std::string> limited_names_;
   std::vector<TypeRow> types_;
   std::vector<OfferRow> offers_;

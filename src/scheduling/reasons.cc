@@ -160,6 +160,8 @@ PoolReason instance_type_reason(const GroupRow& group, const PoolTable& pool,
 PoolReason pool_reason(const GroupRow& group, const PoolTable& pool, const Columns& columns,
                        const RequirementTable& requirements) {
   const std::string name = "(NodePool=" + pool.spec().name.str() + ")";
+  if (!pool.unsupported().empty())
+    return reason(pool, "unsupported", pool.unsupported() + " " + name);
   if (pool.types().empty())
     return reason(pool, "no_offering",
                   "nodepool requirements filtered out all available instance types " + name);

@@ -82,11 +82,37 @@ bool may_run(const model::PodShape& shape, const model::Labels& labels,
   return false;
 }
 
+// Two pods of these groups must not meet on a node; every term of the tests is over the hostname
+// and one label "app".
+bool must_part(const PodGroup& a, const PodGroup& b) {
+  for (const model::HostPort& x : a.shape.host_ports)
+    for (const model::HostPort& y : b.shape.host_ports)
+      if (x.port == y.port && (x.ip == y.ip || x.ip.empty() || y.ip.empty())) return true;
+  const auto repels = [](const PodGroup& owner, const PodGroup& other) {
+    for (const model::PodAffinityTerm& term : owner.shape.affinity)
+      if (term.anti && term.preferred_weight == 0 && owner.namespace_name == other.namespace_name &&
+          holds(term.selector.expressions.at(0), other.labels))
+        return true;
+    return false;
+  };
+  return repels(a, b) || repels(b, a);
+}
+
+bool has_conflict(const Problem& problem, const std::vector<Share>& pods) {
+  for (std::size_t i = 0; i < pods.size(); ++i)
+    for (std::size_t j = 0; j <= i; ++j)
+      if ((i != j || pods[i].count > 1) &&
+          must_part(problem.pods[pods[i].group], problem.pods[pods[j].group]))
+        return true;
+  return false;
+}
+
 std::string wrong_claim(const Problem& problem, const NewClaim& claim) {
   const Pool& pool = problem.pools[claim.pool];
   const std::string where = "claim of pool " + pool.pool.name.str() + ": ";
   if (claim.types.empty() || claim.offers.empty() || claim.pods.empty())
     return where + "no types, no offers or no pods";
+  if (has_conflict(problem, claim.pods)) return where + "pods that must not meet";
   std::set<std::string> listed;
   for (const std::size_t index : claim.types) {
     const model::InstanceType& type = pool.types.at(index);
@@ -200,6 +226,8 @@ std::string wrong(const Problem& problem, const Answer& answer) {
     const Node& node = problem.nodes.at(placement.node);
     if (!model::fits(sum_of(problem, placement.pods), node.available))
       return "node " + node.name + " is overcommitted";
+    if (has_conflict(problem, placement.pods))
+      return "node " + node.name + ": pods that must not meet";
     for (const Share& share : placement.pods)
       if (!may_run(problem.pods[share.group].shape, node.labels, node.taints))
         return "group " + std::to_string(share.group) + " may not run on node " + node.name;

@@ -180,6 +180,87 @@ TEST(Solve, Taints) {
   });
 }
 
+// What this form does not know must be said, never ignored.
+TEST(Solve, UnsupportedFieldsAreNamed) {
+  struct Unsupported {
+    const char* name;
+    void (*add)(model::PodShape&);
+  };
+  const Unsupported cases[] = {
+      {"topologySpreadConstraints",
+       [](model::PodShape& s) { s.spread = {{"zone", 1, false, {}, 0, {}, false, false}}; }},
+      {"podAffinity",
+       [](model::PodShape& s) {
+         s.affinity = {one_per_node("x")};
+         s.affinity[0].anti = false;
+       }},
+      {"podAntiAffinity with topologyKey zone",
+       [](model::PodShape& s) {
+         s.affinity = {one_per_node("x")};
+         s.affinity[0].topology_key = "zone";
+       }},
+      {"matchLabelKeys",
+       [](model::PodShape& s) {
+         s.affinity = {one_per_node("x")};
+         s.affinity[0].match_label_keys = {"a"};
+       }},
+      {"namespaceSelector",
+       [](model::PodShape& s) {
+         s.affinity = {one_per_node("x")};
+         s.affinity[0].namespace_selector = model::LabelSelector{{in("a", {"b"})}, false};
+       }},
+      {"matchFields", [](model::PodShape& s) { s.required_terms = {{{in("a", {"b"})}, true}}; }},
+      {"persistentVolumeClaim (data)", [](model::PodShape& s) { s.volume_claims = {"data"}; }},
+      {"Dynamic Resource Allocation", [](model::PodShape& s) { s.uses_dra = true; }},
+  };
+  for (const Unsupported& test : cases) {
+    SCOPED_TRACE(test.name);
+    PodGroup group = pods(2, 500);
+    test.add(group.shape);
+    const Answer answer = solve(on({node("n1", 4000, 8)}, problem({group, pods(1, 400)})));
+    ASSERT_EQ(1u, answer.unplaced.size());
+    EXPECT_EQ(0u, answer.unplaced[0].group);
+    EXPECT_EQ(2, answer.unplaced[0].count);
+    ASSERT_EQ(1u, answer.unplaced[0].reasons.size());
+    EXPECT_EQ("unsupported", answer.unplaced[0].reasons[0].code);
+    EXPECT_NE(std::string::npos, answer.unplaced[0].reasons[0].text.find(test.name))
+        << answer.unplaced[0].reasons[0].text;
+  }
+}
+
+TEST(Solve, MinValuesAreNotSupportedYet) {
+  const Pool choosy = requiring(pool(), {"team", Operator::kIn, {"a", "b"}, 2});
+  expect_cases({{"minValues", problem({pods(1, 500)}, {choosy}), {}, {}, {"0*1 unsupported"}}});
+}
+
+TEST(Solve, PreferencesAreIgnored) {
+  PodGroup group = pods(1, 500);
+  group.shape.preferred_terms = {{100, {{in("nobody", {"has"})}, false}}};
+  group.shape.spread = {{"zone", 1, true, {}, 0, {}, false, false}};
+  group.shape.affinity = {one_per_node("x")};
+  group.shape.affinity[0].preferred_weight = 50;
+  expect_cases({{"preferences", problem({group}), {"default m1: 0*1"}, {}, {}}});
+}
+
+TEST(Solve, ReasonsSpeakKarpentersGrammar) {
+  const auto text = [](const Problem& p) { return solve(p).unplaced.at(0).reasons.at(0).text; };
+  EXPECT_EQ("did not tolerate taint (taint=db=yes:NoSchedule)",
+            text(problem({pods(1, 500)}, {tainted(pool(), "db")})));
+  EXPECT_EQ("incompatible requirements, label \"team\" does not have known values",
+            text(problem({selecting(pods(1, 500), "team", "blue")})));
+  EXPECT_EQ("all available instance types exceed limits for nodepool (NodePool=default)",
+            text(problem({pods(1, 500)}, {limited(pool(), "cpu", 500)})));
+  EXPECT_EQ("node limits have been exhausted for nodepool (NodePool=default)",
+            text(problem({pods(1, 500)}, {limited(pool(), "nodes", 0)})));
+  EXPECT_EQ(
+      "no instance type has enough resources, requirements=karpenter.kwok.sh/kwoknodeclass In "
+      "[default], "
+      "karpenter.sh/nodepool In [default], "
+      "resources={\"cpu\":\"9500m\",\"memory\":\"1Gi\",\"pods\":\"1\"}",
+      text(problem({pods(1, 9500)})));
+  EXPECT_NE(std::string::npos, text(problem({pods(1, 2'000'000'000)})).find("m vs M typo?"));
+}
+
 TEST(Solve, PriorityDecidesWhenThereIsTooLittle) {
   PodGroup vital = pods(2, 1000);
   vital.shape.priority = 100;
