@@ -91,7 +91,9 @@ class Database final : public RocksDb {
     return to_status(status);
   }
 
-  base::Status resume() override { return to_status(db_->Resume()); }
+  base::Status flush(Family family) override {
+    return to_status(db_->Flush(rocksdb::FlushOptions(), handle(family)));
+  }
   base::Status catch_up() override { return to_status(db_->TryCatchUpWithPrimary()); }
 
  private:

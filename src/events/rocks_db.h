@@ -1,7 +1,6 @@
-// RocksDB behind plain types, so that its headers stay in rocks_db.cc and rocks_options.cc. Inner
-// part of src/events. Writes belong to one thread; get and iterate may come from any. A failure
-// leaves the database as it was; which errors come from a full disk (kFull) can be resumed, all
-// others are final.
+// RocksDB behind plain types, so that its headers stay in rocks_db.cc and rocks_options.cc. Inner part of src/events.
+// Writes belong to one thread; get and iterate may come from any. A failed write leaves the database as it was, but the
+// opening takes no more of them: close it and open again.
 #pragma once
 
 #include <cstdint>
@@ -78,8 +77,8 @@ class RocksDb {
   enum class Sync { kNo, kYes, kUnlogged };  // kUnlogged: may be lost as a whole
   virtual base::Status write(Sync sync) = 0;
 
-  // After kFull, when there is room again.
-  virtual base::Status resume() = 0;
+  // Writes what is in memory to tables. Closing does not.
+  virtual base::Status flush(Family family) = 0;
   // A secondary sees what the writer has done since.
   virtual base::Status catch_up() = 0;
 };

@@ -56,7 +56,10 @@ class RocksCursor final : public Cursor {
 
 base::Result<std::unique_ptr<Cursor>> RocksLog::read(model::Position from) const {
   KARST_CHECK(from.value() >= 1, "positions start at 1");
-  return std::unique_ptr<Cursor>(std::make_unique<RocksCursor>(db_, from, end()));
+  std::shared_ptr<RocksDb> open = db();
+  if (!open)
+    return base::fail(base::Kind::kFull, path_ + " cannot be read until its disk has some room");
+  return std::unique_ptr<Cursor>(std::make_unique<RocksCursor>(std::move(open), from, end()));
 }
 
 base::Result<model::Position> RocksLog::append(std::span<const Record> records,
@@ -93,7 +96,7 @@ base::Status RocksLog::ready_to_write() {
                       path_ + " was opened for reading: only its writer appends");
   if (broken_) return base::fail(*broken_);
   if (!full_) return {};
-  if (auto status = db_->resume(); !status) return base::fail(write_failed(status.error()));
+  if (auto status = reopen(); !status) return base::fail(write_failed(status.error()));
   full_ = false;
   return {};
 }

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -57,7 +58,7 @@ class RocksLog final : public EventLog {
   const OpenReport& open_report() const { return report_; }
   // 32 bytes, for the salts of leaves (event.h). Never leaves the folder.
   const std::string& secret() const { return secret_; }
-  Snapshots& snapshots() { return *snapshots_; }
+  Snapshots& snapshots() { return snapshots_; }
 
   // After kFull: gives the reserved bytes back, so that appends work again for a while.
   void release_ballast() { events::release_ballast(path_); }
@@ -66,23 +67,27 @@ class RocksLog final : public EventLog {
   explicit RocksLog(std::string path) : path_(std::move(path)) {}
   base::Status open_existing(const HighWaterMark& mark);
   base::Status begin(base::WallTime now);
-  base::Status read_identity();
+  base::Status read_identity(const HighWaterMark& mark);
   base::Status cut(model::Position from, model::Position last);
   base::Status ready_to_write();
+  base::Status reopen();
+  std::shared_ptr<RocksDb> db() const;
   base::Error write_failed(const base::Error& error);
   void adopt(std::unique_ptr<RocksDb> db);
 
   std::string path_;
   FolderLock lock_;
+  mutable std::mutex
+      db_mutex_;  // db_ is another one after a full disk, and cursors may be made by other threads
   std::shared_ptr<RocksDb> db_;
-  std::unique_ptr<SnapshotStore> snapshots_;
+  SnapshotStore snapshots_;
   HighWaterFile high_water_;
   model::LogId id_;
   std::string secret_;
   OpenReport report_;
   std::atomic<std::uint64_t> end_{1};
   bool reader_ = false;
-  bool full_ = false;                  // resume before the next write
+  bool full_ = false;                  // open again before the next write
   std::optional<base::Error> broken_;  // no write will be tried again
   std::string front_;                  // scratch
 };

@@ -18,6 +18,8 @@ constexpr std::string_view kSecretKey = "secret";
 constexpr std::size_t kIdBytes = 16;  // 26 base32 characters
 constexpr std::size_t kSecretBytes = 32;
 constexpr std::uint64_t kCutBatchMax = 10'000;
+constexpr std::uint64_t kReopenBytes =
+    24 << 20;  // write buffers become tables, and there is a new write-ahead log
 
 std::string mark_file(const std::string& folder) {
   return folder + "/high-water";
@@ -134,7 +136,7 @@ base::Status RocksLog::open_existing(const HighWaterMark& mark) {
     db = RocksDb::open(path_, Recovery::kUpToDamage);
   if (!db) return base::fail(cannot_open(path_, mark, db.error()));
   adopt(std::move(*db));
-  KARST_TRY(read_identity());
+  KARST_TRY(read_identity(mark));
   KARST_TRY(high_water_.open(mark_file(path_)));
   // Once more when something was torn: what this opening kept may differ from what the look saw.
   TailCheck tail = found->tail;
@@ -152,6 +154,7 @@ base::Status RocksLog::open_existing(const HighWaterMark& mark) {
 }
 
 base::Status RocksLog::cut(model::Position from, model::Position last) {
+  if (last < from) return {};
   std::uint64_t gathered = 0;
   // From the end, so that a crash in between leaves no gap.
   for (std::uint64_t position = last.value(); position >= from.value(); --position) {
@@ -161,21 +164,60 @@ base::Status RocksLog::cut(model::Position from, model::Position last) {
   return db_->write(RocksDb::Sync::kYes);
 }
 
-base::Status RocksLog::read_identity() {
+base::Status RocksLog::read_identity(const HighWaterMark& mark) {
   const auto id = db_->get(Family::kMeta, kIdKey);
-  if (!id) return base::fail(id.error());
+  if (!id) return base::fail(cannot_open(path_, mark, id.error()));
   const auto secret = db_->get(Family::kMeta, kSecretKey);
-  if (!secret) return base::fail(secret.error());
+  if (!secret) return base::fail(cannot_open(path_, mark, secret.error()));
   if (!*id || !*secret || (*secret)->size() != kSecretBytes)
-    return damaged(path_, "the log's id or secret is missing");
+    return damaged(path_, "the id or the secret is missing from a log of " +
+                              std::to_string(mark.position.value()) + " positions");
   id_ = model::LogId(**id);
   secret_ = **secret;
   return {};
 }
 
 void RocksLog::adopt(std::unique_ptr<RocksDb> db) {
+  const std::lock_guard lock(db_mutex_);
   db_ = std::move(db);
-  snapshots_ = std::make_unique<SnapshotStore>(db_);
+  snapshots_.use(db_);
+}
+
+std::shared_ptr<RocksDb> RocksLog::db() const {
+  const std::lock_guard lock(db_mutex_);
+  return db_;
+}
+
+// After a full disk. RocksDB can resume by itself, but aborts on the way when its write-ahead log
+// was hit; a fresh opening is the path that every start takes.
+base::Status RocksLog::reopen() {
+  std::error_code code;
+  const std::filesystem::space_info space = std::filesystem::space(path_, code);
+  if (!code && space.available < kReopenBytes)
+    return base::fail(base::Kind::kFull,
+                      std::to_string(kReopenBytes >> 20) + " MiB are needed to go on");
+  {
+    const std::lock_guard lock(db_mutex_);
+    snapshots_.use(nullptr);
+    if (db_.use_count() > 1) {
+      snapshots_.use(db_);
+      return base::fail(base::Kind::kFull, "it is still being read");
+    }
+    db_.reset();
+  }
+  auto opened = RocksDb::open(path_, Recovery::kTornTail);
+  if (!opened && opened.error().kind == base::Kind::kCorrupt)
+    opened = RocksDb::open(path_, Recovery::kUpToDamage);
+  if (!opened) return base::fail(opened.error());
+  adopt(std::move(*opened));
+  const std::unique_ptr<RocksIterator> it = db_->iterate(Family::kEvents);
+  it->seek_to_last();
+  const std::optional<model::Position> last =
+      it->valid() ? parse_position_key(it->key()) : std::nullopt;
+  if (!last || last->value() + 1 < end_.load())
+    return damaged(
+        path_, "position " + std::to_string(end_.load() - 1) + " is lost after the disk was full");
+  return cut(end(), *last);  // a batch that was refused may have reached the disk
 }
 
 base::Result<std::unique_ptr<RocksLog>> RocksLog::open_reader(const std::string& path,
@@ -192,7 +234,7 @@ base::Result<std::unique_ptr<RocksLog>> RocksLog::open_reader(const std::string&
   std::unique_ptr<RocksLog> log(new RocksLog(path));
   log->reader_ = true;
   log->adopt(std::move(*db));
-  KARST_TRY(log->read_identity());
+  KARST_TRY(log->read_identity(**mark));
   KARST_TRY(log->refresh());
   const auto value = log->db_->get(Family::kEvents, PositionKey((*mark)->position).view());
   if (!value) return base::fail(cannot_open(path, **mark, value.error()));

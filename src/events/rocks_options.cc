@@ -2,7 +2,7 @@
 
 #include <rocksdb/cache.h>
 #include <rocksdb/env.h>
-#include <rocksdb/filter_policy.h>
+#include <rocksdb/listener.h>
 #include <rocksdb/table.h>
 
 namespace karst::events {
@@ -15,6 +15,17 @@ class NoLogger final : public rocksdb::Logger {
  public:
   using rocksdb::Logger::Logv;
   void Logv(const char*, va_list) override {}
+};
+
+// After a full disk RocksDB would try to go on by itself, on its own thread, and aborts when its
+// write-ahead log was hit. The log opens it again instead.
+class NoRecovery final : public rocksdb::EventListener {
+ public:
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status error,
+                            bool* auto_recovery) override {
+    error.PermitUncheckedError();
+    *auto_recovery = false;
+  }
 };
 
 rocksdb::WALRecoveryMode mode_of(Recovery recovery) {
@@ -65,6 +76,8 @@ rocksdb::DBOptions database_options(Recovery recovery, bool quiet) {
   options.max_manifest_file_size = 4 * kMebibyte;
   options.bytes_per_sync = kMebibyte;
   options.stats_dump_period_sec = 0;
+  options.avoid_flush_during_shutdown = true;  // closing must work on a full disk
+  options.listeners = {std::make_shared<NoRecovery>()};
   if (quiet) options.info_log = std::make_shared<NoLogger>();
   return options;
 }

@@ -79,6 +79,7 @@ std::vector<model::Position> stored_positions(const RocksDb& db, model::Position
 }  // namespace
 
 base::Status SnapshotStore::put(std::string_view version, const Snapshot& snapshot) {
+  if (!db_) return closed();
   const std::uint32_t pieces = pieces_of(snapshot.bytes.size());
   if (pieces > kPiecesMax)
     return base::fail(base::Kind::kInvalid, "a snapshot of " +
@@ -100,19 +101,25 @@ base::Status SnapshotStore::put(std::string_view version, const Snapshot& snapsh
   return prune();
 }
 
+tl::unexpected<base::Error> SnapshotStore::closed() {
+  return base::fail(base::Kind::kFull, "no snapshots while the disk of the log is full");
+}
+
 base::Status SnapshotStore::prune() {
   const std::vector<model::Position> positions =
       stored_positions(*db_, model::Position(UINT64_MAX));
-  if (positions.size() <= kSnapshotsKept) return {};
+  if (positions.size() <= kSnapshotsKept) return db_->flush(Family::kSnapshots);
   const std::unique_ptr<RocksIterator> it = db_->iterate(Family::kSnapshots);
   const std::string keep_from = key_of(positions[kSnapshotsKept - 1], 0);
   for (it->seek({}); it->valid() && it->key() < keep_from; it->next())
     db_->remove(Family::kSnapshots, it->key());
-  return db_->write(RocksDb::Sync::kUnlogged);
+  KARST_TRY(db_->write(RocksDb::Sync::kUnlogged));
+  return db_->flush(Family::kSnapshots);
 }
 
 base::Result<std::optional<Snapshot>> SnapshotStore::latest(std::string_view version,
                                                             model::Position position) const {
+  if (!db_) return closed();
   for (const model::Position at : stored_positions(*db_, position)) {
     const std::optional<Header> header = read_header(*db_, at);
     if (!header || header->version != version) continue;

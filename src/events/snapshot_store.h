@@ -14,7 +14,9 @@ inline constexpr int kSnapshotsKept = 3;
 
 class SnapshotStore final : public Snapshots {
  public:
-  explicit SnapshotStore(std::shared_ptr<RocksDb> db) : db_(std::move(db)) {}
+  // From another opening of the same database, or null while there is none: then put and latest are
+  // refused with kFull.
+  void use(std::shared_ptr<RocksDb> db) { db_ = std::move(db); }
 
   base::Status put(std::string_view version, const Snapshot& snapshot) override;
   base::Result<std::optional<Snapshot>> latest(std::string_view version,
@@ -22,6 +24,7 @@ class SnapshotStore final : public Snapshots {
 
  private:
   base::Status prune();
+  static tl::unexpected<base::Error> closed();
   std::shared_ptr<RocksDb> db_;
 };
 

@@ -1,0 +1,278 @@
+// What the log does when its files are not what it wrote.
+#include <gtest/gtest.h>
+
+#include "tests/events/log_fixture.h"
+
+namespace karst::events::testing {
+namespace {
+
+constexpr std::uint64_t kSynced =
+    21;  // the high-water mark of the samples below: LogCreated and 20 events
+
+bool names_a_position(const std::string& message) {
+  const std::size_t at = message.find("position");
+  return at != std::string::npos && message.find_first_of("0123456789", at) != std::string::npos;
+}
+
+// A log of kSynced synced events and one buffered batch of two above them, as a crash leaves it.
+// `flushed`: the synced events are in a table, else in the write-ahead log.
+class Damage : public ::testing::Test {
+ protected:
+  void make(bool flushed) {
+    auto log = RocksLog::open(options_for(folder_ / "live"));
+    ASSERT_TRUE(log) << log.error().message;
+    for (int batch = 0; batch < 4; ++batch)
+      ASSERT_TRUE(append_numbered(**log, 5, Durability::kSynced));
+    if (flushed) {
+      log->reset();
+      log = RocksLog::open(options_for(folder_ / "live"));
+      ASSERT_TRUE(log) << log.error().message;
+    }
+    ASSERT_EQ((*log)->end().value(), kSynced + 1);
+    const auto files = files_with(folder_ / "live", ".log");
+    ASSERT_FALSE(files.empty());
+    wal_ = std::filesystem::path(files.back()).filename();
+    synced_size_ = std::filesystem::file_size(files.back());
+    ASSERT_TRUE(append_numbered(**log, 2, Durability::kBuffered));
+    wal_bytes_ = read_file(files.back());
+    ASSERT_GT(wal_bytes_.size(), synced_size_);
+    copy_folder(folder_ / "live", folder_ / "made");
+  }
+
+  // A fresh copy of the sample, to damage.
+  std::string fresh() {
+    copy_folder(folder_ / "made", folder_ / "log");
+    return folder_ / "log";
+  }
+
+  // Everything up to the mark is there, everything above `last` is gone, and the log goes on.
+  void expect_goes_on(std::uint64_t last, bool cut, const std::string& what) {
+    auto log = RocksLog::open(options_for(folder_ / "log"));
+    ASSERT_TRUE(log) << what << ": " << log.error().message;
+    EXPECT_EQ((*log)->open_report().cut.has_value(), cut) << what;
+    if (cut) {
+      EXPECT_EQ((*log)->open_report().cut->from.value(), last + 1) << what;
+      EXPECT_FALSE((*log)->open_report().cut->reason.empty()) << what;
+    }
+    ASSERT_EQ((*log)->end().value(), last + 1) << what;
+    ASSERT_TRUE(append_numbered(**log, 1, Durability::kSynced)) << what;
+    const auto read = read_all(**log);
+    ASSERT_TRUE(read) << what << ": " << read.error().message;
+    EXPECT_EQ(*read, last + 1) << what;
+  }
+
+  // Refused with a position, on opening or on reading.
+  void expect_corrupt(const std::string& what) {
+    const auto log = RocksLog::open(options_for(folder_ / "log"));
+    const auto read = log ? read_all(**log) : base::Result<std::uint64_t>(base::fail(log.error()));
+    ASSERT_FALSE(read) << what << ": nobody noticed";
+    EXPECT_EQ(read.error().kind, base::Kind::kCorrupt) << what << ": " << read.error().message;
+    EXPECT_TRUE(names_a_position(read.error().message)) << what << ": " << read.error().message;
+  }
+
+  TempFolder folder_;
+  std::string wal_;
+  std::string wal_bytes_;
+  std::size_t synced_size_ = 0;
+};
+
+TEST_F(Damage, ATailTornAtAnyByteAboveTheMarkIsCut) {
+  make(false);
+  for (std::size_t size = synced_size_; size <= wal_bytes_.size(); ++size) {
+    write_file(fresh() + "/" + wal_, wal_bytes_.substr(0, size));
+    const bool whole = size == wal_bytes_.size();
+    expect_goes_on(whole ? kSynced + 2 : kSynced, !whole && size > synced_size_,
+                   "cut to " + std::to_string(size));
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_F(Damage, ATailTornAtAnyByteBelowTheMarkIsRefusedAndLeftAsItIs) {
+  make(false);
+  const std::string log = fresh();
+  // The last synced batch, byte by byte, then the rest in steps.
+  const std::size_t batch = (synced_size_ - 100) / 5;
+  for (std::size_t size = synced_size_ - 1; size > 0;
+       size -= size > synced_size_ - batch ? 1 : std::min<std::size_t>(size, 61)) {
+    write_file(log + "/" + wal_, wal_bytes_.substr(0, size));
+    expect_corrupt("cut to " + std::to_string(size));
+    ASSERT_EQ(read_file(log + "/" + wal_).size(), size) << "the evidence is gone";
+  }
+  write_file(log + "/" + wal_, wal_bytes_);
+  expect_goes_on(kSynced + 2, false, "put back");
+}
+
+TEST_F(Damage, ABitFlippedBelowTheMarkIsRefused) {
+  make(false);
+  const std::string log = fresh();
+  for (std::size_t at = 0; at < synced_size_; at += 23) {
+    std::string bytes = wal_bytes_;
+    bytes[at] = static_cast<char>(bytes[at] ^ (1 << (at % 8)));
+    write_file(log + "/" + wal_, bytes);
+    expect_corrupt("bit flipped at " + std::to_string(at));
+    ASSERT_EQ(read_file(log + "/" + wal_), bytes) << "the evidence is gone";
+  }
+}
+
+TEST_F(Damage, ABitFlippedAboveTheMarkIsCut) {
+  make(false);
+  for (std::size_t at = synced_size_; at < wal_bytes_.size(); at += 3) {
+    std::string bytes = wal_bytes_;
+    bytes[at] = static_cast<char>(bytes[at] ^ (1 << (at % 8)));
+    write_file(fresh() + "/" + wal_, bytes);
+    expect_goes_on(kSynced, true, "bit flipped at " + std::to_string(at));
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_F(Damage, ABitFlippedAboveTheMarkWithMoreBehindItIsCutFromThere) {
+  make(false);
+  std::string bytes;
+  {
+    // Three more batches above the mark.
+    auto log = RocksLog::open(options_for(folder_ / "live"));
+    ASSERT_TRUE(log);
+    const std::string wal = files_with(folder_ / "live", ".log").back();
+    ASSERT_TRUE(append_numbered(**log, 1, Durability::kSynced));
+    const std::size_t synced = std::filesystem::file_size(wal);
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(append_numbered(**log, 1, Durability::kBuffered));
+    bytes = read_file(wal);
+    bytes[synced + 20] = static_cast<char>(bytes[synced + 20] ^ 4);
+    copy_folder(folder_ / "live", folder_ / "log");
+    write_file((folder_ / "log") + "/" + std::string(std::filesystem::path(wal).filename()), bytes);
+  }
+  expect_goes_on(kSynced + 3, true, "first of three batches");
+}
+
+TEST_F(Damage, ABitFlippedInATableIsNeverSilent) {
+  make(true);
+  const std::string log = fresh();
+  const auto tables = files_with(log, ".sst");
+  ASSERT_FALSE(tables.empty());
+  int refused = 0;
+  int samples = 0;
+  for (const std::string& table : tables) {
+    const std::string whole = read_file(table);
+    for (std::size_t at = 0; at < whole.size(); at += 41) {
+      fresh();
+      std::string bytes = whole;
+      bytes[at] = static_cast<char>(bytes[at] ^ (1 << (at % 8)));
+      write_file(table, bytes);
+      const auto opened = RocksLog::open(options_for(log));
+      // read_all checks every event that it does return.
+      const auto read =
+          opened ? read_all(**opened) : base::Result<std::uint64_t>(base::fail(opened.error()));
+      ++samples;
+      if (read) {
+        EXPECT_EQ(*read, kSynced + 2) << "bit flipped at " << at;
+        continue;
+      }
+      ++refused;
+      EXPECT_EQ(read.error().kind, base::Kind::kCorrupt) << read.error().message;
+      EXPECT_TRUE(names_a_position(read.error().message)) << read.error().message;
+    }
+  }
+  // What is not refused lies in statistics that nothing reads.
+  EXPECT_GT(refused * 3, samples) << refused << " of " << samples;
+}
+
+TEST_F(Damage, AnOlderTableWithAFlippedBitIsFoundByReading) {
+  make(true);
+  const std::string log = fresh();
+  const std::string table = files_with(log, ".sst").front();
+  std::string bytes = read_file(table);
+  bytes[30] = static_cast<char>(bytes[30] ^ 1);
+  write_file(table, bytes);
+  expect_corrupt("first block");
+}
+
+TEST_F(Damage, EveryMissingFileIsRefusedOrNotNeeded) {
+  make(true);
+  int refused = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_ / "made")) {
+    const std::string name = entry.path().filename();
+    std::filesystem::remove(fresh() + "/" + name);
+    const bool needed = name == "CURRENT" || name == "high-water" ||
+                        name.starts_with("MANIFEST-") || name.ends_with(".sst");
+    if (needed) {
+      expect_corrupt("without " + name);
+      ++refused;
+    } else if (name == wal_) {
+      expect_goes_on(kSynced, false, "without " + name);  // it held nothing below the mark
+    } else {
+      expect_goes_on(kSynced + 2, false, "without " + name);
+    }
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GE(refused, 4);
+}
+
+TEST_F(Damage, AMissingWriteAheadLogWithSyncedEventsIsRefused) {
+  make(false);
+  std::filesystem::remove(fresh() + "/" + wal_);
+  expect_corrupt("without " + wal_);
+}
+
+TEST_F(Damage, AnEmptyOrGarbledCurrentIsRefused) {
+  make(true);
+  for (const char* bytes : {"", "MANIFEST-999999\n", "garbage"}) {
+    write_file(fresh() + "/CURRENT", bytes);
+    expect_corrupt(std::string("CURRENT is ") + bytes);
+  }
+}
+
+TEST_F(Damage, AFlippedBitInTheManifestIsNeverSilent) {
+  make(true);
+  std::string name;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_ / "made"))
+    if (entry.path().filename().string().starts_with("MANIFEST-")) name = entry.path().filename();
+  const std::string whole = read_file((folder_ / "made") + "/" + name);
+  for (std::size_t at = 0; at < whole.size(); at += 13) {
+    std::string bytes = whole;
+    bytes[at] = static_cast<char>(bytes[at] ^ 16);
+    write_file(fresh() + "/" + name, bytes);
+    expect_corrupt("manifest flipped at " + std::to_string(at));
+  }
+}
+
+TEST_F(Damage, ADamagedMarkIsRefusedAndOneTornSlotIsNot) {
+  make(true);
+  const std::string whole = read_file((folder_ / "made") + "/high-water");
+  for (const std::size_t at : {std::size_t{10}, std::size_t{4096 + 10}}) {
+    std::string bytes = whole;
+    bytes[at] = static_cast<char>(bytes[at] ^ 1);
+    write_file(fresh() + "/high-water", bytes);
+    expect_goes_on(kSynced + 2, false, "slot at " + std::to_string(at));
+  }
+  std::string bytes = whole;
+  bytes[10] = static_cast<char>(bytes[10] ^ 1);
+  bytes[4096 + 10] = static_cast<char>(bytes[4096 + 10] ^ 1);
+  write_file(fresh() + "/high-water", bytes);
+  const auto log = RocksLog::open(options_for(folder_ / "log"));
+  ASSERT_FALSE(log);
+  EXPECT_EQ(log.error().kind, base::Kind::kCorrupt);
+  EXPECT_NE(log.error().message.find("high-water"), std::string::npos);
+}
+
+TEST_F(Damage, ALogThatWasPutBackToAnOlderCopyIsRefused) {
+  make(true);
+  // The database of an hour ago under the mark of now.
+  auto log = RocksLog::open(options_for(folder_ / "live"));
+  ASSERT_TRUE(log);
+  ASSERT_TRUE(append_numbered(**log, 30, Durability::kSynced));
+  log->reset();
+  write_file(fresh() + "/high-water", read_file((folder_ / "live") + "/high-water"));
+  expect_corrupt("older database");
+}
+
+TEST_F(Damage, AReaderRefusesTheSame) {
+  make(false);
+  write_file(fresh() + "/" + wal_, wal_bytes_.substr(0, synced_size_ - 10));
+  const auto reader = RocksLog::open_reader(folder_ / "log", folder_ / "scratch");
+  ASSERT_FALSE(reader);
+  EXPECT_EQ(reader.error().kind, base::Kind::kCorrupt);
+  EXPECT_TRUE(names_a_position(reader.error().message)) << reader.error().message;
+}
+
+}  // namespace
+}  // namespace karst::events::testing

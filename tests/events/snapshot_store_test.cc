@@ -1,0 +1,98 @@
+#include "events/snapshot_store.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/events/log_fixture.h"
+
+namespace karst::events::testing {
+namespace {
+
+class SnapshotStoreTest : public ::testing::Test {
+ protected:
+  void SetUp() override { open(); }
+  void open() {
+    log_.reset();
+    auto log = RocksLog::open(options_for(folder_ / "log"));
+    ASSERT_TRUE(log) << log.error().message;
+    log_ = std::move(*log);
+  }
+  void put(std::uint64_t position, const std::string& bytes, std::string_view version = "v1") {
+    const auto status = log_->snapshots().put(version, {model::Position(position), bytes});
+    ASSERT_TRUE(status) << status.error().message;
+  }
+  std::string latest(std::uint64_t position, std::string_view version = "v1") {
+    const auto found = log_->snapshots().latest(version, model::Position(position));
+    EXPECT_TRUE(found);
+    if (!found || !*found) return "none";
+    return std::to_string((*found)->position.value()) + ":" + (*found)->bytes.substr(0, 10);
+  }
+  TempFolder folder_;
+  std::unique_ptr<RocksLog> log_;
+};
+
+TEST_F(SnapshotStoreTest, TheNewestAtOrBeforeAPosition) {
+  EXPECT_EQ(latest(100), "none");
+  put(10, "ten");
+  put(20, "twenty");
+  EXPECT_EQ(latest(9), "none");
+  EXPECT_EQ(latest(10), "10:ten");
+  EXPECT_EQ(latest(19), "10:ten");
+  EXPECT_EQ(latest(20), "20:twenty");
+  EXPECT_EQ(latest(UINT64_MAX), "20:twenty");
+}
+
+TEST_F(SnapshotStoreTest, AnotherVersionIsPassedOver) {
+  put(10, "ten", "v1");
+  put(20, "twenty", "v2");
+  EXPECT_EQ(latest(30, "v1"), "10:ten");
+  EXPECT_EQ(latest(30, "v2"), "20:twenty");
+  EXPECT_EQ(latest(30, "v3"), "none");
+}
+
+TEST_F(SnapshotStoreTest, LargeAndEmptyOnesComeBack) {
+  std::string large(5'000'001, '\0');
+  for (std::size_t i = 0; i < large.size(); ++i) large[i] = static_cast<char>(i * i >> 7);
+  put(5, large);
+  put(6, "");
+  open();  // a clean close keeps them
+  const auto found = log_->snapshots().latest("v1", model::Position(5));
+  ASSERT_TRUE(found && *found);
+  EXPECT_EQ((*found)->bytes, large);
+  EXPECT_EQ(latest(6), "6:");
+}
+
+TEST_F(SnapshotStoreTest, OnlyAFewAreKept) {
+  for (std::uint64_t position = 1; position <= 10; ++position)
+    put(position, std::string(2'000'000, 'x'));
+  EXPECT_EQ(latest(10), "10:xxxxxxxxxx");
+  EXPECT_EQ(latest(8), "8:xxxxxxxxxx");
+  EXPECT_EQ(latest(7), "none");
+}
+
+TEST_F(SnapshotStoreTest, ADamagedOneIsPassedOver) {
+  put(10, "ten");
+  // Right size, wrong bytes; then one whose pieces are missing.
+  auto db = std::shared_ptr<RocksDb>();
+  log_.reset();
+  {
+    auto opened = RocksDb::open(folder_ / "log", Recovery::kTornTail);
+    ASSERT_TRUE(opened) << opened.error().message;
+    db = std::move(*opened);
+    SnapshotStore store;
+    store.use(db);
+    ASSERT_TRUE(store.put("v1", {model::Position(20), "twenty"}));
+    ASSERT_TRUE(store.put("v1", {model::Position(30), "thirty"}));
+    const std::string piece("\0\0\0\1", 4);
+    db->put(Family::kSnapshots, std::string(PositionKey(model::Position(20)).view()) + piece,
+            "twentx", {});
+    db->remove(Family::kSnapshots, std::string(PositionKey(model::Position(30)).view()) + piece);
+    ASSERT_TRUE(db->write(RocksDb::Sync::kYes));
+    store.use(nullptr);
+    db.reset();
+  }
+  open();
+  EXPECT_EQ(latest(40), "10:ten");
+}
+
+}  // namespace
+}  // namespace karst::events::testing
