@@ -1,12 +1,15 @@
 // Negative controls: mistakes put in on purpose are found, by the checkers that are meant to find
 // them.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 
 #include "engine/replay.h"
 #include "events/codec.h"
+#include "tests/simulation/log_file.h"
 #include "tests/simulation/runner.h"
 
 namespace karst::simulation {
@@ -36,18 +39,6 @@ TEST(Planted, ACommandSentBeforeItsAppendIsFound) {
 TEST(Planted, AnAcknowledgementBeforeItsAppendIsFound) {
   EXPECT_TRUE(found_within(Plant::kAcknowledgeBeforeAppend, "acknowledgement"));
   EXPECT_FALSE(found_within(Plant::kNone, "acknowledgement"));
-}
-
-events::Record record_of(const events::Event& event) {
-  events::Record record;
-  record.log_time = event.envelope.log_time;
-  record.wall_time = event.envelope.wall_time;
-  record.causation = event.envelope.causation;
-  record.correlation = event.envelope.correlation;
-  record.type = event.envelope.type;
-  record.stream = std::string(event.envelope.stream);
-  record.payload = std::string(event.payload);
-  return record;
 }
 
 // One run's log, and copies of it with one event changed or dropped.
@@ -150,6 +141,20 @@ TEST_F(Tampered, AnAlteredDigestIsNamedAtItsRound) {
   const auto copy = copy_with(
       at, [](events::Body& body) { std::get<events::RoundClosed>(body).state_digest.low ^= 1; });
   EXPECT_EQ(round_named(*copy), at);
+}
+
+// Exit code of a program of this build with the log as its argument.
+int decide_again(const std::string& program, const std::string& file) {
+  const std::string command = std::string(KARST_BINARY_DIR) + "/" + program + " '" + file + "'";
+  const int status = std::system(command.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST_F(Tampered, AChangedConstantInAReconcilerIsFound) {
+  const std::string file = testing::TempDir() + "simulated.log";
+  ASSERT_TRUE(save_log(*original_, file));
+  EXPECT_EQ(decide_again("karst_simulate_verify", file), 0);
+  EXPECT_EQ(decide_again("karst_simulate_mutant", file), 1);
 }
 
 }  // namespace
