@@ -5,7 +5,9 @@
 // order or adding a field changes digests and makes old snapshots unreadable (they carry a version and are disposable).
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <set>
@@ -31,8 +33,9 @@ class ByteWriter {
 
  private:
   void raw(std::uint64_t value) {
+    static_assert(std::endian::native == std::endian::little);
     char bytes[8];
-    for (int i = 0; i < 8; ++i) bytes[i] = static_cast<char>(value >> (8 * i));
+    std::memcpy(bytes, &value, 8);
     bytes_.append(bytes, 8);
   }
   template <class T>
@@ -106,8 +109,7 @@ class ByteReader {
       return 0;
     }
     std::uint64_t value = 0;
-    for (int i = 0; i < 8; ++i)
-      value |= static_cast<std::uint64_t>(static_cast<unsigned char>(rest_[static_cast<std::size_t>(i)])) << (8 * i);
+    std::memcpy(&value, rest_.data(), 8);
     rest_.remove_prefix(8);
     return value;
   }

@@ -3,6 +3,7 @@
 // It finds differences; it does not resist an attacker (the Merkle tree over the log does that).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,6 +17,12 @@ struct Hash128 {
 };
 
 Hash128 hash128(std::string_view bytes, std::uint64_t seed = 0);
+
+// For look-up tables; never on disk.
+struct FastHash {
+  using is_avalanching = void;
+  std::size_t operator()(std::string_view text) const;
+};
 
 class SetDigest {
  public:
@@ -33,30 +40,6 @@ class SetDigest {
 
  private:
   Hash128 sum_;
-};
-
-// Collects the fields of one element as bytes, unambiguously: numbers are 8 bytes little-endian, strings are preceded by
-// their length. Reused between elements so that hashing allocates nothing.
-class FieldBytes {
- public:
-  void clear() { bytes_.clear(); }
-  FieldBytes& add(std::int64_t number) {
-    char raw[8];
-    const auto value = static_cast<std::uint64_t>(number);
-    for (int i = 0; i < 8; ++i) raw[i] = static_cast<char>(value >> (8 * i));
-    bytes_.append(raw, 8);
-    return *this;
-  }
-  FieldBytes& add(std::string_view text) {
-    add(static_cast<std::int64_t>(text.size()));
-    bytes_.append(text);
-    return *this;
-  }
-  std::string_view view() const { return bytes_; }
-  Hash128 hash(std::uint64_t seed) const { return hash128(bytes_, seed); }
-
- private:
-  std::string bytes_;
 };
 
 }  // namespace karst::base

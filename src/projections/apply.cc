@@ -30,9 +30,15 @@ void Apply::release_shape(const model::ShapeHash& hash) const {
     s.shapes_.edit(hash, [](ShapeRow& shape) { --shape.users; });
 }
 
-void Apply::note_pod_event(const std::string* node) const {
-  if (node == nullptr) return;
-  s.activity_.edit(model::NodeName(*node), [&](ActivityRow& row) { row.last_pod_event = now; });
+// Whether the claim of that node has become vacant, or is so no more.
+void Apply::index_vacancy(const std::string& node) const {
+  const NodeRow* row = s.nodes_.find(model::NodeName(node));
+  const ClaimRow* claim = row == nullptr ? nullptr : s.claim_by_provider_id(row->node.provider_id);
+  if (claim != nullptr) s.index_vacancy(*claim);
+}
+
+void Apply::note_pod_event(const std::string& node) const {
+  s.activity_.edit(model::NodeName(node), [&](ActivityRow& row) { row.last_pod_event = now; });
 }
 
 void Apply::operator()(const events::PodObserved& e) const {
@@ -40,21 +46,27 @@ void Apply::operator()(const events::PodObserved& e) const {
   const bool known = before != nullptr;
   const bool was_bound = known && before->node != nullptr;
   const bool counted = known && before->reschedulable();
+  const std::string left = was_bound && *before->node != e.pod.node.str() ? *before->node : std::string();
   const model::ShapeHash old_shape = known ? before->shape_hash : model::ShapeHash{};
   if (!known || old_shape != e.pod.shape) use_shape(e.pod.shape);
   const ShapeRow* shape = s.shapes_.find(e.pod.shape);
   const PodRow& row = s.pods_.observe(e.pod, &shape->shape, at.position, now);
   if (known && old_shape != e.pod.shape) release_shape(old_shape);
-  const bool ended = counted && !row.reschedulable();
-  if (!row.daemon() && row.node != nullptr && (!was_bound || ended)) note_pod_event(row.node);
+  const bool counts = row.reschedulable();
+  if (!left.empty()) index_vacancy(left);
+  if (row.node == nullptr) return;
+  if (!row.daemon() && (!was_bound || (counted && !counts))) note_pod_event(*row.node);
+  if (!was_bound || counted != counts || !left.empty()) index_vacancy(*row.node);
 }
 
 void Apply::operator()(const events::PodGone& e) const {
   const PodRow* row = s.pods_.find(e.uid.str());
   if (row == nullptr) return;
-  if (!row->daemon()) note_pod_event(row->node);
+  const std::string node = row->node == nullptr ? std::string() : *row->node;
+  if (!row->daemon() && !node.empty()) note_pod_event(node);
   const model::ShapeHash shape = row->shape_hash;
   s.pods_.erase(e.uid.str());
+  if (!node.empty()) index_vacancy(node);
   release_shape(shape);
   forget_subject("pod/" + e.uid.str());
 }
@@ -88,6 +100,7 @@ void Apply::operator()(const events::NodeObserved& e) const {
       node.tainted_at = at.position;
   });
   if (!row.node.provider_id.empty()) s.node_by_provider_id_[row.node.provider_id] = row.node.name;
+  s.index_node(row.node.name);
   join(row.node);
 }
 
@@ -96,8 +109,9 @@ void Apply::operator()(const events::NodeObserved& e) const {
 void Apply::join(const model::Node& node) const {
   const ClaimRow* claim = s.claim_by_provider_id(node.provider_id);
   if (claim == nullptr) return;
-  s.claims_.edit(model::ClaimName(claim->claim.name), [&](ClaimRow& row) {
+  s.edit_claim(model::ClaimName(claim->claim.name), [&](ClaimRow& row) {
     row.node = node.name;
+    row.node_leaving = node.deletion_millis != 0;
     if (row.registered_at.value() == 0 && model::label_value(node.labels, model::kRegisteredLabel) == "true")
       row.registered_at = now;
     if (row.initialized_at.value() == 0 && model::label_value(node.labels, model::kInitializedLabel) == "true")
@@ -108,14 +122,17 @@ void Apply::join(const model::Node& node) const {
 void Apply::operator()(const events::NodeGone& e) const {
   const NodeRow* row = s.nodes_.find(e.name);
   if (row == nullptr || row->node.uid != e.uid) return;
+  if (const ClaimRow* claim = s.claim_by_provider_id(row->node.provider_id))
+    s.edit_claim(model::ClaimName(claim->claim.name), [](ClaimRow& left) { left.node_leaving = true; });
   s.node_by_provider_id_.erase(row->node.provider_id);
   s.nodes_.erase(e.name);
+  s.index_node(e.name);
   s.activity_.erase(e.name);
   forget_subject("node/" + e.name.str());
 }
 
 void Apply::operator()(const events::NodeClaimObserved& e) const {
-  const ClaimRow& row = s.claims_.edit(e.claim.name, [&](ClaimRow& claim) {
+  const ClaimRow& row = s.edit_claim(e.claim.name, [&](ClaimRow& claim) {
     const bool replaced = !claim.claim.uid.empty() && claim.claim.uid != e.claim.uid;
     if (replaced) claim = ClaimRow{};
     claim.claim = e.claim;
@@ -127,8 +144,6 @@ void Apply::operator()(const events::NodeClaimObserved& e) const {
     if (claim.root == Position()) claim.root = at.position;
     if (!claim.launched() && !e.claim.provider_id.empty()) adopt(claim, e.claim);
   });
-  if (!row.claim.uid.empty()) s.claim_by_uid_[row.claim.uid] = row.claim.name;
-  if (row.launched()) s.claim_by_provider_id_[row.instance.provider_id] = row.claim.name;
   if (const NodeRow* node = s.node_of(row)) join(model::Node(node->node));
 }
 
@@ -156,11 +171,9 @@ void Apply::operator()(const events::NodeClaimGone& e) const {
 void Apply::drop_claim(const model::ClaimName& name) const {
   const ClaimRow* row = s.claims_.find(name);
   if (row == nullptr) return;
-  s.claim_by_uid_.erase(row->claim.uid);
-  if (row->launched()) s.claim_by_provider_id_.erase(row->instance.provider_id);
   for (const PodRow* pod : s.pods_.expected_on_claim(name.str()))
     s.pods_.expect(std::string(pod->uid.str()), {}, {}, LogTime(0));
-  s.claims_.erase(name);
+  s.erase_claim(name);
   forget_subject("nodeclaim/" + name.str());
 }
 
@@ -253,7 +266,7 @@ void Apply::forget_message(Position position) const {
 void Apply::interrupt(model::ClaimName name, const model::Interruption& message) const {
   const InterruptionRow* logged = s.interruptions_.find(message.message);
   if (message.kind == model::InterruptionKind::kOther || message.kind == model::InterruptionKind::kRebalanceRecommendation) return;
-  s.claims_.edit(name, [&](ClaimRow& row) {
+  s.edit_claim(name, [&](ClaimRow& row) {
     if (row.interrupted_at.value() == 0) {
       row.interrupted_at = now;
       row.interruption_kind = message.kind;
@@ -278,6 +291,8 @@ void Apply::observe_instance(const model::Instance& instance, bool listed) const
     row.listed = row.listed || listed;
     row.missing = false;
   });
+  s.instances_by_claim_[instance.claim].insert(instance.provider_id);
+  s.index_instance(instance.provider_id);
   const ClaimRow* claim = s.claim_by_uid(instance.claim);
   if (claim == nullptr || claim->launched() || instance.state == model::InstanceState::kShuttingDown) return;
   // Only the attempt that is under way or unclear may claim its instance; a refused one that shows up late is an orphan.
@@ -287,19 +302,30 @@ void Apply::observe_instance(const model::Instance& instance, bool listed) const
 
 void Apply::operator()(const events::InstanceGone& e) const {
   s.instances_.edit_if(e.provider_id, [](InstanceRow& row) { row.missing = true; });
+  s.index_instance(e.provider_id);
 }
 
 void Apply::instance_found(const model::ProviderId& id) const {
   s.instances_.edit_if(id, [&](InstanceRow& row) { row.found_at = now; });
   if (const ClaimRow* claim = s.claim_by_provider_id(id))
-    s.claims_.edit(model::ClaimName(claim->claim.name), [&](ClaimRow& row) { row.found_at = now; });
+    s.edit_claim(model::ClaimName(claim->claim.name), [&](ClaimRow& row) { row.found_at = now; });
 }
 
 void Apply::instance_gone(const model::ProviderId& id) const {
+  if (const InstanceRow* row = s.instances_.find(id)) {
+    const auto siblings = s.instances_by_claim_.find(row->instance.claim);
+    if (siblings != s.instances_by_claim_.end()) {
+      siblings->second.erase(id);
+      if (siblings->second.empty()) s.instances_by_claim_.erase(siblings);
+    }
+  }
   s.instances_.erase(id);
+  s.index_instance(id);
   forget_subject("instance/" + id.str());
+  if (const NodeRow* node = s.node_by_provider_id(id))
+    s.nodes_.edit(model::NodeName(node->node.name), [&](NodeRow& row) { row.machine_gone_at = now; });
   if (const ClaimRow* claim = s.claim_by_provider_id(id))
-    s.claims_.edit(model::ClaimName(claim->claim.name), [&](ClaimRow& row) {
+    s.edit_claim(model::ClaimName(claim->claim.name), [&](ClaimRow& row) {
       if (row.gone_at.value() == 0) row.gone_at = now;
     });
 }

@@ -1,6 +1,8 @@
 // The visitor that folds one event into the state: one overload per alternative of events::Body. Internal to projections.
 #pragma once
 
+#include <utility>
+
 #include "events/body.h"
 #include "projections/cluster_state.h"
 
@@ -48,11 +50,17 @@ struct Apply {
   void operator()(const events::LogTailCut& e) const;
 
  private:
+  template <class Change>
+  void edit_claim_if(const model::ClaimName& name, Change&& change) const {
+    if (s.claims_.contains(name)) s.edit_claim(name, std::forward<Change>(change));
+  }
+
   friend struct OnOutcome;
   friend struct OnCommand;
   void use_shape(const model::ShapeHash& hash) const;
   void release_shape(const model::ShapeHash& hash) const;
-  void note_pod_event(const std::string* node) const;
+  void note_pod_event(const std::string& node) const;
+  void index_vacancy(const std::string& node) const;
   void forget_subject(const std::string& subject) const;
   void join(const model::Node& node) const;
   void adopt(ClaimRow& row, const model::NodeClaim& claim) const;

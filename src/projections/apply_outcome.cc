@@ -45,7 +45,7 @@ struct OnCommand {
 
   ClusterState& s() const { return fold.s; }
   void operator()(const model::CreateNodeClaim& c) const {
-    s().claims_.edit(c.claim.name, [&](ClaimRow& row) {
+    s().edit_claim(c.claim.name, [&](ClaimRow& row) {
       row.claim = c.claim;
       row.create_command = fold.at.position;
       row.position = fold.at.position;
@@ -55,7 +55,7 @@ struct OnCommand {
   }
   void operator()(const model::DeleteObject& c) const {
     if (c.object.kind != model::ObjectKind::kNodeClaim) return;
-    s().claims_.edit_if(model::ClaimName(c.object.name), [&](ClaimRow& row) {
+    fold.edit_claim_if(model::ClaimName(c.object.name), [&](ClaimRow& row) {
       if (row.delete_requested_at.value() != 0) return;
       row.delete_requested_at = fold.now;
       row.leave_root = fold.at.correlation == Position() ? fold.at.position : fold.at.correlation;
@@ -64,7 +64,7 @@ struct OnCommand {
   }
   void operator()(const model::Launch& c) const {
     for (const model::LaunchItem& item : c.items)
-      s().claims_.edit_if(item.name, [&](ClaimRow& row) {
+      fold.edit_claim_if(item.name, [&](ClaimRow& row) {
         row.attempts = item.attempt;
         row.launch_command = fold.at.position;
         row.launch_refused = false;
@@ -73,14 +73,14 @@ struct OnCommand {
   }
   void operator()(const model::Terminate& c) const {
     if (const ClaimRow* claim = s().claim_by_provider_id(c.provider_id))
-      s().claims_.edit(model::ClaimName(claim->claim.name), [&](ClaimRow& row) { row.terminate_requested_at = fold.now; });
+      s().edit_claim(model::ClaimName(claim->claim.name), [&](ClaimRow& row) { row.terminate_requested_at = fold.now; });
   }
   void operator()(const model::TaintNode& c) const {
     // A taint on a claim that is not leaving opens a voluntary removal; taking it off calls it off.
     const NodeRow* node = s().nodes_.find(c.node);
     const ClaimRow* claim = node == nullptr ? nullptr : s().claim_by_provider_id(node->node.provider_id);
     if (claim == nullptr || c.taint.key != model::kDisruptedTaintKey) return;
-    s().claims_.edit(model::ClaimName(claim->claim.name), [&](ClaimRow& row) { row.candidate = c.add && !row.leaving(); });
+    s().edit_claim(model::ClaimName(claim->claim.name), [&](ClaimRow& row) { row.candidate = c.add && !row.leaving(); });
   }
   template <class Other>
   void operator()(const Other&) const {}
@@ -139,7 +139,7 @@ void Apply::operator()(const model::CommandAbandoned& e) const {
   back_off(model::subject_of(spec), model::kind_of(spec), model::RefusalCode::kRetry);
   if (const auto* launch = std::get_if<model::Launch>(&spec)) {
     for (const model::LaunchItem& item : launch->items)
-      s.claims_.edit_if(item.name, [&](ClaimRow& claim) {
+      edit_claim_if(item.name, [&](ClaimRow& claim) {
         if (claim.launch_command != e.command || claim.launched()) return;
         claim.launch_refused = true;
         claim.launch_code = model::RefusalCode::kRetry;
@@ -163,11 +163,10 @@ struct OnOutcome {
     if (row == nullptr) return;
     if (done()) {
       if (row->observed || outcome.object_uid.empty()) return;
-      s().claims_.edit(c.claim.name, [&](ClaimRow& claim) {
+      s().edit_claim(c.claim.name, [&](ClaimRow& claim) {
         claim.claim.uid = model::ClaimUid(outcome.object_uid);
         claim.confirmed_at = fold.now;
       });
-      s().claim_by_uid_[model::ClaimUid(outcome.object_uid)] = c.claim.name;
     } else if (!row->observed && row->claim.uid.empty()) {
       fold.drop_claim(c.claim.name);  // it was never made: its pods ask again
     }
@@ -182,7 +181,7 @@ struct OnOutcome {
       });
     for (const model::Instance& instance : outcome.instances) fold.observe_instance(instance, false);
     for (const model::LaunchItem& item : c.items)
-      s().claims_.edit_if(item.name, [&](ClaimRow& claim) {
+      fold.edit_claim_if(item.name, [&](ClaimRow& claim) {
         if (claim.launched() || claim.attempts != item.attempt || claim.claim.uid != item.claim) return;
         claim.launch_refused = true;  // refused, or left out of a partial fleet
         claim.launch_code = done() ? model::RefusalCode::kCapacity : outcome.code;
@@ -203,7 +202,7 @@ struct OnOutcome {
     const ClaimRow* claim = s().claim_by_uid(c.claim);
     if (claim == nullptr || claim->launched()) return;
     // Proven absent. A launch that is still in doubt has ended without an instance.
-    s().claims_.edit(model::ClaimName(claim->claim.name), [&](ClaimRow& row) {
+    s().edit_claim(model::ClaimName(claim->claim.name), [&](ClaimRow& row) {
       row.launch_refused = true;
       if (row.launch_code == model::RefusalCode::kNone) row.launch_code = model::RefusalCode::kRetry;
       if (row.leaving() && row.gone_at.value() == 0) row.gone_at = fold.now;
@@ -235,12 +234,11 @@ struct OnOutcome {
 };
 
 void Apply::launched(const model::ClaimName& name, const model::Instance& instance) const {
-  const ClaimRow& row = s.claims_.edit(model::ClaimName(name), [&](ClaimRow& claim) {
+  const ClaimRow& row = s.edit_claim(model::ClaimName(name), [&](ClaimRow& claim) {
     claim.instance = instance;
     claim.launched_at = now;
     claim.claim.requirements.clear();  // hundreds of instance types that nobody asks for any more
   });
-  s.claim_by_provider_id_[instance.provider_id] = row.claim.name;
   // A message about this instance may have come before the launch's answer.
   if (const auto waiting = s.unmatched_.find(instance.provider_id); waiting != s.unmatched_.end()) {
     for (const model::MessageId& message : waiting->second) {
@@ -252,6 +250,16 @@ void Apply::launched(const model::ClaimName& name, const model::Instance& instan
   if (const NodeRow* node = s.node_of(row)) join(model::Node(node->node));
 }
 
+// A launch or create that is sent again because its first answer was unclear may still have taken effect: a refusal for
+// reasons of the moment speaks of this send only.
+static bool proves_nothing(const CommandRow& row, const model::Outcome& outcome) {
+  const model::CommandKind kind = model::kind_of(row.command.spec);
+  return outcome.kind == model::OutcomeKind::kRefused && row.attempt > 1 &&
+         (kind == model::CommandKind::kLaunch || kind == model::CommandKind::kCreateNodeClaim) &&
+         (outcome.code == model::RefusalCode::kRetry || outcome.code == model::RefusalCode::kThrottled ||
+          outcome.code == model::RefusalCode::kDenied);
+}
+
 void Apply::operator()(const model::Outcome& e) const {
   const CommandRow* row = s.commands_.find(e.command);
   if (row == nullptr) {  // it has ended otherwise; what it tells of instances still counts
@@ -259,7 +267,7 @@ void Apply::operator()(const model::Outcome& e) const {
     return;
   }
   if (e.kind != model::OutcomeKind::kDone && e.attempt < row->attempt) return;  // a newer attempt is under way
-  if (e.kind == model::OutcomeKind::kUnclear) {
+  if (e.kind == model::OutcomeKind::kUnclear || proves_nothing(*row, e)) {
     s.commands_.edit(e.command, [&](CommandRow& open) {
       open.state = CommandState::kUnclear;
       open.unclear_at = now;

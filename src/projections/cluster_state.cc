@@ -71,6 +71,96 @@ LogTime ClusterState::not_before(const std::string& subject, model::CommandKind 
   return row == nullptr ? LogTime(0) : row->not_before;
 }
 
+namespace {
+
+// Nothing is left to do for the claim unless something happens to it.
+bool settled(const ClaimRow& row) {
+  if (!row.observed || row.initialized_at.value() == 0 || row.leaving() || row.node_leaving || row.candidate || row.gone_at.value() != 0 ||
+      row.interrupted_at.value() != 0 || !row.claim.has_finalizer || row.claim.provider_id != row.instance.provider_id)
+    return false;
+  for (const model::Condition& condition : row.claim.conditions)
+    if (condition.type == "Ready") return condition.status == model::ConditionStatus::kTrue;
+  return false;
+}
+
+LogTime expiry_of(const ClaimRow& row) {
+  const bool expires = row.claim.expire_after_millis.has_value() && row.claim.creation_millis != 0;
+  return expires ? LogTime(row.claim.creation_millis + *row.claim.expire_after_millis) : LogTime(0);
+}
+
+}  // namespace
+
+bool ClusterState::owned(const model::Instance& instance) const {
+  const ClaimRow* claim = claim_by_uid(instance.claim);
+  if (claim == nullptr) return false;
+  if (claim->launched()) return claim->instance.provider_id == instance.provider_id;
+  return !claim->launch_refused && claim->attempts == instance.attempt;
+}
+
+void ClusterState::index_claim(const model::ClaimName& name, const ClaimRow& row) {
+  if (!row.claim.uid.empty()) claim_by_uid_[row.claim.uid] = name;
+  if (row.launched()) claim_by_provider_id_[row.instance.provider_id] = name;
+  if (!settled(row)) restless_.insert(name);
+  if (settled(row) && expiry_of(row).value() != 0) expiries_.insert({expiry_of(row), name});
+  index_vacancy(row);
+  if (row.launched()) index_node_of(row.instance.provider_id);
+  const auto instances = instances_by_claim_.find(row.claim.uid);
+  if (instances == instances_by_claim_.end()) return;
+  for (const model::ProviderId& id : instances->second) index_instance(id);
+}
+
+void ClusterState::unindex_claim(const model::ClaimName& name, const ClaimRow& row) {
+  claim_by_uid_.erase(row.claim.uid);
+  if (row.launched()) claim_by_provider_id_.erase(row.instance.provider_id);
+  restless_.erase(name);
+  vacant_.erase(name);
+  expiries_.erase({expiry_of(row), name});
+}
+
+void ClusterState::erase_claim(const model::ClaimName& name) {
+  const ClaimRow* row = claims_.find(name);
+  if (row == nullptr) return;
+  const model::ClaimUid uid = row->claim.uid;
+  unindex_claim(name, *row);
+  const model::ProviderId provider_id = row->instance.provider_id;
+  claims_.erase(name);
+  if (!provider_id.empty()) index_node_of(provider_id);
+  const auto instances = instances_by_claim_.find(uid);
+  if (instances == instances_by_claim_.end()) return;
+  for (const model::ProviderId& id : instances->second) index_instance(id);
+}
+
+void ClusterState::index_vacancy(const ClaimRow& row) {
+  const NodePods* pods = row.node.empty() ? nullptr : pods_.on(row.node.str());
+  const bool vacant = settled(row) && !row.node.empty() && (pods == nullptr || pods->reschedulable == 0);
+  if (vacant)
+    vacant_.insert(row.claim.name);
+  else
+    vacant_.erase(row.claim.name);
+}
+
+void ClusterState::index_node(const model::NodeName& name) {
+  const NodeRow* row = nodes_.find(name);
+  const bool managed = row != nullptr && !row->node.provider_id.empty() &&
+                       (row->node.has_finalizer || model::has_label(row->node.labels, model::kNodePoolLabel));
+  if (managed && claim_by_provider_id(row->node.provider_id) == nullptr)
+    stray_nodes_.insert(name);
+  else
+    stray_nodes_.erase(name);
+}
+
+void ClusterState::index_node_of(const model::ProviderId& id) {
+  if (const auto* name = look_up(node_by_provider_id_, id)) index_node(model::NodeName(*name));
+}
+
+void ClusterState::index_instance(const model::ProviderId& id) {
+  const InstanceRow* row = instances_.find(id);
+  if (row != nullptr && (row->missing || !owned(row->instance)))
+    loose_.insert(id);
+  else
+    loose_.erase(id);
+}
+
 std::string ClusterState::save() const {
   base::ByteWriter writer;
   writer(std::string(kProjectionVersion), log_id_, last_position_, last_log_time_, config_, epoch_, rounds_, last_round_, held_at_,
@@ -135,12 +225,14 @@ base::Status ClusterState::load(std::string_view bytes) {
 }
 
 void ClusterState::rebuild_indexes() {
-  for (const auto& [name, slot] : claims_.slots()) {
-    if (!slot.row.claim.uid.empty()) claim_by_uid_[slot.row.claim.uid] = name;
-    if (slot.row.launched()) claim_by_provider_id_[slot.row.instance.provider_id] = name;
+  for (const auto& [name, slot] : claims_.slots()) index_claim(name, slot.row);
+  for (const auto& [id, slot] : instances_.slots()) {
+    instances_by_claim_[slot.row.instance.claim].insert(id);
+    index_instance(id);
   }
   for (const auto& [name, slot] : nodes_.slots())
     if (!slot.row.node.provider_id.empty()) node_by_provider_id_[slot.row.node.provider_id] = name;
+  for (const auto& [name, slot] : nodes_.slots()) index_node(name);
   for (const auto& [position, slot] : commands_.slots()) {
     const model::CommandKind kind = model::kind_of(slot.row.command.spec);
     open_by_subject_[{model::subject_of(slot.row.command.spec), kind}] = position;

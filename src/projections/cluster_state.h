@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -75,6 +76,20 @@ class ClusterState {
   const NodeRow* node_by_provider_id(const model::ProviderId& id) const;
   const NodeRow* node_of(const ClaimRow& claim) const;
 
+  // Where attention is needed, so that a round costs what changed and not what exists:
+  // claims on their way up or down, interrupted, or not yet shown as ready in the API server;
+  const std::set<model::ClaimName>& restless() const { return restless_; }
+  // settled claims on whose node no pod would need another place;
+  const std::set<model::ClaimName>& vacant() const { return vacant_; }
+  // settled claims by the time at which they expire;
+  const std::set<std::pair<LogTime, model::ClaimName>>& expiries() const { return expiries_; }
+  // instances that no claim owns, or that the cloud's last list did not name.
+  const std::set<model::ProviderId>& loose_instances() const { return loose_; }
+  // nodes of a pool, or with our finalizer, that no claim owns.
+  const std::set<model::NodeName>& stray_nodes() const { return stray_nodes_; }
+  // The claim that rightly owns the instance exists: it has that instance, or its order may still turn out to be this one.
+  bool owned(const model::Instance& instance) const;
+
   // The open command of this kind about this subject, if any.
   const CommandRow* open_command(const std::string& subject, model::CommandKind kind) const;
   Position open_command_position(const std::string& subject, model::CommandKind kind) const;
@@ -127,6 +142,28 @@ class ClusterState {
   std::map<Position, model::MessageId> messages_by_position_;
   std::map<model::ProviderId, std::vector<model::MessageId>> unmatched_;  // messages that no claim has taken yet
 
+  std::set<model::ClaimName> restless_;
+  std::set<model::ClaimName> vacant_;
+  std::set<std::pair<LogTime, model::ClaimName>> expiries_;
+  std::set<model::ProviderId> loose_;
+  std::set<model::NodeName> stray_nodes_;
+  std::map<model::ClaimUid, std::set<model::ProviderId>> instances_by_claim_;
+
+  // Every change of a claim or an instance goes through these, so that the indexes follow.
+  template <class Change>
+  const ClaimRow& edit_claim(const model::ClaimName& name, Change&& change) {
+    if (const ClaimRow* before = claims_.find(name)) unindex_claim(name, *before);
+    const ClaimRow& row = claims_.edit(name, std::forward<Change>(change));
+    index_claim(name, row);
+    return row;
+  }
+  void erase_claim(const model::ClaimName& name);
+  void index_claim(const model::ClaimName& name, const ClaimRow& row);
+  void unindex_claim(const model::ClaimName& name, const ClaimRow& row);
+  void index_vacancy(const ClaimRow& row);
+  void index_instance(const model::ProviderId& id);
+  void index_node(const model::NodeName& name);
+  void index_node_of(const model::ProviderId& id);
   void rebuild_indexes();
 };
 

@@ -9,11 +9,31 @@ namespace {
 
 constexpr std::uint64_t kDigestSeed = 2;
 
-std::string pack(const model::Labels& labels) {
-  base::ByteWriter writer;
-  if (labels.empty()) return {};
-  writer(labels);
-  return writer.take();
+void append_text(std::string& out, const std::string& text) {
+  KARST_CHECK(text.size() <= 0xFFFF, "labels are shorter than 64 KiB: the source bounds them");
+  out.push_back(static_cast<char>(text.size() & 0xFF));
+  out.push_back(static_cast<char>(text.size() >> 8));
+  out.append(text);
+}
+
+// Replaces `out`.
+void pack(const model::Labels& labels, std::string& out) {
+  out.clear();
+  std::size_t size = 0;
+  for (const auto& [key, value] : labels) size += key.size() + value.size() + 4;
+  out.reserve(size);
+  for (const auto& [key, value] : labels) {
+    append_text(out, key);
+    append_text(out, value);
+  }
+}
+
+std::string cut_text(std::string_view& rest) {
+  const std::size_t size =
+      static_cast<unsigned char>(rest[0]) | static_cast<std::size_t>(static_cast<unsigned char>(rest[1])) << 8;
+  std::string text(rest.substr(2, size));
+  rest.remove_prefix(2 + size);
+  return text;
 }
 
 std::string_view text_of(const std::string* interned) { return interned == nullptr ? std::string_view() : *interned; }
@@ -27,9 +47,10 @@ std::vector<const PodRow*> sorted_by_uid(std::vector<const PodRow*> rows) {
 
 model::Labels PodRow::labels() const {
   model::Labels labels;
-  if (packed_labels.empty()) return labels;
-  base::ByteReader reader(packed_labels);
-  reader(labels);
+  for (std::string_view rest = packed_labels; !rest.empty();) {
+    std::string key = cut_text(rest);
+    labels.emplace_back(std::move(key), cut_text(rest));
+  }
   return labels;
 }
 
@@ -41,11 +62,11 @@ model::Pod PodRow::to_model() const {
   pod.shape = shape_hash;
   pod.labels = labels();
   pod.node = model::NodeName(text_of(node));
-  pod.nominated_node = nominated_node;
+  pod.nominated_node = model::NodeName(text_of(nominated_node));
   pod.phase = phase;
   pod.unschedulable = unschedulable;
   pod.ready = ready;
-  pod.owner_name = owner_name;
+  pod.owner_name = std::string(text_of(owner_name));
   pod.creation_millis = creation_millis;
   pod.deletion_millis = deletion_millis;
   pod.start_millis = start_millis;
@@ -76,8 +97,47 @@ std::uint32_t PodTable::fresh_slot() {
 const std::string* PodTable::intern(std::string_view text) {
   if (text.empty()) return nullptr;
   const auto at = interned_.find(text);
-  return at != interned_.end() ? &*at : &*interned_.emplace(text).first;
+  if (at != interned_.end()) return at->second.get();
+  auto owned = std::make_unique<const std::string>(text);
+  const std::string* stable = owned.get();
+  interned_.emplace(*stable, std::move(owned));
+  return stable;
 }
+
+PodTable::Place* PodTable::place_of(std::string_view node) {
+  const auto at = places_.find(node);
+  if (at != places_.end()) return at->second.get();
+  auto owned = std::make_unique<Place>();
+  owned->name = std::string(node);
+  Place* stable = owned.get();
+  places_.emplace(stable->name, std::move(owned));
+  return stable;
+}
+
+void PodTable::assign(PodRow& row, const model::Pod& pod, model::Position position) {
+  if (row.namespace_name == nullptr || *row.namespace_name != pod.namespace_name) row.namespace_name = intern(pod.namespace_name);
+  row.name = pod.name;
+  pack(pod.labels, row.packed_labels);
+  row.phase = pod.phase;
+  row.unschedulable = pod.unschedulable;
+  row.ready = pod.ready;
+  row.owner_name = intern(pod.owner_name);
+  row.creation_millis = pod.creation_millis;
+  row.deletion_millis = pod.deletion_millis;
+  row.start_millis = pod.start_millis;
+  row.position = position;
+}
+
+namespace {
+
+// A change that leaves a pod where it is: the same node, shape and standing, nothing pending, nothing expected.
+bool stays(const PodRow& row, const model::Pod& pod, const model::PodShape* shape) {
+  return row.shape == shape && row.node != nullptr && *row.node == pod.node.str() && row.terminal() == pod.terminal() &&
+         (row.deletion_millis == 0) == (pod.deletion_millis == 0) && row.pending_since.value() == 0 &&
+         row.nominated_node == nullptr && pod.nominated_node.empty() && row.expected_claim.empty() && row.expected_node.empty();
+}
+
+}  // namespace
 
 const PodRow& PodTable::observe(const model::Pod& pod, const model::PodShape* shape, model::Position position,
                                 base::LogTime now) {
@@ -92,36 +152,41 @@ const PodRow& PodTable::observe(const model::Pod& pod, const model::PodShape* sh
     index_.emplace(slots_[slot].uid.str(), slot);
   } else {
     slot = at->second;
-    unlink(slot);
+    PodRow& known = slots_[slot];
+    if (stays(known, pod, shape)) {
+      digest_.remove(known.hash);
+      assign(known, pod, position);
+      known.hash = hash_of(known);
+      digest_.add(known.hash);
+      return known;
+    }
   }
+  const std::string* left = slots_[slot].node;
+  const bool bound_anew = !pod.node.empty() && (slots_[slot].node == nullptr || *slots_[slot].node != pod.node.str());
+  if (at != index_.end()) unlink(slot);
   PodRow& row = slots_[slot];
-  const std::string* node_before = row.node;
-  row.namespace_name = intern(pod.namespace_name);
-  row.name = pod.name;
-  row.packed_labels = pack(pod.labels);
-  row.node = intern(pod.node.str());
+  assign(row, pod, position);
+  row.node = pod.node.empty() ? nullptr : &place_of(pod.node.str())->name;
   row.shape = shape;
   row.shape_hash = pod.shape;
-  row.nominated_node = pod.nominated_node;
-  row.phase = pod.phase;
-  row.unschedulable = pod.unschedulable;
-  row.ready = pod.ready;
-  row.owner_name = pod.owner_name;
-  row.creation_millis = pod.creation_millis;
-  row.deletion_millis = pod.deletion_millis;
-  row.start_millis = pod.start_millis;
-  row.position = position;
+  row.nominated_node = intern(pod.nominated_node.str());
   if (!row.provisionable())
     row.pending_since = base::LogTime(0);
   else if (row.pending_since.value() == 0)
     row.pending_since = now;
-  if ((row.node != nullptr && row.node != node_before) || !row.active()) {
+  if (bound_anew || !row.active()) {
     row.expected_claim = {};
     row.expected_node = {};
     row.expected_until = {};
   }
   link(slot);
+  if (left != nullptr) forget_empty_place(left);
   return row;
+}
+
+void PodTable::forget_empty_place(const std::string* node) {
+  const auto at = places_.find(*node);
+  if (at != places_.end() && at->second->pods.slots.empty()) places_.erase(at);
 }
 
 bool PodTable::erase(std::string_view uid) {
@@ -130,6 +195,7 @@ bool PodTable::erase(std::string_view uid) {
   const std::uint32_t slot = at->second;
   unlink(slot);
   index_.erase(at);
+  if (slots_[slot].node != nullptr) forget_empty_place(slots_[slot].node);
   slots_[slot] = PodRow{};
   free_.push_back(slot);
   return true;
@@ -157,7 +223,7 @@ void PodTable::link(std::uint32_t slot) {
   if (!row.expected_claim.empty()) by_expected_claim_[row.expected_claim.str()].insert(uid);
   if (!row.expected_node.empty()) by_expected_node_[row.expected_node.str()].insert(uid);
   if (row.node != nullptr) {
-    NodePods& pods = by_node_[*row.node];
+    NodePods& pods = place_of(*row.node)->pods;
     pods.slots.push_back(slot);
     if (!row.terminal()) {
       pods.requests += row.shape->requests;
@@ -186,9 +252,9 @@ void PodTable::unlink(std::uint32_t slot) {
   if (!row.expected_claim.empty()) drop(by_expected_claim_, row.expected_claim.str());
   if (!row.expected_node.empty()) drop(by_expected_node_, row.expected_node.str());
   if (row.node == nullptr) return;
-  const auto at = by_node_.find(*row.node);
-  KARST_CHECK(at != by_node_.end(), "a bound pod is in its node's index");
-  NodePods& pods = at->second;
+  const auto at = places_.find(*row.node);
+  KARST_CHECK(at != places_.end(), "a bound pod is in its node's index");
+  NodePods& pods = at->second->pods;
   const auto place = std::find(pods.slots.begin(), pods.slots.end(), slot);
   KARST_CHECK(place != pods.slots.end(), "a bound pod is in its node's list");
   *place = pods.slots.back();
@@ -198,12 +264,11 @@ void PodTable::unlink(std::uint32_t slot) {
     if (row.daemon()) pods.daemon_requests -= row.shape->requests;
   }
   if (row.reschedulable()) --pods.reschedulable;
-  if (pods.slots.empty()) by_node_.erase(at);
 }
 
 const NodePods* PodTable::on(std::string_view node) const {
-  const auto at = by_node_.find(node);
-  return at == by_node_.end() ? nullptr : &at->second;
+  const auto at = places_.find(node);
+  return at == places_.end() ? nullptr : &at->second->pods;
 }
 
 std::vector<const PodRow*> PodTable::on_node(std::string_view node) const {
@@ -245,21 +310,25 @@ base::Hash128 PodTable::hash_of(const PodRow& row) {
 }
 
 void PodTable::write_row(base::ByteWriter& writer, const PodRow& row) {
-  writer(row.uid, row.name, row.packed_labels, row.shape_hash, row.nominated_node, row.phase, row.unschedulable, row.ready,
-         row.owner_name, row.creation_millis, row.deletion_millis, row.start_millis, row.position, row.seen_at,
-         row.pending_since, row.expected_claim, row.expected_node, row.expected_until);
   static const std::string kNone;
-  writer(row.namespace_name == nullptr ? kNone : *row.namespace_name, row.node == nullptr ? kNone : *row.node);
+  const auto text = [](const std::string* interned) -> const std::string& { return interned == nullptr ? kNone : *interned; };
+  writer(row.uid, row.name, row.packed_labels, row.shape_hash, text(row.nominated_node), row.phase, row.unschedulable, row.ready,
+         text(row.owner_name), row.creation_millis, row.deletion_millis, row.start_millis, row.position, row.seen_at,
+         row.pending_since, row.expected_claim, row.expected_node, row.expected_until, text(row.namespace_name), text(row.node));
 }
 
 bool PodTable::read_row(base::ByteReader& reader, PodRow& row) {
   std::string namespace_name;
   std::string node;
-  reader(row.uid, row.name, row.packed_labels, row.shape_hash, row.nominated_node, row.phase, row.unschedulable, row.ready,
-         row.owner_name, row.creation_millis, row.deletion_millis, row.start_millis, row.position, row.seen_at,
+  std::string nominated;
+  std::string owner;
+  reader(row.uid, row.name, row.packed_labels, row.shape_hash, nominated, row.phase, row.unschedulable, row.ready,
+         owner, row.creation_millis, row.deletion_millis, row.start_millis, row.position, row.seen_at,
          row.pending_since, row.expected_claim, row.expected_node, row.expected_until, namespace_name, node);
   row.namespace_name = intern(namespace_name);
-  row.node = intern(node);
+  row.node = node.empty() ? nullptr : &place_of(node)->name;
+  row.nominated_node = intern(nominated);
+  row.owner_name = intern(owner);
   return reader.ok();
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -26,15 +27,15 @@ struct PodRow {
   model::PodUid uid;
   const std::string* namespace_name = nullptr;  // interned
   std::string name;
-  std::string packed_labels;
+  std::string packed_labels;  // per label: key and value, each behind its length in 2 bytes
   const std::string* node = nullptr;            // interned; nullptr: not bound
   const model::PodShape* shape = nullptr;       // of the shape table; never nullptr for a stored row
   model::ShapeHash shape_hash;
-  model::NodeName nominated_node;               // the scheduler's preemption
+  const std::string* nominated_node = nullptr;  // interned; the scheduler's preemption
   model::PodPhase phase = model::PodPhase::kPending;
   bool unschedulable = false;
   bool ready = false;
-  std::string owner_name;
+  const std::string* owner_name = nullptr;      // interned
   std::int64_t creation_millis = 0;
   std::int64_t deletion_millis = 0;
   std::int64_t start_millis = 0;
@@ -53,7 +54,7 @@ struct PodRow {
   bool mirror() const { return shape->owner_kind == model::OwnerKind::kNode; }
   // Waits for a node that karst could make (Karpenter 1.14: provisionable).
   bool provisionable() const {
-    return unschedulable && node == nullptr && nominated_node.empty() && active() && !daemon() && !mirror() && !shape->gated;
+    return unschedulable && node == nullptr && nominated_node == nullptr && active() && !daemon() && !mirror() && !shape->gated;
   }
   // Would need another place if its node went.
   bool reschedulable() const {
@@ -107,7 +108,15 @@ class PodTable {
   bool load(base::ByteReader& reader, ShapeOf&& shape_of);
 
  private:
+  struct Place {  // a node as its pods name it; lives while it has pods
+    std::string name;
+    NodePods pods;
+  };
   const std::string* intern(std::string_view text);
+  Place* place_of(std::string_view node);
+  void forget_empty_place(const std::string* node);
+  // Takes over what does not move the row between indexes.
+  void assign(PodRow& row, const model::Pod& pod, model::Position position);
   void link(std::uint32_t slot);    // into indexes and digest
   void unlink(std::uint32_t slot);  // out of them
   base::Hash128 hash_of(const PodRow& row);
@@ -118,11 +127,11 @@ class PodTable {
   std::deque<PodRow> slots_;
   std::vector<std::uint32_t> free_;
   // Keys live in the rows.
-  boost::unordered_flat_map<std::string_view, std::uint32_t> index_;  // order never shows: look-ups
-  std::set<std::string, std::less<>> interned_;
+  boost::unordered_flat_map<std::string_view, std::uint32_t, base::FastHash> index_;  // order never shows: look-ups
+  boost::unordered_flat_map<std::string_view, std::unique_ptr<const std::string>, base::FastHash> interned_;
   std::set<std::string_view> pending_;
   std::set<std::pair<base::LogTime, std::string_view>> by_pending_;
-  std::map<std::string_view, NodePods, std::less<>> by_node_;
+  boost::unordered_flat_map<std::string_view, std::unique_ptr<Place>, base::FastHash> places_;  // look-ups only
   std::map<std::string, std::set<std::string_view>, std::less<>> by_expected_claim_;
   std::map<std::string, std::set<std::string_view>, std::less<>> by_expected_node_;
   base::SetDigest digest_;

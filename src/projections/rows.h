@@ -39,11 +39,12 @@ struct NodeRow {
   Position read_back_position;
   LogTime read_back_at;
   model::NodeReadBack read_back;
+  LogTime machine_gone_at;  // the cloud has said that its instance is gone or never was; 0: not known
 };
 template <class Archive>
 void fields(Archive& a, NodeRow& r) {
   a(r.node, r.position, r.seen_at, r.tainted_at, r.read_back_position, r.read_back_at, r.read_back.exists,
-    r.read_back.tainted, r.read_back.pods);
+    r.read_back.tainted, r.read_back.pods, r.machine_gone_at);
 }
 
 // When something last happened to the pods of a node (bound, ended, gone): what consolidateAfter counts from.
@@ -72,6 +73,7 @@ struct ClaimRow {
   LogTime launched_at;
   // node
   model::NodeName node;
+  bool node_leaving = false;   // somebody deletes the node object, or it has gone
   LogTime registered_at;
   LogTime initialized_at;
   // leaving
@@ -93,7 +95,7 @@ struct ClaimRow {
 template <class Archive>
 void fields(Archive& a, ClaimRow& r) {
   a(r.claim, r.observed, r.position, r.create_command, r.created_at, r.confirmed_at, r.root, r.attempts, r.launch_command,
-    r.launch_refused, r.launch_code, r.instance, r.launched_at, r.node, r.registered_at, r.initialized_at,
+    r.launch_refused, r.launch_code, r.instance, r.launched_at, r.node, r.node_leaving, r.registered_at, r.initialized_at,
     r.delete_reason, r.delete_requested_at, r.leave_root, r.candidate, r.interrupted_at, r.interruption, r.interruption_kind,
     r.deadline_millis, r.terminate_requested_at, r.found_at, r.gone_at);
 }

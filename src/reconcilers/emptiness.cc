@@ -76,25 +76,22 @@ bool due(const ClusterState& state, const Context& context, Plan& plan, const Cl
 
 }  // namespace
 
-void reconcile_emptiness(const ClusterState& state, const Context& context, Plan& plan) {
-  if (!all_listed(state)) return;
-  std::map<model::PoolName, PoolCount> counts = count_pools(state);
-  for (const auto& [name, slot] : state.claims().slots()) {
+namespace {
+
+// Candidates first, then the vacant claims that are due, as far as the budgets of their pools allow.
+void open_removals(const ClusterState& state, const Context& context, Plan& plan) {
+  std::optional<std::map<model::PoolName, PoolCount>> counts;  // counted only when something is due
+  for (const model::ClaimName& name : state.vacant()) {
     if (plan.full()) return;
-    const ClaimRow& row = slot.row;
-    if (row.leaving() || row.initialized_at.value() == 0 || !ours(row, context)) continue;
+    const ClaimRow& row = *state.claims().find(name);
     const NodeRow* node = state.node_of(row);
     const auto* pool = state.pools().find(row.claim.pool);
-    if (node == nullptr || node->node.deletion_millis != 0) continue;
-    if (row.candidate) {
-      settle(state, context, plan, row, *node);
-      continue;
-    }
     // A taint that no removal of ours put there is left alone.
-    if (pool == nullptr || !pool->pool.consolidate_after_millis || pool->pool.replicas || node->tainted_at != Position()) continue;
-    if (!is_empty(state, row, *node) || held_back(*node)) continue;
+    if (node == nullptr || node->tainted_at != Position() || pool == nullptr || !ours(row, context)) continue;
+    if (!pool->pool.consolidate_after_millis || pool->pool.replicas || held_back(*node) || !is_empty(state, row, *node)) continue;
     if (!due(state, context, plan, row, *pool->pool.consolidate_after_millis)) continue;
-    PoolCount& count = counts[row.claim.pool];
+    if (!counts) counts = count_pools(state);
+    PoolCount& count = (*counts)[row.claim.pool];
     if (count.leaving >= allowed_by_budgets(pool->pool, count.nodes)) {
       plan.verdict(claim_subject(name), "blocked_by_budget", {row.claim.pool.str()}, pool->position);
       continue;
@@ -102,6 +99,20 @@ void reconcile_emptiness(const ClusterState& state, const Context& context, Plan
     ++count.leaving;
     set_disrupted(state, context, plan, row, *node, true, "empty", {node->position}, {});
   }
+}
+
+}  // namespace
+
+void reconcile_emptiness(const ClusterState& state, const Context& context, Plan& plan) {
+  if (!all_listed(state)) return;
+  for (const model::ClaimName& name : state.restless()) {
+    if (plan.full()) return;
+    const ClaimRow& row = *state.claims().find(name);
+    const NodeRow* node = state.node_of(row);
+    if (row.candidate && !row.leaving() && node != nullptr && !row.node_leaving && ours(row, context))
+      settle(state, context, plan, row, *node);
+  }
+  open_removals(state, context, plan);
 }
 
 }  // namespace karst::reconcilers

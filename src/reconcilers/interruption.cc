@@ -10,10 +10,11 @@ namespace karst::reconcilers {
 
 void reconcile_interruption(const ClusterState& state, const Context& context, Plan& plan) {
   std::vector<const ClaimRow*> urgent;
-  for (const auto& [name, slot] : state.claims().slots())
-    if (slot.row.interrupted_at.value() != 0 && slot.row.claim.deletion_millis == 0 && slot.row.gone_at.value() == 0 &&
-        ours(slot.row, context))
-      urgent.push_back(&slot.row);
+  for (const model::ClaimName& name : state.restless()) {
+    const ClaimRow& row = *state.claims().find(name);
+    if (row.interrupted_at.value() != 0 && row.claim.deletion_millis == 0 && row.gone_at.value() == 0 && ours(row, context))
+      urgent.push_back(&row);
+  }
   std::sort(urgent.begin(), urgent.end(), [](const ClaimRow* a, const ClaimRow* b) {
     return std::tie(a->deadline_millis, a->claim.name) < std::tie(b->deadline_millis, b->claim.name);
   });

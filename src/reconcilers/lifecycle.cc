@@ -194,8 +194,8 @@ bool advance(const ClusterState& state, const Context& context, Plan& plan, cons
 void reconcile_lifecycle(const ClusterState& state, const Context& context, Plan& plan) {
   if (!state.listed("NodeClaim") || !state.listed("Node") || !state.listed("Instance")) return;
   std::map<std::string, std::vector<const ClaimRow*>> orders;
-  for (const auto& [name, slot] : state.claims().slots()) {
-    const ClaimRow& row = slot.row;
+  for (const model::ClaimName& name : state.restless()) {
+    const ClaimRow& row = *state.claims().find(name);
     if (plan.full()) return;
     if (row.leaving() || row.claim.uid.empty() || !ours(row, context)) continue;
     if (!row.claim.has_finalizer) {  // without it the object could vanish before its instance
@@ -204,6 +204,10 @@ void reconcile_lifecycle(const ClusterState& state, const Context& context, Plan
       continue;
     }
     if (advance(state, context, plan, row)) orders[order_key(row)].push_back(&row);
+  }
+  for (const auto& [at, name] : state.expiries()) {
+    const ClaimRow& row = *state.claims().find(name);
+    if (plan.full() || (!expired(state, context, plan, row) && at > context.now)) break;  // the others expire later
   }
   for (const auto& [key, rows] : orders)
     for (std::size_t first = 0; first < rows.size() && !plan.full(); first += model::kLaunchItemsMax)

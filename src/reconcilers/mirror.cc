@@ -57,9 +57,9 @@ model::Labels labels_of(const ClaimRow& row) {
 
 void reconcile_mirror(const ClusterState& state, const Context& context, Plan& plan) {
   if (!state.listed("NodeClaim") || !state.listed("Node")) return;
-  for (const auto& [name, slot] : state.claims().slots()) {
+  for (const model::ClaimName& name : state.restless()) {
     if (plan.full()) return;
-    const ClaimRow& row = slot.row;
+    const ClaimRow& row = *state.claims().find(name);
     if (!row.observed || !row.launched() || row.claim.deletion_millis != 0 || !ours(row, context)) continue;
     const NodeRow* node = state.node_of(row);
     model::MirrorClaim mirror;

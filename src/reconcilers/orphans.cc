@@ -1,4 +1,4 @@
-// Orphans in both directions. An instance with our tag whose claim does not exist, or whose attempt the claim did not get, is
+// Orphans in all directions. An instance with our tag whose claim does not exist, or whose attempt the claim did not get, is
 // looked up by id and terminated; a launched claim whose instance the cloud no longer lists is looked up by id, because absence
 // from a list proves nothing.
 #include "reconcilers/list.h"
@@ -6,15 +6,6 @@
 
 namespace karst::reconcilers {
 namespace {
-
-// The claim that rightly owns the instance.
-bool owned(const ClusterState& state, const model::Instance& instance) {
-  const ClaimRow* claim = state.claim_by_uid(instance.claim);
-  if (claim == nullptr) return false;
-  if (claim->launched()) return claim->instance.provider_id == instance.provider_id;
-  // Its order may still be under way; retry and lifecycle end that.
-  return !claim->launch_refused && claim->attempts == instance.attempt;
-}
 
 void look_up(const ClusterState& state, const Context& context, Plan& plan, const projections::InstanceRow& row, std::string_view why) {
   if (may_issue(state, context, plan, "instance/" + row.instance.provider_id.str(), model::CommandKind::kFindInstances))
@@ -33,16 +24,40 @@ void remove_orphan(const ClusterState& state, const Context& context, Plan& plan
     plan.command(model::Terminate{row.instance.provider_id, row.instance.claim}, "orphan", {row.position});
 }
 
+// A Node of a pool whose claim is gone: it goes once the cloud has said that its machine is.
+void remove_node(const ClusterState& state, const Context& context, Plan& plan, const projections::NodeRow& row) {
+  const LogTime due = row.seen_at + state.config().orphan_grace_millis;
+  if (due > context.now) return plan.wake_at(due);
+  const model::ObjectRef object{model::ObjectKind::kNode, "", row.node.name.str(), row.node.uid.str()};
+  if (row.machine_gone_at.value() == 0) {
+    if (may_issue(state, context, plan, "instance/" + row.node.provider_id.str(), model::CommandKind::kFindInstances))
+      plan.command(model::FindInstances{{}, row.node.provider_id}, "node_without_claim", {row.position});
+  } else if (row.node.deletion_millis == 0) {
+    if (may_issue(state, context, plan, node_subject(row.node.name), model::CommandKind::kDeleteObject))
+      plan.command(model::DeleteObject{object}, "machine_gone", {row.position});
+  } else if (row.node.has_finalizer && may_issue(state, context, plan, node_subject(row.node.name), model::CommandKind::kSetFinalizer)) {
+    plan.command(model::SetFinalizer{object, false}, "machine_gone", {row.position});
+  }
+}
+
 }  // namespace
 
 void reconcile_orphans(const ClusterState& state, const Context& context, Plan& plan) {
   if (!state.listed("NodeClaim") || !state.listed("Instance")) return;
-  for (const auto& [id, slot] : state.instances().slots()) {
+  for (const model::ProviderId& id : state.loose_instances()) {
     if (plan.full()) return;
-    if (!owned(state, slot.row.instance))
-      remove_orphan(state, context, plan, slot.row);
-    else if (slot.row.missing)
-      look_up(state, context, plan, slot.row, "missing_from_list");
+    const projections::InstanceRow& row = *state.instances().find(id);
+    if (!state.owned(row.instance))
+      remove_orphan(state, context, plan, row);
+    else
+      look_up(state, context, plan, row, "missing_from_list");
+  }
+  if (!state.listed("Node")) return;
+  for (const model::NodeName& name : state.stray_nodes()) {
+    if (plan.full()) return;
+    const NodeRow& row = *state.nodes().find(name);
+    // While its machine lives, the machine is the orphan.
+    if (!state.instances().contains(row.node.provider_id)) remove_node(state, context, plan, row);
   }
 }
 

@@ -8,6 +8,15 @@ namespace {
 
 using projections::PodRow;
 
+// How long a node that is not initialized yet may still be counted on: registration and initialization each have that long.
+LogTime comes_up_until(const ClusterState& state, const ClaimRow& row) {
+  return (row.registered_at.value() != 0 ? row.registered_at : row.created_at) + state.config().registration_timeout_millis;
+}
+
+bool comes_up(const ClusterState& state, const Context& context, const ClaimRow& row) {
+  return row.initialized_at.value() != 0 || context.now < comes_up_until(state, row);
+}
+
 // Whether the pod's expectation still holds: its claim lives and has not been up for too long without the pod.
 bool covered(const ClusterState& state, const Context& context, const PodRow& pod, Plan& plan) {
   const auto still = [&](LogTime until) {
@@ -23,9 +32,15 @@ bool covered(const ClusterState& state, const Context& context, const PodRow& po
   const ClaimRow* claim = state.claims().find(pod.expected_claim);
   if (claim == nullptr || claim->leaving() || claim->gone_at.value() != 0) return false;
   if (claim->interrupted_at.value() != 0) return false;
-  if (claim->initialized_at.value() == 0) return true;
-  return still(std::max(claim->initialized_at + state.config().nomination_millis,
-                        std::min(pod.expected_until, context.now + state.config().nomination_millis)));
+  if (claim->initialized_at.value() == 0) return still(comes_up_until(state, *claim));
+  return still(claim->initialized_at + state.config().nomination_millis);
+}
+
+// A disruption budget keeps the pod where it is: a place made for it now would stand empty.
+bool held_in_place(const ClusterState& state, const PodRow& pod) {
+  const auto* last = state.back_offs().find(
+      projections::SubjectKind("pod/" + pod.uid.str(), model::CommandKind::kEvictPod));
+  return last != nullptr && last->code == model::RefusalCode::kBlocked;
 }
 
 bool leaves(const ClaimRow& row) { return row.leaving() || row.interrupted_at.value() != 0 || row.gone_at.value() != 0; }
@@ -38,10 +53,12 @@ Demand demand_of(const ClusterState& state, const Context& context, Plan& plan) 
     const PodRow& pod = state.pods().row_of(uid);
     if (!covered(state, context, pod, plan)) groups[pod.shape_hash].push_back(&pod);
   }
-  for (const auto& [name, slot] : state.claims().slots()) {
-    if (!leaves(slot.row) || slot.row.node.empty() || !ours(slot.row, context)) continue;
-    for (const PodRow* pod : state.pods().on_node(slot.row.node.str()))
-      if (pod->reschedulable() && pod->deletion_millis == 0 && !covered(state, context, *pod, plan))
+  for (const model::ClaimName& name : state.restless()) {
+    const ClaimRow& row = *state.claims().find(name);
+    if (!leaves(row) || row.node.empty() || !ours(row, context)) continue;
+    for (const PodRow* pod : state.pods().on_node(row.node.str()))
+      if (pod->reschedulable() && pod->deletion_millis == 0 && !held_in_place(state, *pod) &&
+          !covered(state, context, *pod, plan))
         groups[pod->shape_hash].push_back(pod);
   }
   Demand demand;
@@ -186,12 +203,13 @@ Supply supply_of(const ClusterState& state, const Context& context) {
     if (!usable(node)) continue;
     const ClaimRow* row = state.claim_by_provider_id(node.node.provider_id);
     if (row == nullptr && (!node.node.ready || model::has_label(node.node.labels, model::kNodePoolLabel))) continue;
-    if (row != nullptr && (leaves(*row) || !ours(*row, context))) continue;
+    if (row != nullptr && (leaves(*row) || !ours(*row, context) || !comes_up(state, context, *row))) continue;
     add_node(state, supply, node, row);
   }
   for (const auto& [name, slot] : state.claims().slots()) {
     const ClaimRow& row = slot.row;
-    if (row.launched() && state.node_of(row) == nullptr && !leaves(row) && row.registered_at.value() == 0 && ours(row, context))
+    if (row.launched() && state.node_of(row) == nullptr && !leaves(row) && row.registered_at.value() == 0 && ours(row, context) &&
+        comes_up(state, context, row))
       add_claim(state, supply, row);
   }
   return supply;

@@ -81,8 +81,10 @@ void place_on_existing(const ClusterState& state, const Context& context, Plan& 
   for (const scheduling::NodePlacement& placement : answer.placements) {
     model::Nomination nomination;
     const SupplyNode& node = supply.nodes[placement.node];
-    nomination.claim = node.claim;
-    if (node.claim.empty()) nomination.node = node.node;
+    if (node.initialized)
+      nomination.node = node.node;
+    else
+      nomination.claim = node.claim;
     nomination.pods = hand.take(placement.pods);
     // On a node that is up the kube-scheduler should bind within seconds; on a claim it takes as long as the node takes.
     const std::int64_t wait = node.initialized ? state.config().nomination_millis : state.config().registration_timeout_millis;

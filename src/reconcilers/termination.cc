@@ -97,8 +97,8 @@ void terminate(const ClusterState& state, const Context& context, Plan& plan, co
     return;
   }
   if (instance->instance.state == model::InstanceState::kShuttingDown) {
+    if (context.now - row.found_at >= kPollMillis) return find(state, context, plan, row, "await_absence");
     plan.wake_at(row.found_at + kPollMillis);
-    if (context.now - row.found_at >= kPollMillis) find(state, context, plan, row, "await_absence");
     return;
   }
   if (may_issue(state, context, plan, subject, model::CommandKind::kTerminate))
@@ -170,16 +170,17 @@ void take_down(const ClusterState& state, const Context& context, Plan& plan, co
 
 void reconcile_termination(const ClusterState& state, const Context& context, Plan& plan) {
   if (!state.listed("NodeClaim") || !state.listed("Node") || !state.listed("Pod")) return;
-  for (const auto& [name, slot] : state.claims().slots()) {
+  for (const model::ClaimName& name : state.restless()) {
     if (plan.full()) return;
-    const ClaimRow& row = slot.row;
+    const ClaimRow& row = *state.claims().find(name);
     if (!ours(row, context)) continue;
     if (row.claim.deletion_millis != 0) {
       take_down(state, context, plan, row);
     } else if (row.delete_requested_at.value() != 0) {
       request_delete(state, context, plan, row, row.delete_reason, {row.position}, row.leave_root);
-    } else if (const NodeRow* node = state.node_of(row); node != nullptr && node->node.deletion_millis != 0) {
-      request_delete(state, context, plan, row, "node_deleted", {node->position}, {});
+    } else if (row.node_leaving) {
+      const NodeRow* node = state.node_of(row);
+      request_delete(state, context, plan, row, "node_deleted", {node == nullptr ? row.position : node->position}, {});
     }
   }
 }

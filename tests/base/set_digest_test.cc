@@ -54,18 +54,5 @@ TEST(SetDigest, Laws) {
       }));
 }
 
-TEST(FieldBytes, IsUnambiguous) {
-  FieldBytes a, b;
-  a.add("ab").add("c");
-  b.add("a").add("bc");
-  EXPECT_NE(a.view(), b.view());
-  EXPECT_NE(a.hash(0), b.hash(0));
-  b.clear();
-  b.add("ab").add("c");
-  EXPECT_EQ(a.hash(0), b.hash(0));
-  a.add(std::int64_t{-1});
-  EXPECT_EQ(std::string(8, '\xff'), a.view().substr(a.view().size() - 8));
-}
-
 }  // namespace
 }  // namespace karst::base
