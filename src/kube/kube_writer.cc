@@ -57,6 +57,15 @@ Call call_to(http::Method method, std::string path, std::string body = {},
   return call;
 }
 
+// 422 means that the values are invalid, or that the uid is another one: the claim itself is gone.
+model::Outcome mirror_failed(const ports::IssuedCommand& command, const http::Response& response) {
+  model::Outcome outcome = failed(command, response, Asked::kWrite);
+  const bool values = response.body.find("is invalid") != std::string::npos &&
+                      response.body.find("metadata.uid") == std::string::npos;
+  if (response.status == 422 && !values) outcome.code = RefusalCode::kGone;
+  return outcome;
+}
+
 // 429 from the eviction API is a disruption budget's word; from the server's flow control it is
 // not.
 bool blocked_by_budget(const http::Response& response) {
@@ -268,16 +277,16 @@ void KubeWriter::run(const Command& command, const model::MirrorClaim& spec) {
                kMergePatch),
        [this, command, &spec](const auto& response) {
          if (response.ok()) return mirror_status(command, spec);
-         finish(failed(*command, response, Asked::kWrite));
+         finish(mirror_failed(*command, response));
        });
 }
 
 void KubeWriter::mirror_status(const Command& command, const model::MirrorClaim& spec) {
   send(command,
        call_to(http::Method::kPatch, claim_path(spec.name) + "/status",
-               objects::claim_status_patch(spec), kMergePatch),
+               objects::claim_status_patch(spec), kJsonPatch),
        [this, command](const auto& response) {
-         finish(response.ok() ? done(*command) : failed(*command, response, Asked::kWrite));
+         finish(response.ok() ? done(*command) : mirror_failed(*command, response));
        });
 }
 

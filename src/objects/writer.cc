@@ -139,7 +139,8 @@ std::string claim_status_patch(const model::MirrorClaim& mirror) {
   if (mirror.allocatable != model::Resources{})
     status["allocatable"] = resources_json(mirror.allocatable);
   status["conditions"] = conditions_json(mirror.conditions);
-  return dump({{"metadata", {{"uid", mirror.uid.str()}}}, {"status", status}});
+  return dump(json::array({{{"op", "test"}, {"path", "/metadata/uid"}, {"value", mirror.uid.str()}},
+                           {{"op", "add"}, {"path", "/status"}, {"value", std::move(status)}}}));
 }
 
 }  // namespace karst::objects

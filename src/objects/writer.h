@@ -19,7 +19,8 @@ std::string node_claim_json(const model::NodeClaim& claim);
 
 // Merge patch of metadata.labels, tied to the claim's uid.
 std::string claim_labels_patch(const model::MirrorClaim& mirror);
-// Merge patch of status, tied to the claim's uid. Empty fields are left out.
+// JSON patch that replaces the status, tied to the claim's uid (a merge patch of the status would
+// not be: that subresource leaves metadata unread). Empty fields are left out.
 std::string claim_status_patch(const model::MirrorClaim& mirror);
 
 }  // namespace karst::objects

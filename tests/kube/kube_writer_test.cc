@@ -258,10 +258,16 @@ std::vector<Case> cases() {
       {"mirror: gone", mirror(true), {kGone}, {"PATCH " + claim}, refused, RefusalCode::kGone},
       {"mirror: another claim",
        mirror(false),
-       {{409}},
+       {{422, R"({"message":"rejected our request"})"}},
        {"PATCH " + claim + "/status"},
        refused,
-       RefusalCode::kConflict},
+       RefusalCode::kGone},
+      {"mirror: bad values",
+       mirror(false),
+       {{422, R"({"message":"status.x is invalid"})"}},
+       {"PATCH " + claim + "/status"},
+       refused,
+       RefusalCode::kInvalid},
   };
 }
 
@@ -376,24 +382,6 @@ TEST(KubeWriter, ReadsBackWhatMustLeave) {
       play(kReadBack, {{200, node}, {200, R"({"items":[{"metadata":{"name":5}}]})"}});
   EXPECT_EQ(unreadable.outcomes[0].kind, OutcomeKind::kRefused)
       << "a pod that cannot be read is not no pod";
-}
-
-TEST(KubeWriter, RefusesBeyondItsBoundWithoutBlocking) {
-  FakeTransport transport;
-  FakeSink sink;
-  FakeClock clock;
-  Client client(transport, ServerAccess{"https://s", {}, "t", ""}, "karst/test");
-  KubeWriter writer(client, sink, clock);
-  for (std::size_t i = 0; i < ports::kInFlightMax; ++i) writer.submit({kId, 1, kDelete});
-  EXPECT_EQ(transport.open.size(), ports::kInFlightMax);
-  writer.submit({kId, 1, kDelete});
-  EXPECT_TRUE(sink.facts.empty());
-  transport.advance(0);
-  ASSERT_EQ(sink.facts.size(), 1u);
-  EXPECT_EQ(sink.all<model::Outcome>()[0].code, RefusalCode::kThrottled);
-  transport.answer(200, "{}");
-  writer.submit({kId, 1, kDelete});
-  EXPECT_EQ(transport.open.size(), ports::kInFlightMax) << "room again";
 }
 
 }  // namespace
