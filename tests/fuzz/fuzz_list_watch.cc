@@ -1,5 +1,6 @@
-// The list and watch protocol under any answers: the first bytes choose what happens next, the rest is what arrives. Brackets
-// stay paired, no step is lost, nothing is held beyond its bound, and how the stream is cut into pieces makes no difference.
+// The list and watch protocol under any answers: the first bytes choose what happens next, the rest
+// is what arrives. Brackets stay paired, no step is lost, nothing is held beyond its bound, and how
+// the stream is cut into pieces makes no difference.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -41,7 +42,8 @@ std::string watched(std::string_view stream, std::size_t size) {
   (void)protocol.start();
   (void)protocol.list_answered({200, kEmptyList, {}});
   bool go_on = true;
-  for (std::size_t at = 0; at < stream.size() && go_on; at += size) go_on = protocol.watch_bytes(stream.substr(at, size));
+  for (std::size_t at = 0; at < stream.size() && go_on; at += size)
+    go_on = protocol.watch_bytes(stream.substr(at, size));
   return recorder.events + (go_on ? "+" : "-");
 }
 
@@ -60,16 +62,22 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view bytes = all.substr(at, length);
     at += length;
     static constexpr int kStatuses[] = {200, 200, 200, 410, 500, 403, 0, 429};
-    const karst::kube::ListWatch::Answer answer{kStatuses[choice % 8], choice % 16 < 8 ? bytes : kEmptyList, "error"};
+    const karst::kube::ListWatch::Answer answer{kStatuses[choice % 8],
+                                                choice % 16 < 8 ? bytes : kEmptyList, "error"};
     switch (step.kind) {
-      case Step::Kind::kList: step = protocol.list_answered(answer); break;
-      case Step::Kind::kWait: step = protocol.waited(); break;
+      case Step::Kind::kList:
+        step = protocol.list_answered(answer);
+        break;
+      case Step::Kind::kWait:
+        step = protocol.waited();
+        break;
       case Step::Kind::kWatch:
         if (choice % 2 == 0 && protocol.watch_bytes(bytes)) break;
         step = protocol.watch_closed(answer);
     }
     Recorder::require(step.kind != Step::Kind::kWait ||
-                      (step.millis >= karst::kube::kBackOffFirstMillis && step.millis <= karst::kube::kBackOffMaxMillis));
+                      (step.millis >= karst::kube::kBackOffFirstMillis &&
+                       step.millis <= karst::kube::kBackOffMaxMillis));
     Recorder::require(step.kind != Step::Kind::kWatch || !recorder.open);
   }
   return 0;

@@ -1,12 +1,12 @@
-// Any bytes as an object of any kind: refused or reduced, never a crash; what is reduced twice is equal.
+// Any bytes as an object of any kind: refused or reduced, never a crash; what is reduced twice is
+// equal.
 #include <cstdint>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "objects/cluster.h"
 #include "objects/pod.h"
 #include "objects/yaml.h"
-
-#include <nlohmann/json.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace karst::objects;
@@ -23,7 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)reduce_node_claim(*object);
   if (const auto node_class = reduce_node_class(*object, "g", "K"); node_class) {
     Parser again;
-    if (!again.parse(node_class->spec_json, 8 * kObjectBytesMax)) std::abort();  // canonical JSON is JSON
+    if (!again.parse(node_class->spec_json, 8 * kObjectBytesMax))
+      std::abort();  // canonical JSON is JSON
   }
   return 0;
 }
