@@ -96,6 +96,7 @@ class Style(unittest.TestCase):
             ("clock in the daemon", {"src/daemon/x.cc": "auto t = Clock::now();\n"}),
             ("time-outs of the transport", {"src/http/README.md": "x\n", "src/http/x.cc": "auto t = Clock::now();\n"}),
             ("tables of a test", {"tests/model/x.cc": function_of(100)}),
+            ("hash order, said above", {"src/model/x.cc": "// order never shows: looked up\nunordered_flat_map<int, int> m;\n"}),
             ("double in the daemon", {"src/daemon/x.cc": "double x;\n"}),
             ("README of 30 lines", {"src/model/README.md": "x\n" * 30}),
             ("columns are characters, not bytes", {"src/model/x.cc": "// " + "→" * 97 + "\n"}),

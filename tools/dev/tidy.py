@@ -26,7 +26,7 @@ BANNED = [
     (r"src/", r"\bthrow\b", "expected failures are values, bugs abort", "return fail(Kind, message), or KARST_CHECK"),
     (PURE, r"\b(double|float)\b", "floating point is not deterministic enough", "integers with units: millicores, bytes, nano-dollars"),
     (PURE, r"unordered_(?!.*\.hpp>)", "hash order must not show in a decision",
-     "std::map or a sorted vector; where order never shows, say why in a comment '// order never shows: …' on that line"),
+     "std::map or a sorted vector; where order never shows, say why in '// order never shows: …' there or above"),
     (PURE, r"\b(printf|fprintf|puts)\s*\(|std::(thread|mutex|jthread|atomic)\b", "pure folders neither log nor share",
      "return a value; the event is the log line"),
 ]
@@ -125,7 +125,7 @@ class Tidy:
         for number, line in enumerate(code.splitlines(), 1):
             for files, what, why, instead in self.banned:
                 found = what.search(line) if files.match(name) else None
-                if found and not (found[0] == "unordered_" and "// order never shows: " in lines[number - 1]):
+                if found and not (found[0] == "unordered_" and "// order never shows: " in "".join(lines[max(0, number - 2) : number])):
                     self.say(f"{name}:{number}", f"'{found[0].strip()}': {why}", instead)
 
     def check_links(self, path, name, text):
