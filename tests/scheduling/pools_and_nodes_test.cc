@@ -85,6 +85,21 @@ TEST(Solve, LimitsAreSharedOutAsFurtherTypes) {
   EXPECT_EQ(4000, answer.claims[0].max_capacity.cpu_millis);
 }
 
+// Two claims of one CPU each under 8: three more for each, of which only m2 and m4 make use, and
+// never more than 8 together.
+TEST(Solve, SharingOutNeverOvershoots) {
+  for (const std::int64_t limit : {2000, 3000, 5000, 6000, 8000, 11000, 16000}) {
+    SCOPED_TRACE(limit);
+    const Problem tight = problem({alone(pods(2, 1000), "web")}, {limited(pool(), "cpu", limit)});
+    const Answer answer = solve(tight);
+    EXPECT_EQ("", wrong(tight, answer));
+    EXPECT_EQ(2u, answer.claims.size());
+  }
+  const Answer answer =
+      solve(problem({alone(pods(2, 1000), "web")}, {limited(pool(), "cpu", 8000)}));
+  for (const NewClaim& claim : answer.claims) EXPECT_EQ(4000, claim.max_capacity.cpu_millis);
+}
+
 TEST(Solve, ExistingNodes) {
   const std::string zone(model::kZoneLabel);
   expect_cases({
