@@ -100,8 +100,7 @@ void print_tree(const Json& node, const std::string& indent) {
 
 // Whether a command is worth a tree of its own when it is part of an object's story.
 bool is_effect(events::EventType type) {
-  return events::is_decision(type) && type != events::EventType::kClaimMirrorRequested &&
-         type != events::EventType::kReadBackRequested &&
+  return events::is_decision(type) && type != events::EventType::kReadBackRequested &&
          type != events::EventType::kNodeSyncRequested &&
          type != events::EventType::kProvisioningHeld;
 }
@@ -167,6 +166,7 @@ void see(Subject& subject, const events::Event& event) {
     see_machine(subject, body);
   if (!subject.streams.contains(std::string(envelope.stream)) && !orders_for(subject, body)) return;
   if (std::holds_alternative<model::Nomination>(body) && subject.kind == "pod") return;
+  if (envelope.type == EventType::kClaimMirrorRequested) return;  // nor its outcome
   if (std::holds_alternative<model::Command>(body))
     subject.streams.insert("command/" + std::to_string(envelope.position.value()));
   subject.keep(envelope.position);
@@ -247,7 +247,7 @@ base::Result<Json> tell(const events::EventLog& log, const Subject& subject) {
       auto tree = trees.tree(position);
       if (!tree) return tree;
       story.push_back(std::move(*tree));
-    } else if (event.envelope.type != events::EventType::kClaimMirrorRequested) {
+    } else {
       story.push_back(CauseTree::line(event, events::decode_body(event)));
     }
   }

@@ -68,6 +68,7 @@ std::string interruption_line(const Happening& h) {
 
 // Empty: not worth a line.
 std::string verdict_line(const Happening& h) {
+  if (h.reason == "placed") return "";  // the pods' own lines say it
   if (h.args.empty()) return fmt::format("? {}: {}", h.text, h.reason);
   return fmt::format("? {}: {} ({})", h.text, h.reason, fmt::join(h.args, ", "));
 }

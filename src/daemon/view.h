@@ -2,11 +2,11 @@
 // Made on the engine thread, read on any.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,11 +57,18 @@ struct View {
 // Where the latest view is kept. Any thread.
 class ViewBoard {
  public:
-  void publish(std::shared_ptr<const View> view) { view_.store(std::move(view)); }
-  std::shared_ptr<const View> read() const { return view_.load(); }
+  void publish(std::shared_ptr<const View> view) {
+    std::lock_guard lock(mutex_);
+    view_ = std::move(view);
+  }
+  std::shared_ptr<const View> read() const {
+    std::lock_guard lock(mutex_);
+    return view_;
+  }
 
  private:
-  std::atomic<std::shared_ptr<const View>> view_{std::make_shared<const View>()};
+  mutable std::mutex mutex_;
+  std::shared_ptr<const View> view_ = std::make_shared<const View>();
 };
 
 }  // namespace karst::daemon

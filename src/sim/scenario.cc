@@ -74,6 +74,8 @@ class Draw {
 
   void pools() {
     scenario_.pools.push_back(pool_named("default", 1000 * rng_.between(5, 60)));
+    if (rng_.chance(3'000))
+      scenario_.pools[0].budgets[0].nodes = std::to_string(rng_.between(1, 5));
     if (rng_.chance(2'000)) scenario_.pools[0].requirements.clear();
     if (rng_.chance(4'000))
       scenario_.pools[0].startup_taints = {
@@ -253,7 +255,7 @@ Scenario demo_scenario(const model::Catalogue& catalogue) {
   scenario.name = "demo";
   scenario.catalogue = catalogue;
   scenario.node_classes = {default_node_class()};
-  scenario.pools = {pool_named("default", 5 * kSecond)};
+  scenario.pools = {pool_named("default", 4 * kSecond)};
   scenario.timing.boot = {2'500, 3'000};
   scenario.timing.ready = {300, 600};
   scenario.timing.pod_start = {300, 900};
@@ -268,14 +270,14 @@ Scenario demo_scenario(const model::Catalogue& catalogue) {
   model::PodShape spot = shape_of(2'000, 2'048, model::OwnerKind::kReplicaSet);
   spot.node_selector = {{std::string(model::kCapacityTypeLabel), "spot"}};
   Workload reports =
-      workload_named("report", shape_of(1'000, 512, model::OwnerKind::kJob), {{24 * kSecond, 4}});
-  reports.run_millis = 15 * kSecond;
+      workload_named("report", shape_of(1'000, 512, model::OwnerKind::kJob), {{14 * kSecond, 4}});
+  reports.run_millis = 6 * kSecond;
   scenario.workloads = {workload_named("web", shape_of(250, 512, model::OwnerKind::kReplicaSet),
-                                       {{2 * kSecond, 6}, {18 * kSecond, 14}, {80 * kSecond, 0}}),
-                        workload_named("cache", zonal, {{10 * kSecond, 4}, {80 * kSecond, 0}}),
-                        workload_named("render", spot, {{12 * kSecond, 3}, {84 * kSecond, 0}}),
+                                       {{2 * kSecond, 6}, {12 * kSecond, 14}, {29 * kSecond, 0}}),
+                        workload_named("cache", zonal, {{7 * kSecond, 4}, {29 * kSecond, 0}}),
+                        workload_named("render", spot, {{9 * kSecond, 3}, {29 * kSecond, 0}}),
                         reports};
-  scenario.interruptions = {{45 * kSecond, "spot"}};
+  scenario.interruptions = {{21 * kSecond, "spot"}};
   return scenario;
 }
 
