@@ -222,6 +222,12 @@ TEST_F(KwokCloudTest, FindProvesAbsenceOnlyByACompleteAnswer) {
   submit(model::FindInstances{model::ClaimUid("c1"), model::ProviderId("kwok://n1")});
   reply(200, leaving.dump());
   EXPECT_EQ(outcome().instances.at(0).state, InstanceState::kShuttingDown);
+
+  sink.facts.clear();
+  leaving["metadata"]["finalizers"] = {"karpenter.sh/termination"};
+  submit(model::FindInstances{model::ClaimUid("c1"), model::ProviderId("kwok://n1")});
+  reply(200, leaving.dump());
+  EXPECT_EQ(outcome().instances.at(0).state, InstanceState::kRunning) << "it waits for us";
 }
 
 TEST_F(KwokCloudTest, ListsPeriodicallyButNeverBesideAChange) {

@@ -84,9 +84,9 @@ base::Result<KwokInstance> read_node(const json& node) {
   instance.offer = {text(labels, model::kInstanceTypeLabel), text(labels, model::kZoneLabel),
                     text(labels, model::kCapacityTypeLabel),
                     price_nanos(text(labels, kPriceLabel))};
-  instance.state = text(metadata, "deletionTimestamp").empty()
-                       ? model::InstanceState::kRunning
-                       : model::InstanceState::kShuttingDown;
+  // A node that is being deleted and still has our finalizer waits for us to end it: it runs.
+  const bool leaving = !text(metadata, "deletionTimestamp").empty() && !read.has_finalizer;
+  instance.state = leaving ? model::InstanceState::kShuttingDown : model::InstanceState::kRunning;
   const json& status = field(node, "status");
   auto capacity = read_resources(status, "capacity");
   if (!capacity) return base::fail(capacity.error());
