@@ -27,7 +27,7 @@ none "every node names its claim, command and attempt" \
 none "no node name was used twice" "$nodes | map(.name) | $doubled"
 none "no claim got a second node" "$nodes | map(.annotations[\"karst.sh/claim-uid\"] // .name) | $doubled"
 none "the rights of the user karst suffice" 'map(select(.code == 401 or .code == 403) | {verb, uri}) | unique'
-none "no request was malformed" 'map(select([400, 405, 406, 415] | index([.code][0]) != null) | {verb, uri, code}) | unique'
+none "no request was malformed" 'map(select(.code as $code | [400, 405, 406, 415] | index($code) != null) | {verb, uri, code}) | unique'
 none "pods left by eviction only" 'map(select(.verb == "delete" and .resource == "pods") | .uri)'
 none "every write carries the id of its command" \
   'map(select((.verb | IN("create", "patch", "update", "delete")) and (.id | test("^[a-z2-7]{26}-[0-9]+-[0-9]+$") | not)) | {verb, uri, id})'
