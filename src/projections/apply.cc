@@ -2,6 +2,7 @@
 // handled here. Outcomes are in apply_outcome.cc.
 #include <algorithm>
 
+#include "events/codec.h"
 #include "projections/apply.h"
 
 namespace karst::projections {
@@ -11,6 +12,14 @@ void ClusterState::apply(const events::Envelope& envelope, const events::Body& b
   std::visit(fold, body);
   last_position_ = envelope.position;
   last_log_time_ = std::max(last_log_time_, envelope.log_time);
+}
+
+void ClusterState::apply(const events::Event& event) {
+  if (event.envelope.type != events::EventType::kPodObserved) return apply(event.envelope, events::decode_body(event));
+  // Nearly every event of a large log: read in place.
+  Apply{*this, event.envelope, event.envelope.log_time}.observe_pod(events::view_pod(event.payload, pod_labels_));
+  last_position_ = event.envelope.position;
+  last_log_time_ = std::max(last_log_time_, event.envelope.log_time);
 }
 
 void Apply::operator()(const events::ShapeRecorded& e) const {
@@ -42,16 +51,21 @@ void Apply::note_pod_event(const std::string& node) const {
 }
 
 void Apply::operator()(const events::PodObserved& e) const {
-  const PodRow* before = s.pods_.find(e.pod.uid.str());
+  std::string labels;
+  observe_pod(events::view_pod(e.pod, labels));
+}
+
+void Apply::observe_pod(const events::PodView& pod) const {
+  const PodRow* before = s.pods_.find(pod.uid);
   const bool known = before != nullptr;
   const bool was_bound = known && before->node != nullptr;
   const bool counted = known && before->reschedulable();
-  const std::string left = was_bound && *before->node != e.pod.node.str() ? *before->node : std::string();
+  const std::string left = was_bound && *before->node != pod.node ? *before->node : std::string();
   const model::ShapeHash old_shape = known ? before->shape_hash : model::ShapeHash{};
-  if (!known || old_shape != e.pod.shape) use_shape(e.pod.shape);
-  const ShapeRow* shape = s.shapes_.find(e.pod.shape);
-  const PodRow& row = s.pods_.observe(e.pod, &shape->shape, at.position, now);
-  if (known && old_shape != e.pod.shape) release_shape(old_shape);
+  if (!known || old_shape != pod.shape) use_shape(pod.shape);
+  const ShapeRow* shape = s.shapes_.find(pod.shape);
+  const PodRow& row = s.pods_.observe(pod, &shape->shape, at.position, now);
+  if (known && old_shape != pod.shape) release_shape(old_shape);
   const bool counts = row.reschedulable();
   if (!left.empty()) index_vacancy(left);
   if (row.node == nullptr) return;

@@ -50,6 +50,7 @@ struct Apply {
   void operator()(const events::LogTailCut& e) const;
 
  private:
+  friend class ClusterState;
   template <class Change>
   void edit_claim_if(const model::ClaimName& name, Change&& change) const {
     if (s.claims_.contains(name)) s.edit_claim(name, std::forward<Change>(change));
@@ -57,6 +58,7 @@ struct Apply {
 
   friend struct OnOutcome;
   friend struct OnCommand;
+  void observe_pod(const events::PodView& pod) const;
   void use_shape(const model::ShapeHash& hash) const;
   void release_shape(const model::ShapeHash& hash) const;
   void note_pod_event(const std::string& node) const;

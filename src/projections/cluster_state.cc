@@ -1,7 +1,5 @@
 #include "projections/cluster_state.h"
 
-#include "events/codec.h"
-
 namespace karst::projections {
 namespace {
 
@@ -12,8 +10,6 @@ const typename Map::mapped_type* look_up(const Map& map, const Key& key) {
 }
 
 }  // namespace
-
-void ClusterState::apply(const events::Event& event) { apply(event.envelope, events::decode_body(event)); }
 
 base::Hash128 ClusterState::digest() const {
   base::SetDigest sum;

@@ -33,7 +33,7 @@ class ClusterState {
 
   // Folds one event. `body` is the decoded payload of an event with that envelope.
   void apply(const events::Envelope& envelope, const events::Body& body);
-  void apply(const events::Event& event);  // decodes first
+  void apply(const events::Event& event);  // from stored bytes
 
   // Digest of everything below. Equal states, however they came about, have equal digests.
   base::Hash128 digest() const;
@@ -165,6 +165,8 @@ class ClusterState {
   void index_node(const model::NodeName& name);
   void index_node_of(const model::ProviderId& id);
   void rebuild_indexes();
+
+  std::string pod_labels_;  // scratch of apply
 };
 
 }  // namespace karst::projections

@@ -9,33 +9,6 @@ namespace {
 
 constexpr std::uint64_t kDigestSeed = 2;
 
-void append_text(std::string& out, const std::string& text) {
-  KARST_CHECK(text.size() <= 0xFFFF, "labels are shorter than 64 KiB: the source bounds them");
-  out.push_back(static_cast<char>(text.size() & 0xFF));
-  out.push_back(static_cast<char>(text.size() >> 8));
-  out.append(text);
-}
-
-// Replaces `out`.
-void pack(const model::Labels& labels, std::string& out) {
-  out.clear();
-  std::size_t size = 0;
-  for (const auto& [key, value] : labels) size += key.size() + value.size() + 4;
-  out.reserve(size);
-  for (const auto& [key, value] : labels) {
-    append_text(out, key);
-    append_text(out, value);
-  }
-}
-
-std::string cut_text(std::string_view& rest) {
-  const std::size_t size =
-      static_cast<unsigned char>(rest[0]) | static_cast<std::size_t>(static_cast<unsigned char>(rest[1])) << 8;
-  std::string text(rest.substr(2, size));
-  rest.remove_prefix(2 + size);
-  return text;
-}
-
 std::string_view text_of(const std::string* interned) { return interned == nullptr ? std::string_view() : *interned; }
 
 std::vector<const PodRow*> sorted_by_uid(std::vector<const PodRow*> rows) {
@@ -44,15 +17,6 @@ std::vector<const PodRow*> sorted_by_uid(std::vector<const PodRow*> rows) {
 }
 
 }  // namespace
-
-model::Labels PodRow::labels() const {
-  model::Labels labels;
-  for (std::string_view rest = packed_labels; !rest.empty();) {
-    std::string key = cut_text(rest);
-    labels.emplace_back(std::move(key), cut_text(rest));
-  }
-  return labels;
-}
 
 model::Pod PodRow::to_model() const {
   model::Pod pod;
@@ -114,14 +78,14 @@ PodTable::Place* PodTable::place_of(std::string_view node) {
   return stable;
 }
 
-void PodTable::assign(PodRow& row, const model::Pod& pod, model::Position position) {
+void PodTable::assign(PodRow& row, const events::PodView& pod, model::Position position) {
   if (row.namespace_name == nullptr || *row.namespace_name != pod.namespace_name) row.namespace_name = intern(pod.namespace_name);
-  row.name = pod.name;
-  pack(pod.labels, row.packed_labels);
+  if (row.name != pod.name) row.name = pod.name;
+  if (row.packed_labels != pod.packed_labels) row.packed_labels = pod.packed_labels;
   row.phase = pod.phase;
   row.unschedulable = pod.unschedulable;
   row.ready = pod.ready;
-  row.owner_name = intern(pod.owner_name);
+  if (text_of(row.owner_name) != pod.owner_name) row.owner_name = intern(pod.owner_name);
   row.creation_millis = pod.creation_millis;
   row.deletion_millis = pod.deletion_millis;
   row.start_millis = pod.start_millis;
@@ -131,23 +95,23 @@ void PodTable::assign(PodRow& row, const model::Pod& pod, model::Position positi
 namespace {
 
 // A change that leaves a pod where it is: the same node, shape and standing, nothing pending, nothing expected.
-bool stays(const PodRow& row, const model::Pod& pod, const model::PodShape* shape) {
-  return row.shape == shape && row.node != nullptr && *row.node == pod.node.str() && row.terminal() == pod.terminal() &&
+bool stays(const PodRow& row, const events::PodView& pod, const model::PodShape* shape) {
+  return row.shape == shape && row.node != nullptr && *row.node == pod.node && row.terminal() == pod.terminal() &&
          (row.deletion_millis == 0) == (pod.deletion_millis == 0) && row.pending_since.value() == 0 &&
          row.nominated_node == nullptr && pod.nominated_node.empty() && row.expected_claim.empty() && row.expected_node.empty();
 }
 
 }  // namespace
 
-const PodRow& PodTable::observe(const model::Pod& pod, const model::PodShape* shape, model::Position position,
+const PodRow& PodTable::observe(const events::PodView& pod, const model::PodShape* shape, model::Position position,
                                 base::LogTime now) {
   KARST_CHECK(shape != nullptr, "a pod's shape is logged before the pod");
-  const auto at = index_.find(pod.uid.str());
+  const auto at = index_.find(pod.uid);
   std::uint32_t slot = 0;
   if (at == index_.end()) {
     slot = fresh_slot();
     slots_[slot] = PodRow{};
-    slots_[slot].uid = pod.uid;
+    slots_[slot].uid = model::PodUid(pod.uid);
     slots_[slot].seen_at = now;
     index_.emplace(slots_[slot].uid.str(), slot);
   } else {
@@ -162,14 +126,14 @@ const PodRow& PodTable::observe(const model::Pod& pod, const model::PodShape* sh
     }
   }
   const std::string* left = slots_[slot].node;
-  const bool bound_anew = !pod.node.empty() && (slots_[slot].node == nullptr || *slots_[slot].node != pod.node.str());
+  const bool bound_anew = !pod.node.empty() && (slots_[slot].node == nullptr || *slots_[slot].node != pod.node);
   if (at != index_.end()) unlink(slot);
   PodRow& row = slots_[slot];
   assign(row, pod, position);
-  row.node = pod.node.empty() ? nullptr : &place_of(pod.node.str())->name;
+  row.node = pod.node.empty() ? nullptr : &place_of(pod.node)->name;
   row.shape = shape;
   row.shape_hash = pod.shape;
-  row.nominated_node = intern(pod.nominated_node.str());
+  row.nominated_node = intern(pod.nominated_node);
   if (!row.provisionable())
     row.pending_since = base::LogTime(0);
   else if (row.pending_since.value() == 0)

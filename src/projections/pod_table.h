@@ -17,6 +17,7 @@
 #include "base/bytes.h"
 #include "base/set_digest.h"
 #include "base/time.h"
+#include "events/pod_view.h"
 #include "model/ids.h"
 #include "model/pod.h"
 #include "model/resources.h"
@@ -27,7 +28,7 @@ struct PodRow {
   model::PodUid uid;
   const std::string* namespace_name = nullptr;  // interned
   std::string name;
-  std::string packed_labels;  // per label: key and value, each behind its length in 2 bytes
+  std::string packed_labels;  // events::PodView's form
   const std::string* node = nullptr;            // interned; nullptr: not bound
   const model::PodShape* shape = nullptr;       // of the shape table; never nullptr for a stored row
   model::ShapeHash shape_hash;
@@ -60,7 +61,7 @@ struct PodRow {
   bool reschedulable() const {
     return (active() || (!terminal() && shape->owner_kind == model::OwnerKind::kStatefulSet)) && !daemon() && !mirror();
   }
-  model::Labels labels() const;
+  model::Labels labels() const { return events::unpack_labels(packed_labels); }
   model::Pod to_model() const;
 };
 
@@ -83,7 +84,7 @@ class PodTable {
   std::size_t size() const { return index_.size(); }
 
   // Inserts or replaces what is observed of a pod; `shape` must outlive the row. Expectation and seen_at are kept.
-  const PodRow& observe(const model::Pod& pod, const model::PodShape* shape, model::Position position, base::LogTime now);
+  const PodRow& observe(const events::PodView& pod, const model::PodShape* shape, model::Position position, base::LogTime now);
   bool erase(std::string_view uid);
   // A pod of a leaving node may be expected elsewhere while it is still bound; being bound anew ends it. False: no such pod.
   bool expect(std::string_view uid, const model::ClaimName& claim, const model::NodeName& node, base::LogTime until);
@@ -116,7 +117,7 @@ class PodTable {
   Place* place_of(std::string_view node);
   void forget_empty_place(const std::string* node);
   // Takes over what does not move the row between indexes.
-  void assign(PodRow& row, const model::Pod& pod, model::Position position);
+  void assign(PodRow& row, const events::PodView& pod, model::Position position);
   void link(std::uint32_t slot);    // into indexes and digest
   void unlink(std::uint32_t slot);  // out of them
   base::Hash128 hash_of(const PodRow& row);
