@@ -134,6 +134,60 @@ void check_limits(const sim::World& world, const LogIndex& log, std::vector<Viol
   }
 }
 
+// heeded: a claim whose machine is about to be taken is given up within a second of the notice.
+void check_interruptions_heeded(const LogIndex& log, std::vector<Violation>& out) {
+  constexpr std::int64_t kHeedMillis = 1'000;
+  constexpr std::int64_t kListingMillis = 60'000;  // a fresh process lists the world before it acts
+  for (const auto& [provider_id, noticed] : log.notices) {
+    const auto claim = log.claim_of.find(provider_id);
+    const auto name =
+        claim == log.claim_of.end() ? log.name_of.end() : log.name_of.find(claim->second);
+    if (name == log.name_of.end()) continue;
+    const std::int64_t known = std::max(noticed, log.answered.at(provider_id));
+    const bool starting =
+        std::any_of(log.starts.begin(), log.starts.end(), [&](std::int64_t start) {
+          return start > known - kListingMillis && start < known + kListingMillis;
+        });
+    const auto given_up = log.given_up.find(name->second);
+    const bool heeded = given_up != log.given_up.end() && given_up->second <= known + kHeedMillis;
+    if (!starting && !heeded)
+      out.push_back({"heeded", "machine " + provider_id + " of claim " + name->second +
+                                   " is taken back, and nothing was done within a second"});
+  }
+}
+
+// budgets: of a pool with a fixed number in its budget, no more nodes are being emptied at once
+// than that.
+void check_budgets(const sim::World& world, const LogIndex& log, std::vector<Violation>& out) {
+  std::map<std::string, const sim::ClaimRecord*> by_name;
+  for (const auto& [uid, record] : world.history().claims) by_name[record.name.str()] = &record;
+  const auto request_of = [&](const sim::ClaimRecord& record) {
+    const auto at = log.delete_requests.find(record.name.str());
+    return at == log.delete_requests.end() ? nullptr : &log.commands.at(at->second);
+  };
+  for (const auto& [name, position] : log.delete_requests) {
+    const CommandLife& request = log.commands.at(position);
+    const auto record = by_name.find(name);
+    if (request.command.reason != "empty" || record == by_name.end()) continue;
+    const auto pool = world.api().pools().find(record->second->pool.str());
+    if (pool == world.api().pools().end() || pool->second.budgets.empty()) continue;
+    const std::string& nodes = pool->second.budgets.front().nodes;
+    if (nodes.ends_with('%')) continue;
+    std::int64_t leaving = 0;
+    for (const auto& [uid, other] : world.history().claims) {
+      const CommandLife* asked = request_of(other);
+      if (other.pool == record->second->pool && asked != nullptr &&
+          asked->command.reason == "empty" && asked->log_millis <= request.log_millis &&
+          (other.removed_at < 0 || other.removed_at > request.log_millis))
+        ++leaving;
+    }
+    if (leaving > std::stoll(nodes))
+      out.push_back({"budgets", std::to_string(leaving) + " empty nodes of pool " + pool->first +
+                                    " leave at " + at(world, request.log_millis) +
+                                    ", its budget is " + nodes});
+  }
+}
+
 namespace {
 
 // A disruption budget keeps a pod on this claim's node, so that its drain rightly waits.
@@ -266,6 +320,8 @@ std::vector<Violation> check_all(const sim::World& world, const LogIndex& log) {
   check_intent_before_effect(world, log, out);
   check_event_before_acknowledgement(world, log, out);
   check_limits(world, log, out);
+  check_interruptions_heeded(log, out);
+  check_budgets(world, log, out);
   check_no_orphans(world, out);
   check_messages_consumed(world, out);
   check_commands_end(world, log, out);

@@ -27,6 +27,8 @@ void check_intent_before_effect(const sim::World& world, const LogIndex& log,
 void check_event_before_acknowledgement(const sim::World& world, const LogIndex& log,
                                         std::vector<Violation>& out);
 void check_limits(const sim::World& world, const LogIndex& log, std::vector<Violation>& out);
+void check_interruptions_heeded(const LogIndex& log, std::vector<Violation>& out);
+void check_budgets(const sim::World& world, const LogIndex& log, std::vector<Violation>& out);
 
 // At the end of the heal phase.
 void check_no_orphans(const sim::World& world, std::vector<Violation>& out);

@@ -25,7 +25,8 @@ struct Collect {
         index.launches[item.claim.str()][item.attempt].push_back(position);
     } else if (const auto* gone = std::get_if<model::DeleteObject>(&command.spec)) {
       if (gone->object.kind == model::ObjectKind::kNodeClaim)
-        index.delete_requests.emplace(gone->object.name, position);
+        note_given_up(gone->object.name),
+            index.delete_requests.emplace(gone->object.name, position);
     }
   }
   void operator()(const model::AttemptStarted& started) const {
@@ -35,6 +36,10 @@ struct Collect {
   }
   void operator()(const model::CommandAbandoned& abandoned) const { end(abandoned.command); }
   void operator()(const model::Outcome& outcome) const {
+    for (const model::Instance& instance : outcome.instances) {
+      index.claim_of[instance.provider_id.str()] = instance.claim.str();
+      index.answered.emplace(instance.provider_id.str(), event.envelope.log_time.value());
+    }
     if (outcome.kind == model::OutcomeKind::kUnclear) return;
     end(outcome.command);
     const auto at = index.commands.find(outcome.command.value());
@@ -43,14 +48,26 @@ struct Collect {
   }
   void operator()(const events::InterruptionReceived& received) const {
     index.interruptions.emplace(received.interruption.message.str(), position);
+    index.notices.emplace(received.interruption.provider_id.str(), event.envelope.log_time.value());
   }
   void operator()(const events::InputRefused& input) const {
     index.refused.emplace(input.id, position);
+  }
+  void operator()(const events::NodeClaimObserved& observed) const {
+    index.name_of[observed.claim.uid.str()] = observed.claim.name.str();
+    if (observed.claim.deletion_millis != 0) note_given_up(observed.claim.name.str());
+  }
+  void operator()(const events::NodeClaimGone& gone) const { note_given_up(gone.name.str()); }
+  void operator()(const events::DaemonStarted&) const {
+    index.starts.push_back(event.envelope.log_time.value());
   }
   void operator()(const events::RoundClosed&) const { ++index.rounds; }
   template <class Other>
   void operator()(const Other&) const {}
 
+  void note_given_up(const std::string& claim) const {
+    index.given_up.emplace(claim, event.envelope.log_time.value());
+  }
   void end(model::Position command) const {
     const auto at = index.commands.find(command.value());
     if (at != index.commands.end() && !at->second.ended) at->second.ended = position;

@@ -28,7 +28,13 @@ struct LogIndex {
   std::map<std::string, std::uint64_t> refused;          // refused input's id → position
   std::map<std::string, std::uint64_t> delete_requests;  // claim name → first ObjectDeleteRequested
   std::map<std::string, std::map<std::uint32_t, std::vector<std::uint64_t>>>
-      launches;  // claim uid → attempt → orders
+      launches;                                  // claim uid → attempt → orders
+  std::map<std::string, std::int64_t> notices;   // provider id → log time of the first notice
+  std::map<std::string, std::string> claim_of;   // provider id → claim uid, once an answer said so
+  std::map<std::string, std::int64_t> answered;  // provider id → log time of that answer
+  std::map<std::string, std::string> name_of;    // claim uid → name
+  std::map<std::string, std::int64_t> given_up;  // claim name → it is asked to go, is going or gone
+  std::vector<std::int64_t> starts;              // log times at which a process took over
   std::int64_t last_command_millis = 0;
   std::uint64_t events = 0;
   std::uint64_t rounds = 0;

@@ -119,6 +119,9 @@ class Runner {
   std::uint64_t rounds_ = 0;
   std::uint64_t rounds_at_one_time_ = 0;
   std::uint64_t crashes_ = 0;
+  std::uint64_t appends_ = 0;
+  std::uint64_t sends_ = 0;
+  bool power_fails_ = false;
   std::uint64_t told_until_ = 1;
   std::size_t machines_peak_ = 0;
   std::vector<Violation> violations_;
@@ -133,6 +136,16 @@ sim::DiskLog::Fate Runner::fate_of(std::span<const events::Record> records) {
         world_.kube().submit({{log_->id(), model::Position(position)}, 1, command->spec});
       ++position;
     }
+  }
+  ++appends_;
+  const auto strikes = [&](CrashPoint::Where where) {
+    return options_.crash.where == where && options_.crash.number == appends_;
+  };
+  if (strikes(CrashPoint::Where::kBeforeAppend)) return sim::DiskLog::Fate::kCrashBefore;
+  if (strikes(CrashPoint::Where::kAfterAppend)) return sim::DiskLog::Fate::kCrashAfter;
+  if (strikes(CrashPoint::Where::kAfterAppendWithoutPower)) {
+    power_fails_ = true;
+    return sim::DiskLog::Fate::kCrashAfter;
   }
   sim::Faults& faults = world_.faults();
   if (faults.strikes(Fault::kDiskFull)) return sim::DiskLog::Fate::kFull;
@@ -166,7 +179,7 @@ void Runner::crash(const char* why) {
   engine_.reset();
   wake_at_ = sim::kNever;
   retry_at_ = 0;
-  if (world_.faults().strikes(Fault::kPowerLoss)) {
+  if (std::exchange(power_fails_, false) || world_.faults().strikes(Fault::kPowerLoss)) {
     log_->lose_power();
     told_until_ = std::min(told_until_, log_->durable_end());
   }
@@ -225,7 +238,10 @@ void Runner::round() {
 void Runner::carry_out(const engine::Round& round) {
   for (const std::string& receipt : round.to_acknowledge) world_.queue().acknowledge(receipt);
   for (const ports::IssuedCommand& command : round.to_dispatch) {
-    if (world_.faults().strikes(Fault::kCrashInDispatch)) {
+    ++sends_;
+    const bool chosen =
+        options_.crash.where == CrashPoint::Where::kBeforeSend && options_.crash.number == sends_;
+    if (chosen || world_.faults().strikes(Fault::kCrashInDispatch)) {
       crash("between two sends");
       return;
     }
@@ -260,6 +276,8 @@ void Runner::finish(RunResult& result) {
   result.rounds = index.rounds;
   result.events = index.events;
   result.crashes = crashes_;
+  result.appends = appends_;
+  result.sends = sends_;
   result.machines = world_.history().instances.size();
   result.machines_peak = machines_peak_;
   for (std::size_t i = 0; i < sim::kFaults; ++i)
@@ -303,9 +321,65 @@ RunResult run(const RunOptions& options, std::unique_ptr<sim::DiskLog>* keep) {
   return runner.go(keep);
 }
 
+namespace {
+
+constexpr std::pair<CrashPoint::Where, const char*> kCrashNames[] = {
+    {CrashPoint::Where::kBeforeAppend, "before-append"},
+    {CrashPoint::Where::kAfterAppend, "after-append"},
+    {CrashPoint::Where::kAfterAppendWithoutPower, "power-loss"},
+    {CrashPoint::Where::kBeforeSend, "before-send"}};
+
+}  // namespace
+
+std::string_view crash_name(CrashPoint::Where where) {
+  for (const auto& [value, name] : kCrashNames)
+    if (value == where) return name;
+  return "none";
+}
+
+CrashPoint::Where crash_of(std::string_view wanted) {
+  for (const auto& [value, name] : kCrashNames)
+    if (wanted == name) return value;
+  return CrashPoint::Where::kNone;
+}
+
+sim::Scenario small_story(const model::Catalogue& catalogue) {
+  sim::Scenario story;
+  story.name = "small story";
+  story.catalogue = catalogue;
+  story.end_millis = 10 * base::kMillisPerMinute;
+  model::NodeClass node_class;
+  node_class.ref = {"karpenter.kwok.sh", "KWOKNodeClass", "default"};
+  node_class.uid = "nodeclass-default";
+  story.node_classes = {node_class};
+  model::NodePool pool;
+  pool.name = model::PoolName("default");
+  pool.uid = "pool-default";
+  pool.node_class = node_class.ref;
+  pool.consolidate_after_millis = 5'000;
+  pool.consolidation_policy = model::ConsolidationPolicy::kWhenEmpty;
+  pool.budgets = {model::Budget{"100%", {}, "", 0}};
+  pool.requirements = {{"karpenter.kwok.sh/instance-cpu", model::Operator::kIn, {"2"}, 0}};
+  pool.startup_taints = {{"example.com/agent", "", model::TaintEffect::kNoSchedule}};
+  story.pools = {pool};
+  sim::Workload web;
+  web.name = "web";
+  web.shape.requests.cpu_millis = 1'500;
+  web.shape.requests.pods = 1;
+  web.shape.owner_kind = model::OwnerKind::kReplicaSet;
+  web.timeline = {{2'000, 2}, {200'000, 0}};
+  story.workloads = {web};
+  story.interruptions = {{100'000, ""}};
+  return story;
+}
+
 std::string replay_line(const RunOptions& options) {
   std::string line =
       "build/release/karst_simulate --seed " + std::to_string(options.seed) + " --trace";
+  if (options.scenario) line += " --story";
+  if (options.crash.where != CrashPoint::Where::kNone)
+    line += " --crash " + std::string(crash_name(options.crash.where)) + " " +
+            std::to_string(options.crash.number);
   if (options.plant == Plant::kDispatchBeforeAppend) line += " --plant dispatch";
   if (options.plant == Plant::kAcknowledgeBeforeAppend) line += " --plant acknowledge";
   return line;

@@ -22,10 +22,18 @@ namespace karst::simulation {
 // production code.
 enum class Plant { kNone, kDispatchBeforeAppend, kAcknowledgeBeforeAppend };
 
+// One crash at a chosen place, counted from 1: the n-th append, or the n-th send.
+struct CrashPoint {
+  enum class Where { kNone, kBeforeAppend, kAfterAppend, kAfterAppendWithoutPower, kBeforeSend };
+  Where where = Where::kNone;
+  std::uint64_t number = 0;
+};
+
 struct RunOptions {
   std::uint64_t seed = 1;
   std::optional<sim::Scenario> scenario;  // instead of the seed's own
   Plant plant = Plant::kNone;
+  CrashPoint crash;
   bool verify = true;  // decide again over the whole log at the end
   std::function<void(const std::string&)> trace;
 };
@@ -38,6 +46,8 @@ struct RunResult {
   std::uint64_t rounds = 0;
   std::uint64_t events = 0;
   std::uint64_t crashes = 0;
+  std::uint64_t appends = 0;
+  std::uint64_t sends = 0;
   std::size_t machines = 0;            // ever launched
   std::size_t machines_peak = 0;       // at one time
   std::int64_t run_cpu_micros = 0;     // world, engine and checkers
@@ -50,7 +60,15 @@ inline constexpr const char* kDecisionVersion = "simulation";
 // `keep`, if given, receives the log.
 RunResult run(const RunOptions& options, std::unique_ptr<sim::DiskLog>* keep = nullptr);
 
-// The line that plays a seed again.
+// Names of crash points on the command line: before-append, after-append, power-loss, before-send.
+std::string_view crash_name(CrashPoint::Where where);
+CrashPoint::Where crash_of(std::string_view name);  // kNone for a name that there is not
+
+// Ten minutes without a storm: pods come, machines start, one is taken back by the cloud,
+// everything goes. Short enough to be played once for every place at which the process can die.
+sim::Scenario small_story(const model::Catalogue& catalogue);
+
+// The line that plays a run again.
 std::string replay_line(const RunOptions& options);
 
 }  // namespace karst::simulation

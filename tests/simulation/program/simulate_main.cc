@@ -1,6 +1,6 @@
 // karst_simulate: many seeds, or one with its timeline.
 //   karst_simulate --seeds N [--from S] [--twice] [--no-verify] [--plant dispatch|acknowledge]
-//   [--markdown] karst_simulate --seed N [--trace] [--plant …]
+//   [--markdown] karst_simulate --seed N [--trace] [--story [--crash WHERE N]] [--plant …]
 // Exit codes: 0 every invariant held, 1 one was violated, 2 bad usage.
 #include <algorithm>
 #include <chrono>
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "providers/provider.h"
 #include "tests/simulation/runner.h"
 
 namespace {
@@ -25,6 +26,8 @@ struct Arguments {
   bool twice = false;
   bool verify = true;
   bool markdown = false;
+  bool story = false;
+  simulation::CrashPoint crash;
   simulation::Plant plant = simulation::Plant::kNone;
 };
 
@@ -32,7 +35,8 @@ int usage() {
   std::fprintf(stderr,
                "karst_simulate --seeds N [--from S] [--twice] [--no-verify] [--markdown] [--plant "
                "dispatch|acknowledge]\n"
-               "karst_simulate --seed N [--trace]\n");
+               "karst_simulate --seed N [--trace] [--story [--crash WHERE N]]\n"
+               "WHERE: before-append, after-append, power-loss, before-send\n");
   return 2;
 }
 
@@ -57,6 +61,12 @@ bool parse(int argc, char** argv, Arguments& out) {
       out.verify = false;
     } else if (flag == "--markdown") {
       out.markdown = true;
+    } else if (flag == "--story") {
+      out.story = true;
+    } else if (flag == "--crash" && i + 2 < argc) {
+      out.crash.where = simulation::crash_of(argv[++i]);
+      if (out.crash.where == simulation::CrashPoint::Where::kNone || !number(out.crash.number))
+        return false;
     } else if (flag == "--plant" && i + 1 < argc) {
       const std::string which = argv[++i];
       if (which != "dispatch" && which != "acknowledge") return false;
@@ -103,6 +113,10 @@ void run_seed(const Arguments& arguments, std::uint64_t seed, Totals& totals) {
   options.seed = seed;
   options.plant = arguments.plant;
   options.verify = arguments.verify;
+  options.crash = arguments.crash;
+  if (arguments.story)
+    options.scenario =
+        simulation::small_story(providers::find_provider("kwok")->embedded_catalogue());
   if (arguments.trace)
     options.trace = [](const std::string& line) { std::printf("%s\n", line.c_str()); };
   RunResult result = simulation::run(options);
