@@ -128,12 +128,13 @@ class Sections(unittest.TestCase):
                 self.assertEqual(output.splitlines()[-1], want)
 
     def test_every_command_of_the_quickstart_is_run(self):
-        show = "#!/bin/sh\necho story\necho '  build/release/karst replay --verify'\necho '  build/release/karst log tail'\n"
+        show = "#!/bin/sh\necho story\necho '  build/release/karst replay --verify'\necho '  build/release/karst explain x'\n"
         table = [
             ("all work", "#!/bin/sh\necho fine\n", show, "3 passed, 0 failed"),
-            ("one is silent", "#!/bin/sh\n[ $1 = log ] || echo fine\n", show, "2 passed, 1 failed"),
-            ("one fails", "#!/bin/sh\necho fine\n[ $1 = log ]\n", show, "2 passed, 1 failed"),
+            ("one is silent", "#!/bin/sh\n[ $1 = explain ] || echo fine\n", show, "2 passed, 1 failed"),
+            ("one fails", "#!/bin/sh\necho fine\n[ $1 = explain ]\n", show, "2 passed, 1 failed"),
             ("it prints no verify", "#!/bin/sh\necho fine\n", show.replace("--verify", ""), "3 passed, 1 failed"),
+            ("no interruption was seen", "#!/bin/sh\necho fine\n", show.replace("explain", "log"), "3 passed, 1 failed"),
             ("it fails itself", "", "#!/bin/sh\nexit 4\n", "0 passed, 1 failed"),
         ]
         for name, karst, quickstart, want in table:
