@@ -6,6 +6,7 @@
 #include "reconcilers/list.h"
 #include "reconcilers/problem_of.h"
 #include "reconcilers/queries.h"
+#include "scheduling/claims.h"
 
 namespace karst::reconcilers {
 namespace {
@@ -20,11 +21,7 @@ model::NodeClaim claim_of(const scheduling::Problem& problem, const scheduling::
   claim.name = model::claim_name_for(pool.name, id);
   claim.pool = pool.name;
   claim.pool_uid = pool.uid;
-  claim.labels = pool.template_labels;
-  model::set_label(claim.labels, model::kNodePoolLabel, pool.name.str());
-  std::string kind = pool.node_class.kind;
-  std::transform(kind.begin(), kind.end(), kind.begin(), [](unsigned char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
-  model::set_label(claim.labels, pool.node_class.group + "/" + kind, pool.node_class.name);
+  claim.labels = scheduling::claim_labels(from, wanted);
   claim.annotations = pool.template_annotations;
   model::set_label(claim.annotations, model::kCommandIdAnnotation, to_string(id));
   model::RequirementSpec types{std::string(model::kInstanceTypeLabel), model::Operator::kIn, {}, 0};
