@@ -1,6 +1,7 @@
 // The command line: options and nothing else. What they mean is in the file of each subcommand.
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/time.h"
@@ -147,6 +148,18 @@ void add_rest(CommandLine& line) {
   version->callback([&line] { line.chosen = [&line] { return tools::version(line.version); }; });
 }
 
+// Names what is there when the first word is no subcommand; nothing when it is one, or an option.
+std::optional<base::Error> unknown_subcommand(CLI::App& app, const std::string& word) {
+  if (word.starts_with('-')) return std::nullopt;
+  std::string names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    if (command->get_name() == word) return std::nullopt;
+    names += (names.empty() ? "" : ", ") + command->get_name();
+  }
+  return base::Error{base::Kind::kInvalid,
+                     "there is no subcommand '" + word + "'; there are: " + names};
+}
+
 int main_of(int argc, char** argv) {
   CommandLine line;
   line.app.require_subcommand(1);
@@ -157,6 +170,8 @@ int main_of(int argc, char** argv) {
   add_explain(line);
   add_log(line);
   add_rest(line);
+  if (const auto error = argc > 1 ? unknown_subcommand(line.app, argv[1]) : std::nullopt)
+    return report(*error);
   try {
     line.app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -205,8 +205,8 @@ TEST(CommandLine, ExplainWalksToTheRoot) {
   EXPECT_EQ(command["events"][0]["type"], "LaunchRequested");
   EXPECT_FALSE(command["events"][0]["causes"].empty());
   const Json pod = first_of("PodObserved");
-  const std::string pod_name = "pod/" + pod["payload"]["pod"]["namespace_name"].get<std::string>() +
-                               "/" + pod["payload"]["pod"]["name"].get<std::string>();
+  const std::string pod_name = "pod/" + pod["payload"]["namespace_name"].get<std::string>() + "/" +
+                               pod["payload"]["name"].get<std::string>();
   EXPECT_EQ(karst({"explain", "--data", story(), pod_name}).code, 0) << pod_name;
   const Ended unknown = karst({"explain", "--data", story(), "node/nowhere"});
   EXPECT_EQ(unknown.code, 2);

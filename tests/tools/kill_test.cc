@@ -116,8 +116,8 @@ std::vector<std::string> places() {
   return {daemon::kKillPointNames.begin(), daemon::kKillPointNames.end()};
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryPlace, KillPoint, testing::ValuesIn(places()), [](const auto& info) {
-  std::string name = info.param;
+INSTANTIATE_TEST_SUITE_P(EveryPlace, KillPoint, testing::ValuesIn(places()), [](const auto& place) {
+  std::string name = place.param;
   for (char& c : name)
     if (c == '-') c = '_';
   return name;
