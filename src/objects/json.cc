@@ -82,7 +82,7 @@ void append_canonical(std::string& out, element value) {
       std::vector<std::pair<std::string_view, element>> fields;
       for (const auto field : simdjson::dom::object(value))
         fields.emplace_back(field.key, field.value);
-      std::stable_sort(fields.begin(), fields.end(),
+      std::sort(fields.begin(), fields.end(),
                        [](const auto& a, const auto& b) { return a.first < b.first; });
       out += '{';
       for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -290,7 +290,7 @@ model::Labels Object::labels(std::string_view key) const {
       labels.emplace_back(field.key, text);
     }
   });
-  std::stable_sort(labels.begin(), labels.end(),
+  std::sort(labels.begin(), labels.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   const auto same_key = [](const auto& a, const auto& b) { return a.first == b.first; };
   labels.erase(std::unique(labels.begin(), labels.end(), same_key), labels.end());

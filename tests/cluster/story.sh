@@ -176,8 +176,8 @@ judge() {
     case $line in "ok "*) ok "audit: ${line#ok }" ;; "not ok "*) not_ok "audit: ${line#not ok }" ;; *) not_ok "audit: $line" ;; esac
   done < <("$here/audit_checks.sh" "$plane/audit.jsonl" 2>&1)
   # The checker itself: a second node for the same claim must be found.
-  jq -c 'select(.verb == "create" and .objectRef.resource == "nodes" and .user.username == "karst" and .responseStatus.code == 201)' "$plane/audit.jsonl" \
-    | head -1 | jq -c '., .' > "$work/doubled.jsonl"
+  jq -nc 'first(inputs | select(.verb == "create" and .objectRef.resource == "nodes" and .user.username == "karst"
+    and .responseStatus.code == 201)) | ., .' "$plane/audit.jsonl" > "$work/doubled.jsonl"
   if "$here/audit_checks.sh" "$work/doubled.jsonl" > "$work/doubled.out" 2>&1; then not_ok "the audit checker finds a doubled launch"
   else check "the audit checker finds a doubled launch" grep -q "not ok no attempt of a claim made two nodes" "$work/doubled.out" || true; fi
 }
