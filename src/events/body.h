@@ -1,5 +1,6 @@
-// What an event says, as plain values: one struct per event type, and the variant of all of them. The numbers of EventType
-// are on disk for ever: add at the end of a group, never reuse (schemas/README.md).
+// What an event says, as plain values: one struct per event type, and the variant of all of them.
+// The numbers of EventType are on disk for ever: add at the end of a group, never reuse
+// (schemas/README.md).
 #pragma once
 
 #include <array>
@@ -79,39 +80,98 @@ struct ShapeRecorded {
   model::ShapeHash hash;
   model::PodShape shape;
 };
-struct PodObserved { model::Pod pod; };
-struct PodGone { model::PodUid uid; std::string namespace_name; std::string name; };
-struct NodeObserved { model::Node node; };
-struct NodeGone { model::NodeUid uid; model::NodeName name; };
-struct NodeClaimObserved { model::NodeClaim claim; };
-struct NodeClaimGone { model::ClaimUid uid; model::ClaimName name; };
-struct NodePoolObserved { model::NodePool pool; };
-struct NodePoolGone { model::PoolName name; };
-struct NodeClassObserved { model::NodeClass node_class; };
-struct NodeClassGone { model::NodeClassRef ref; };
-struct DaemonSetObserved { model::DaemonSet daemon_set; };
-struct DaemonSetGone { std::string uid; };
-struct CatalogueObserved { model::Catalogue catalogue; };
-struct PricesObserved { model::PriceUpdate update; };
-struct InterruptionReceived { model::Interruption interruption; };
+struct PodObserved {
+  model::Pod pod;
+};
+struct PodGone {
+  model::PodUid uid;
+  std::string namespace_name;
+  std::string name;
+};
+struct NodeObserved {
+  model::Node node;
+};
+struct NodeGone {
+  model::NodeUid uid;
+  model::NodeName name;
+};
+struct NodeClaimObserved {
+  model::NodeClaim claim;
+};
+struct NodeClaimGone {
+  model::ClaimUid uid;
+  model::ClaimName name;
+};
+struct NodePoolObserved {
+  model::NodePool pool;
+};
+struct NodePoolGone {
+  model::PoolName name;
+};
+struct NodeClassObserved {
+  model::NodeClass node_class;
+};
+struct NodeClassGone {
+  model::NodeClassRef ref;
+};
+struct DaemonSetObserved {
+  model::DaemonSet daemon_set;
+};
+struct DaemonSetGone {
+  std::string uid;
+};
+struct CatalogueObserved {
+  model::Catalogue catalogue;
+};
+struct PricesObserved {
+  model::PriceUpdate update;
+};
+struct InterruptionReceived {
+  model::Interruption interruption;
+};
 // The cloud's word on one instance, from a periodic list or an event.
-struct InstanceObserved { model::Instance instance; };
-// A full list of the cloud did not name it, or an event said that it ended: a reason to look, no proof.
-struct InstanceGone { model::ProviderId provider_id; };
+struct InstanceObserved {
+  model::Instance instance;
+};
+// A full list of the cloud did not name it, or an event said that it ended: a reason to look, no
+// proof.
+struct InstanceGone {
+  model::ProviderId provider_id;
+};
 
-// A source's full list of one kind begins and ends; what a closed bracket did not name gets an explicit …Gone from admission.
-// `kind`: Pod, Node, NodeClaim, NodePool, NodeClass, DaemonSet, Instance.
-struct ListStarted { std::string kind; };
-struct ListEnded { std::string kind; std::string version; };
+// A source's full list of one kind begins and ends; what a closed bracket did not name gets an
+// explicit …Gone from admission. `kind`: Pod, Node, NodeClaim, NodePool, NodeClass, DaemonSet,
+// Instance.
+struct ListStarted {
+  std::string kind;
+};
+struct ListEnded {
+  std::string kind;
+  std::string version;
+};
 // A source is alive and has seen `version`; at most every 15 s.
-struct SourceBeat { std::string source; std::string version; };
-// A message, object or item that was refused, with the reason; it blocks nothing. `digest`: SHA-256 of its bytes, hex.
-struct InputRefused { std::string source; std::string id; std::string reason; std::string digest; };
+struct SourceBeat {
+  std::string source;
+  std::string version;
+};
+// A message, object or item that was refused, with the reason; it blocks nothing. `digest`: SHA-256
+// of its bytes, hex.
+struct InputRefused {
+  std::string source;
+  std::string id;
+  std::string reason;
+  std::string digest;
+};
 
-// Provisioning could not place everything; unless something new asks, it looks again at that log time.
-struct ProvisioningHeld { std::int64_t until_millis = 0; };
+// Provisioning could not place everything; unless something new asks, it looks again at that log
+// time.
+struct ProvisioningHeld {
+  std::int64_t until_millis = 0;
+};
 
-struct LogCreated { model::LogId id; };
+struct LogCreated {
+  model::LogId id;
+};
 
 // Everything that decisions read beside the world. Adopted by event, so that replay knows it.
 struct Config {
@@ -121,48 +181,68 @@ struct Config {
   std::int64_t batch_max_millis = 10000;
   std::int64_t launch_timeout_millis = 5 * 60 * 1000;
   std::int64_t registration_timeout_millis = 15 * 60 * 1000;
-  std::int64_t nomination_millis = 20 * 1000;         // how long a pod is expected on an initialized node
-  std::int64_t orphan_grace_millis = 30 * 1000;       // an instance without a claim is terminated after this
-  std::int64_t read_back_age_millis = 10 * 1000;      // a destructive step rests on reads younger than this
-  std::int64_t capacity_back_off_millis = 180 * 1000; // an offer without capacity is left alone this long
+  std::int64_t nomination_millis = 20 * 1000;  // how long a pod is expected on an initialized node
+  std::int64_t orphan_grace_millis =
+      30 * 1000;  // an instance without a claim is terminated after this
+  std::int64_t read_back_age_millis =
+      10 * 1000;  // a destructive step rests on reads younger than this
+  std::int64_t capacity_back_off_millis =
+      180 * 1000;  // an offer without capacity is left alone this long
   bool shadow = false;
   friend bool operator==(const Config&, const Config&) = default;
 };
 template <class Archive>
 void fields(Archive& a, Config& c) {
   a(c.cluster_uid, c.provider, c.batch_idle_millis, c.batch_max_millis, c.launch_timeout_millis,
-    c.registration_timeout_millis, c.nomination_millis, c.orphan_grace_millis, c.read_back_age_millis,
-    c.capacity_back_off_millis, c.shadow);
+    c.registration_timeout_millis, c.nomination_millis, c.orphan_grace_millis,
+    c.read_back_age_millis, c.capacity_back_off_millis, c.shadow);
 }
 
 // A process took the log over: every "listed" mark is void, every open command counts as unclear.
-struct DaemonStarted { std::string version; std::string decision_version; Config config; };
+struct DaemonStarted {
+  std::string version;
+  std::string decision_version;
+  Config config;
+};
 
 struct RoundClosed {
   std::uint64_t facts = 0;      // events admitted since the last RoundClosed
   std::uint64_t decisions = 0;  // decision events of this round, directly before this event
-  base::Sha256Digest decision_digest{};  // SHA-256 over their (type, stream, causation, correlation, payload)
-  base::Hash128 state_digest;            // of the state after the decisions were applied
+  base::Sha256Digest
+      decision_digest{};       // SHA-256 over their (type, stream, causation, correlation, payload)
+  base::Hash128 state_digest;  // of the state after the decisions were applied
 };
-struct EpochOpened { std::uint64_t epoch = 0; std::string holder; };
-struct WallClockJumped { std::int64_t offset_millis = 0; };
-struct LogTailCut { model::Position from; std::string reason; };
+struct EpochOpened {
+  std::uint64_t epoch = 0;
+  std::string holder;
+};
+struct WallClockJumped {
+  std::int64_t offset_millis = 0;
+};
+struct LogTailCut {
+  model::Position from;
+  std::string reason;
+};
 
 // A command as its own event: the type is 100 + its kind.
 using Body =
-    std::variant<ShapeRecorded, PodObserved, PodGone, NodeObserved, NodeGone, NodeClaimObserved, NodeClaimGone,
-                 NodePoolObserved, NodePoolGone, NodeClassObserved, NodeClassGone, DaemonSetObserved, DaemonSetGone,
-                 CatalogueObserved, PricesObserved, InterruptionReceived, InstanceObserved, InstanceGone, ListStarted,
-                 ListEnded, SourceBeat, InputRefused, model::Command, model::AttemptStarted, model::CommandAbandoned,
-                 model::Outcome, model::Verdict, model::Nomination, ProvisioningHeld, LogCreated, DaemonStarted, RoundClosed, EpochOpened,
+    std::variant<ShapeRecorded, PodObserved, PodGone, NodeObserved, NodeGone, NodeClaimObserved,
+                 NodeClaimGone, NodePoolObserved, NodePoolGone, NodeClassObserved, NodeClassGone,
+                 DaemonSetObserved, DaemonSetGone, CatalogueObserved, PricesObserved,
+                 InterruptionReceived, InstanceObserved, InstanceGone, ListStarted, ListEnded,
+                 SourceBeat, InputRefused, model::Command, model::AttemptStarted,
+                 model::CommandAbandoned, model::Outcome, model::Verdict, model::Nomination,
+                 ProvisioningHeld, LogCreated, DaemonStarted, RoundClosed, EpochOpened,
                  WallClockJumped, LogTailCut>;
 
 EventType type_of(const Body& body);
 
-// The stream an event belongs to: "pod/<uid>", "node/<name>", "nodeclaim/<name>", "command/<position>", "round", …
+// The stream an event belongs to: "pod/<uid>", "node/<name>", "nodeclaim/<name>",
+// "command/<position>", "round", …
 std::string stream_of(const Body& body);
 
-// Types that reconcilers write, as opposed to facts: commands, attempts, abandonments, verdicts, nominations.
+// Types that reconcilers write, as opposed to facts: commands, attempts, abandonments, verdicts,
+// nominations.
 bool is_decision(EventType type);
 
 }  // namespace karst::events

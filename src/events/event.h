@@ -1,8 +1,9 @@
 // One event: an envelope and a payload. On disk the value of position P is
-//   48-byte header (FlatBuffers struct EnvelopeHeader, schemas/envelope.fbs) | stream text | zeros to a multiple of 8 | payload
-// and the Merkle leaf of the event is the same with the payload replaced by SHA-256(salt | payload), where
-// salt = HMAC-SHA-256(log secret, position as 8 bytes big-endian): it stays small, and a payload can be withheld without
-// breaking proofs (docs/decisions/0002).
+//   48-byte header (FlatBuffers struct EnvelopeHeader, schemas/envelope.fbs) | stream text | zeros
+//   to a multiple of 8 | payload
+// and the Merkle leaf of the event is the same with the payload replaced by SHA-256(salt |
+// payload), where salt = HMAC-SHA-256(log secret, position as 8 bytes big-endian): it stays small,
+// and a payload can be withheld without breaking proofs (docs/decisions/0002).
 #pragma once
 
 #include <cstdint>
@@ -34,7 +35,8 @@ struct Envelope {
   std::string_view stream;
 };
 
-// A view: valid as long as the buffer it was parsed from. `payload` is 8-byte aligned and has been verified.
+// A view: valid as long as the buffer it was parsed from. `payload` is 8-byte aligned and has been
+// verified.
 struct Event {
   Envelope envelope;
   std::string_view payload;
@@ -53,13 +55,15 @@ struct Record {
 
 // The bytes of an event as stored.
 std::string encode_event(model::Position position, const Record& record);
-void encode_event(model::Position position, const Record& record, std::string& out);  // replaces out
+void encode_event(model::Position position, const Record& record,
+                  std::string& out);  // replaces out
 
 // The same without its payload: header, stream, zeros.
-void encode_front(model::Position position, const Record& record, std::string& out);  // replaces out
+void encode_front(model::Position position, const Record& record,
+                  std::string& out);  // replaces out
 
-// Parses and verifies stored bytes. REQUIRES: value.data() is 8-byte aligned. Errors: kCorrupt names the position; kNewer for a
-// type or schema version that this build does not know.
+// Parses and verifies stored bytes. REQUIRES: value.data() is 8-byte aligned. Errors: kCorrupt
+// names the position; kNewer for a type or schema version that this build does not know.
 base::Result<Event> decode_event(model::Position expected, std::string_view value);
 
 // The leaf bytes of a stored event, as above. `value` must have passed decode_event.

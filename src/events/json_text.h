@@ -1,4 +1,5 @@
-// The readable form of stored bytes, made from the schemas themselves, so that no event type can be forgotten.
+// The readable form of stored bytes, made from the schemas themselves, so that no event type can be
+// forgotten.
 #pragma once
 
 #include <string>
@@ -12,7 +13,8 @@ namespace karst::events {
 // The payload as one line of JSON. Field names are the schema's. 64-bit numbers are JSON numbers.
 base::Result<std::string> payload_json(EventType type, std::string_view payload);
 
-// {"position":…,"log_time":"…","wall_time":"…","type":"…","stream":"…","causation":…,"correlation":…,"payload":{…}}
+// {"position":…,"log_time":"…","wall_time":"…","type":"…","stream":"…","causation":…,
+//  "correlation":…,"payload":{…}}, on one line.
 base::Result<std::string> event_json(const Event& event);
 
 }  // namespace karst::events

@@ -1,6 +1,7 @@
-// RocksDB behind plain types, so that its headers stay in rocks_db.cc and rocks_options.cc. Inner part of src/events.
-// Writes belong to one thread; get and iterate may come from any. A failed write leaves the database as it was, but the
-// opening takes no more of them: close it and open again.
+// RocksDB behind plain types, so that its headers stay in rocks_db.cc and rocks_options.cc. Inner
+// part of src/events. Writes belong to one thread; get and iterate may come from any. A failed
+// write leaves the database as it was, but the opening takes no more of them: close it and open
+// again.
 #pragma once
 
 #include <cstdint>

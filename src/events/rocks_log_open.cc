@@ -1,5 +1,5 @@
 // Opening a log on disk: new, existing, damaged, and beside its writer.
-#include <openssl/rand.h>
+#include <sys/random.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -27,9 +27,8 @@ std::string mark_file(const std::string& folder) {
 
 std::string random_bytes(std::size_t count) {
   std::string bytes(count, '\0');
-  KARST_CHECK(
-      RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(count)) == 1,
-      "the system has random bytes");
+  KARST_CHECK(getrandom(bytes.data(), count, 0) == static_cast<ssize_t>(count),
+              "the kernel has random bytes");
   return bytes;
 }
 

@@ -1,6 +1,7 @@
 #include "events/rocks_options.h"
 
 #include <rocksdb/cache.h>
+#include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/listener.h>
 #include <rocksdb/table.h>

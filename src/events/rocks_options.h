@@ -2,11 +2,14 @@
 // rocks_options.cc.
 #pragma once
 
-#include <rocksdb/db.h>
-
 #include <vector>
 
 #include "events/rocks_db.h"
+
+namespace rocksdb {
+struct ColumnFamilyDescriptor;
+struct DBOptions;
+}  // namespace rocksdb
 
 namespace karst::events {
 

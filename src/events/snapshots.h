@@ -1,4 +1,5 @@
-// Where snapshots of the state are kept. They are disposable: losing or refusing one costs time, nothing else.
+// Where snapshots of the state are kept. They are disposable: losing or refusing one costs time,
+// nothing else.
 #pragma once
 
 #include <optional>
@@ -18,10 +19,12 @@ struct Snapshot {
 class Snapshots {
  public:
   virtual ~Snapshots() = default;
-  // Keeps it beside a few older ones. `version` is the projection's: a snapshot of another version is never returned.
+  // Keeps it beside a few older ones. `version` is the projection's: a snapshot of another version
+  // is never returned.
   virtual base::Status put(std::string_view version, const Snapshot& snapshot) = 0;
   // The newest undamaged one at or before `position`; nullopt when there is none.
-  virtual base::Result<std::optional<Snapshot>> latest(std::string_view version, model::Position position) const = 0;
+  virtual base::Result<std::optional<Snapshot>> latest(std::string_view version,
+                                                       model::Position position) const = 0;
 };
 
 }  // namespace karst::events

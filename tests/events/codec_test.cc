@@ -166,8 +166,9 @@ TEST(Codec, JsonIsExact) {
   ASSERT_TRUE(text);
   EXPECT_EQ(nlohmann::json::parse(*text),
             nlohmann::json::parse(R"({"position":9,"log_time":"1970-01-01T00:00:01.000Z",
-    "wall_time":"1970-01-01T00:00:02.500Z","type":"TaintRequested","stream":"node/a\"b\nä","causation":3,"correlation":2,
-    "payload":{"why":{"rule":"lifecycle","reason":"expired","evidence":[3]},"node":"a\"b\nä","node_uid":"u",
+    "wall_time":"1970-01-01T00:00:02.500Z","type":"TaintRequested","stream":"node/a\"b\nä",
+    "causation":3,"correlation":2,"payload":{
+    "why":{"rule":"lifecycle","reason":"expired","evidence":[3]},"node":"a\"b\nä","node_uid":"u",
     "taint":{"key":"k","value":"v","effect":"NoExecute"},"add":true}})"));
 }
 
