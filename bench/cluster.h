@@ -1,5 +1,5 @@
-// A large made-up cluster as facts: nodes with their claims and instances, pods with unique names and labels bound to them.
-// Same numbers, same facts. For benchmarks only.
+// A large made-up cluster as facts: nodes with their claims and instances, pods with unique names
+// and labels bound to them. Same numbers, same facts. For benchmarks only.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,8 @@ inline model::PodShape shape_number(std::int64_t number) {
   return shape;
 }
 
-inline model::Pod pod_number(std::int64_t number, const ClusterSize& size, const std::vector<model::ShapeHash>& shapes) {
+inline model::Pod pod_number(std::int64_t number, const ClusterSize& size,
+                             const std::vector<model::ShapeHash>& shapes) {
   model::Pod pod;
   pod.uid = model::PodUid(uid_of("pod-", number));
   pod.namespace_name = numbered("namespace-", number % 50, 3);
@@ -92,7 +93,8 @@ inline std::vector<events::Body> node_number(std::int64_t number) {
   claim.capacity = node_capacity();
   claim.allocatable = node_capacity();
   for (const char* type : {"Initialized", "Launched", "Ready", "Registered"})
-    claim.conditions.push_back({type, model::ConditionStatus::kTrue, type, "", claim.creation_millis});
+    claim.conditions.push_back(
+        {type, model::ConditionStatus::kTrue, type, "", claim.creation_millis});
   model::Node node;
   node.uid = model::NodeUid(uid_of("node-", number));
   node.name = claim.node_name;
@@ -107,11 +109,13 @@ inline std::vector<events::Body> node_number(std::int64_t number) {
   instance.provider_id = claim.provider_id;
   instance.claim = claim.uid;
   instance.attempt = 1;
-  instance.offer = {"c-4x-amd64-linux", number % 2 == 0 ? "test-zone-a" : "test-zone-b", "spot", 70'000'000};
+  instance.offer = {"c-4x-amd64-linux", number % 2 == 0 ? "test-zone-a" : "test-zone-b", "spot",
+                    70'000'000};
   instance.state = model::InstanceState::kRunning;
   instance.capacity = node_capacity();
   instance.allocatable = node_capacity();
-  return {events::NodeClaimObserved{claim}, events::InstanceObserved{instance}, events::NodeObserved{node}};
+  return {events::NodeClaimObserved{claim}, events::InstanceObserved{instance},
+          events::NodeObserved{node}};
 }
 
 inline model::NodePool pool() {
@@ -127,7 +131,8 @@ inline model::NodePool pool() {
 // Every fact of the cluster as the lists of a start would bring them, one by one.
 template <class Offer>
 void all_facts(const ClusterSize& size, Offer&& offer) {
-  constexpr const char* kKinds[] = {"NodeClass", "NodePool", "DaemonSet", "NodeClaim", "Instance", "Node", "Pod"};
+  constexpr const char* kKinds[] = {"NodeClass", "NodePool", "DaemonSet", "NodeClaim",
+                                    "Instance",  "Node",     "Pod"};
   for (const char* kind : kKinds) offer(events::ListStarted{kind});
   offer(events::NodeClassObserved{{pool().node_class, "class", 1, true, 0, "{}"}});
   offer(events::NodePoolObserved{pool()});
@@ -139,7 +144,8 @@ void all_facts(const ClusterSize& size, Offer&& offer) {
     shapes.push_back(model::hash_of(shape));
     offer(events::ShapeRecorded{shapes.back(), shape});
   }
-  for (std::int64_t number = 0; number < size.pods; ++number) offer(events::PodObserved{pod_number(number, size, shapes)});
+  for (std::int64_t number = 0; number < size.pods; ++number)
+    offer(events::PodObserved{pod_number(number, size, shapes)});
   for (const char* kind : kKinds) offer(events::ListEnded{kind, "1"});
 }
 

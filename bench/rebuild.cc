@@ -1,11 +1,11 @@
-// How fast is a log folded again, beside a plain scan of the same log? Floor 0.3 of the scan's rate, goal 0.5. Both in one
-// process, in turns; the median of the ratios counts.
+// How fast is a log folded again, beside a plain scan of the same log? Floor 0.3 of the scan's
+// rate, goal 0.5. Both in one process, in turns; the median of the ratios counts.
+#include <rocksdb/db.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-
-#include <rocksdb/db.h>
 
 #include "bench/cluster.h"
 #include "engine/engine.h"
@@ -18,7 +18,9 @@ namespace {
 using namespace karst;
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 // Every key and value of the events column, touched.
 double scan_seconds(const std::string& folder, std::uint64_t& count, std::uint64_t& bytes) {
@@ -74,11 +76,13 @@ void write_log(const std::string& folder, std::int64_t changes) {
   const auto offer = [&](events::Body body) {
     facts.push_back({std::move(body), base::WallTime(0), ""});
     if (facts.size() < engine::kFactsPerRoundMax) return;
-    if (!engine.step(base::LogTime(now += 50), base::WallTime(0), std::exchange(facts, {}))) std::abort();
+    if (!engine.step(base::LogTime(now += 50), base::WallTime(0), std::exchange(facts, {})))
+      std::abort();
   };
   bench::all_facts(size, offer);
   std::vector<model::ShapeHash> shapes;
-  for (std::int64_t number = 0; number < size.shapes; ++number) shapes.push_back(model::hash_of(bench::shape_number(number)));
+  for (std::int64_t number = 0; number < size.shapes; ++number)
+    shapes.push_back(model::hash_of(bench::shape_number(number)));
   for (std::int64_t i = 0; i < changes; ++i) {
     model::Pod pod = bench::pod_number(i * 7919 % size.pods, size, shapes);
     pod.start_millis += i;
@@ -90,7 +94,8 @@ void write_log(const std::string& folder, std::int64_t changes) {
 
 int main(int argc, char** argv) {
   const std::int64_t changes = argc > 1 ? std::atoll(argv[1]) : 1'000'000;
-  const std::string folder = (std::filesystem::temp_directory_path() / "karst-bench-rebuild").string();
+  const std::string folder =
+      (std::filesystem::temp_directory_path() / "karst-bench-rebuild").string();
   std::filesystem::remove_all(folder);
   write_log(folder, changes);
   std::vector<double> ratios;
@@ -100,11 +105,13 @@ int main(int argc, char** argv) {
     const double fold = rebuild_seconds(folder, folded);
     if (scanned != folded) std::abort();
     ratios.push_back(scan / fold);
-    std::printf("scan %.0f events/s (%.0f MB/s)   rebuild %.0f events/s   ratio %.2f\n", static_cast<double>(scanned) / scan,
-                static_cast<double>(bytes) / scan / 1e6, static_cast<double>(folded) / fold, scan / fold);
+    std::printf("scan %.0f events/s (%.0f MB/s)   rebuild %.0f events/s   ratio %.2f\n",
+                static_cast<double>(scanned) / scan, static_cast<double>(bytes) / scan / 1e6,
+                static_cast<double>(folded) / fold, scan / fold);
   }
   std::sort(ratios.begin(), ratios.end());
-  std::printf("rebuild beside a plain scan: ratio %.2f (floor 0.30, goal 0.50)\n", ratios[ratios.size() / 2]);
+  std::printf("rebuild beside a plain scan: ratio %.2f (floor 0.30, goal 0.50)\n",
+              ratios[ratios.size() / 2]);
   std::filesystem::remove_all(folder);
   std::filesystem::remove_all(folder + "-scratch");
   return 0;

@@ -1,6 +1,7 @@
-// The bounded two-lane queue between threads: urgent elements leave first, each lane keeps its order. A mutex and two
-// condition variables: a cluster's rate does not pay for lock-free code.
-// Thread safety: every member may be called from any thread. Elements are owned by the queue until popped.
+// The bounded two-lane queue between threads: urgent elements leave first, each lane keeps its
+// order. A mutex and two condition variables: a cluster's rate does not pay for lock-free code.
+// Thread safety: every member may be called from any thread. Elements are owned by the queue until
+// popped.
 #pragma once
 
 #include <chrono>
@@ -19,7 +20,8 @@ enum class Lane { kUrgent, kOrdinary };
 template <class T>
 class BoundedQueue {
  public:
-  // `capacity` holds for each lane apart, so that a flood of ordinary elements cannot keep an urgent one out.
+  // `capacity` holds for each lane apart, so that a flood of ordinary elements cannot keep an
+  // urgent one out.
   explicit BoundedQueue(std::size_t capacity) : capacity_(capacity) {}
 
   // Blocks while the lane is full. False when the queue was closed: the element was not taken.
@@ -41,11 +43,12 @@ class BoundedQueue {
     return true;
   }
 
-  // Waits until there is an element, the time is up, wake() was called or the queue was closed; then takes at most `most`
-  // elements, urgent ones first. Empty when there was none.
+  // Waits until there is an element, the time is up, wake() was called or the queue was closed;
+  // then takes at most `most` elements, urgent ones first. Empty when there was none.
   std::vector<T> pop_some(std::size_t most, std::chrono::milliseconds wait) {
     std::unique_lock lock(mutex_);
-    ready_.wait_for(lock, wait, [&] { return closed_ || woken_ || !urgent_.empty() || !ordinary_.empty(); });
+    ready_.wait_for(lock, wait,
+                    [&] { return closed_ || woken_ || !urgent_.empty() || !ordinary_.empty(); });
     woken_ = false;
     std::vector<T> taken;
     for (auto* lane : {&urgent_, &ordinary_}) {
@@ -62,7 +65,8 @@ class BoundedQueue {
     std::lock_guard lock(mutex_);
     return !urgent_.empty();
   }
-  // Waits until an urgent element is there, the time is up, wake() was called or the queue was closed; takes nothing.
+  // Waits until an urgent element is there, the time is up, wake() was called or the queue was
+  // closed; takes nothing.
   void wait_urgent(std::chrono::milliseconds wait) {
     std::unique_lock lock(mutex_);
     ready_.wait_for(lock, wait, [&] { return closed_ || woken_ || !urgent_.empty(); });

@@ -1,8 +1,10 @@
-// Canonical bytes of plain structs, written once per struct and used three times: for digests, for snapshots, and for
-// content hashes. A struct takes part by a free function in its own namespace that names its fields in order:
+// Canonical bytes of plain structs, written once per struct and used three times: for digests, for
+// snapshots, and for content hashes. A struct takes part by a free function in its own namespace
+// that names its fields in order:
 //   template <class Archive> void fields(Archive& a, Pod& pod) { a(pod.uid, pod.name); }
-// Numbers are 8 bytes little-endian, strings and vectors are preceded by their length, optionals by 0 or 1. Changing the
-// order or adding a field changes digests and makes old snapshots unreadable (they carry a version and are disposable).
+// Numbers are 8 bytes little-endian, strings and vectors are preceded by their length, optionals by
+// 0 or 1. Changing the order or adding a field changes digests and makes old snapshots unreadable
+// (they carry a version and are disposable).
 #pragma once
 
 #include <bit>
@@ -90,7 +92,8 @@ class ByteWriter {
   std::string bytes_;
 };
 
-// Reads what ByteWriter wrote. Damaged input never reads out of bounds: it turns ok() false, and everything after it is empty.
+// Reads what ByteWriter wrote. Damaged input never reads out of bounds: it turns ok() false, and
+// everything after it is empty.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : rest_(bytes) {}

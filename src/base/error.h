@@ -1,5 +1,5 @@
-// The one error type. A Kind exists only where the caller reacts differently; the message is for people and says what,
-// where, what was expected, and what to do.
+// The one error type. A Kind exists only where the caller reacts differently; the message is for
+// people and says what, where, what was expected, and what to do.
 #pragma once
 
 #include <string>

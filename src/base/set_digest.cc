@@ -9,6 +9,8 @@ Hash128 hash128(std::string_view bytes, std::uint64_t seed) {
   return {hash.low64, hash.high64};
 }
 
-std::size_t FastHash::operator()(std::string_view text) const { return XXH3_64bits(text.data(), text.size()); }
+std::size_t FastHash::operator()(std::string_view text) const {
+  return XXH3_64bits(text.data(), text.size());
+}
 
 }  // namespace karst::base

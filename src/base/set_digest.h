@@ -1,6 +1,7 @@
-// A digest of a set that is kept up to date in O(change): each element is hashed with XXH3-128, the set is the sum of its
-// elements' hashes modulo 2^128. Order never shows, adding and removing commute, equal sets have equal digests.
-// It finds differences; it does not resist an attacker (the Merkle tree over the log does that).
+// A digest of a set that is kept up to date in O(change): each element is hashed with XXH3-128, the
+// set is the sum of its elements' hashes modulo 2^128. Order never shows, adding and removing
+// commute, equal sets have equal digests. It finds differences; it does not resist an attacker (the
+// Merkle tree over the log does that).
 #pragma once
 
 #include <cstddef>

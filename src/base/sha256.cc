@@ -7,18 +7,24 @@
 
 namespace karst::base {
 namespace {
-EVP_MD_CTX* as_context(void* context) { return static_cast<EVP_MD_CTX*>(context); }
+EVP_MD_CTX* as_context(void* context) {
+  return static_cast<EVP_MD_CTX*>(context);
+}
 }  // namespace
 
 Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
   KARST_CHECK(context_ != nullptr, "out of memory for a hash context");
-  KARST_CHECK(EVP_DigestInit_ex(as_context(context_), EVP_sha256(), nullptr) == 1, "OpenSSL offers SHA-256");
+  KARST_CHECK(EVP_DigestInit_ex(as_context(context_), EVP_sha256(), nullptr) == 1,
+              "OpenSSL offers SHA-256");
 }
 
-Sha256::~Sha256() { EVP_MD_CTX_free(as_context(context_)); }
+Sha256::~Sha256() {
+  EVP_MD_CTX_free(as_context(context_));
+}
 
 Sha256& Sha256::update(std::span<const std::uint8_t> bytes) {
-  KARST_CHECK(EVP_DigestUpdate(as_context(context_), bytes.data(), bytes.size()) == 1, "hash update cannot fail");
+  KARST_CHECK(EVP_DigestUpdate(as_context(context_), bytes.data(), bytes.size()) == 1,
+              "hash update cannot fail");
   return *this;
 }
 
@@ -28,14 +34,16 @@ Sha256& Sha256::update(std::string_view text) {
 
 Sha256Digest Sha256::finish() {
   Sha256Digest digest;
-  KARST_CHECK(EVP_DigestFinal_ex(as_context(context_), digest.data(), nullptr) == 1, "hash final cannot fail");
+  KARST_CHECK(EVP_DigestFinal_ex(as_context(context_), digest.data(), nullptr) == 1,
+              "hash final cannot fail");
   return digest;
 }
 
 Sha256Digest sha256(std::string_view bytes) {
   Sha256Digest digest;
-  KARST_CHECK(EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, EVP_sha256(), nullptr) == 1,
-              "hash cannot fail");
+  KARST_CHECK(
+      EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, EVP_sha256(), nullptr) == 1,
+      "hash cannot fail");
   return digest;
 }
 
@@ -43,7 +51,8 @@ Sha256Digest hmac_sha256(std::string_view key, std::string_view bytes) {
   Sha256Digest digest;
   unsigned length = 0;
   KARST_CHECK(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
-                   reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data(), &length) != nullptr,
+                   reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
+                   digest.data(), &length) != nullptr,
               "HMAC cannot fail");
   return digest;
 }

@@ -1,4 +1,5 @@
-// SHA-256 and HMAC-SHA-256 (FIPS 180-4, RFC 2104) over OpenSSL's EVP, and base32 without padding in lower case (RFC 4648, section 6).
+// SHA-256 and HMAC-SHA-256 (FIPS 180-4, RFC 2104) over OpenSSL's EVP, and base32 without padding in
+// lower case (RFC 4648, section 6).
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// Strong identifiers: the same bytes, types that do not convert into each other, total order, hashable.
+// Strong identifiers: the same bytes, types that do not convert into each other, total order,
+// hashable.
 #pragma once
 
 #include <compare>

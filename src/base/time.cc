@@ -5,8 +5,8 @@
 namespace karst::base {
 namespace {
 
-// Days since 1970-01-01 of a proleptic Gregorian date, and back. Algorithm: H. Hinnant, "chrono-Compatible Low-Level Date
-// Algorithms".
+// Days since 1970-01-01 of a proleptic Gregorian date, and back. Algorithm: H. Hinnant,
+// "chrono-Compatible Low-Level Date Algorithms".
 std::int64_t days_from_civil(std::int64_t year, unsigned month, unsigned day) {
   year -= month <= 2;
   const std::int64_t era = (year >= 0 ? year : year - 399) / 400;
@@ -28,10 +28,12 @@ Civil civil_from_days(std::int64_t days) {
   const unsigned day_of_era = static_cast<unsigned>(days - era * 146097);
   const unsigned year_of_era =
       (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-  const unsigned day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+  const unsigned day_of_year =
+      day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
   const unsigned shifted_month = (5 * day_of_year + 2) / 153;
   const unsigned month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
-  const std::int64_t year = static_cast<std::int64_t>(year_of_era) + era * 400 + (month <= 2 ? 1 : 0);
+  const std::int64_t year =
+      static_cast<std::int64_t>(year_of_era) + era * 400 + (month <= 2 ? 1 : 0);
   return {year, month, day_of_year - (153 * shifted_month + 2) / 5 + 1};
 }
 
@@ -98,8 +100,9 @@ std::string format_rfc3339(std::int64_t unix_millis) {
   const Civil date = civil_from_days(days);
   char text[64];
   const int length = std::snprintf(
-      text, sizeof text, "%04lld-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<long long>(date.year), date.month,
-      date.day, static_cast<int>(rest / kMillisPerHour), static_cast<int>(rest / kMillisPerMinute % 60),
+      text, sizeof text, "%04lld-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<long long>(date.year),
+      date.month, date.day, static_cast<int>(rest / kMillisPerHour),
+      static_cast<int>(rest / kMillisPerMinute % 60),
       static_cast<int>(rest / kMillisPerSecond % 60), static_cast<int>(rest % kMillisPerSecond));
   return std::string(text, static_cast<std::size_t>(length));
 }
@@ -121,7 +124,8 @@ std::optional<std::int64_t> parse_rfc3339(std::string_view text) {
   if (second < 0 || second > 60) return std::nullopt;
   const auto tail = fraction_and_zone_millis(text, at);
   if (!tail) return std::nullopt;
-  const std::int64_t days = days_from_civil(year, static_cast<unsigned>(month), static_cast<unsigned>(day));
+  const std::int64_t days =
+      days_from_civil(year, static_cast<unsigned>(month), static_cast<unsigned>(day));
   return days * 24 * kMillisPerHour + hour * kMillisPerHour + minute * kMillisPerMinute +
          second * kMillisPerSecond + *tail;
 }
@@ -142,7 +146,8 @@ std::optional<std::int64_t> parse_go_duration_millis(std::string_view text) {
     }
     if (at < text.size() && text[at] == '.') {
       ++at;
-      for (std::int64_t scale = 100000; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, ++count) {
+      for (std::int64_t scale = 100000; at < text.size() && text[at] >= '0' && text[at] <= '9';
+           ++at, ++count) {
         micro_fraction += (text[at] - '0') * scale;
         scale /= 10;
       }

@@ -1,6 +1,7 @@
-// Time as data. LogTime is karst's own steady time line in milliseconds since the Unix epoch: it never steps back, and is
-// anchored to the API server's Date (docs/decisions/0007-log-time.md). WallTime is what a clock on some machine said.
-// The two do not convert into each other; durations are plain milliseconds with the unit in the name.
+// Time as data. LogTime is karst's own steady time line in milliseconds since the Unix epoch: it
+// never steps back, and is anchored to the API server's Date (docs/decisions/0007-log-time.md).
+// WallTime is what a clock on some machine said. The two do not convert into each other; durations
+// are plain milliseconds with the unit in the name.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +20,22 @@ inline constexpr std::int64_t kMillisPerSecond = 1000;
 inline constexpr std::int64_t kMillisPerMinute = 60 * kMillisPerSecond;
 inline constexpr std::int64_t kMillisPerHour = 60 * kMillisPerMinute;
 
-constexpr LogTime operator+(LogTime time, std::int64_t millis) { return LogTime(time.value() + millis); }
-constexpr std::int64_t operator-(LogTime a, LogTime b) { return a.value() - b.value(); }
+constexpr LogTime operator+(LogTime time, std::int64_t millis) {
+  return LogTime(time.value() + millis);
+}
+constexpr std::int64_t operator-(LogTime a, LogTime b) {
+  return a.value() - b.value();
+}
 
 // RFC 3339 in UTC with milliseconds: 2026-11-21T10:17:51.042Z.
 std::string format_rfc3339(std::int64_t unix_millis);
 
-// RFC 3339 with any offset and 0 to 9 fraction digits (cut to milliseconds). nullopt if it is not one.
+// RFC 3339 with any offset and 0 to 9 fraction digits (cut to milliseconds). nullopt if it is not
+// one.
 std::optional<std::int64_t> parse_rfc3339(std::string_view text);
 
-// Go's duration grammar without the sign: "720h", "1h30m", "300ms", "1.5s" (the fraction is cut to milliseconds). nullopt if it is not one.
+// Go's duration grammar without the sign: "720h", "1h30m", "300ms", "1.5s" (the fraction is cut to
+// milliseconds). nullopt if it is not one.
 std::optional<std::int64_t> parse_go_duration_millis(std::string_view text);
 
 }  // namespace karst::base

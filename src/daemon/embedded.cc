@@ -89,8 +89,7 @@ base::Status run_embedded(Store& store, const EmbeddedSettings& settings) {
   parts.speed = settings.speed;
   parts.engine.config.cluster_uid = "embedded-" + store.log->id().str();
   parts.engine.config.provider = std::string(provider->name());
-  if (settings.snapshot_distance != 0)
-    parts.engine.snapshot_distance = settings.snapshot_distance;
+  if (settings.snapshot_distance != 0) parts.engine.snapshot_distance = settings.snapshot_distance;
   parts.engine.version = build_version();
   parts.engine.decision_version = decision_version();
   Daemon daemon(std::move(parts));

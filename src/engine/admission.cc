@@ -10,7 +10,8 @@ using projections::ClusterState;
 using Bodies = std::vector<events::Body>;
 
 constexpr std::int64_t kBeatMillis = 15'000;
-// A thing confirmed this shortly before a list began may be missing from it: answers overtake lists. The next list tells.
+// A thing confirmed this shortly before a list began may be missing from it: answers overtake
+// lists. The next list tells.
 constexpr std::int64_t kListMarginMillis = 30'000;
 constexpr std::size_t kRefusalsRememberedMax = 1'000;
 
@@ -28,15 +29,26 @@ struct Named {
 struct NameOf {
   Named operator()(const events::PodObserved& e) const { return {"Pod", e.pod.uid.str()}; }
   Named operator()(const events::NodeObserved& e) const { return {"Node", e.node.name.str()}; }
-  Named operator()(const events::NodeClaimObserved& e) const { return {"NodeClaim", e.claim.name.str()}; }
-  Named operator()(const events::NodePoolObserved& e) const { return {"NodePool", e.pool.name.str()}; }
-  Named operator()(const events::NodeClassObserved& e) const {
-    return {"NodeClass", e.node_class.ref.group + "/" + e.node_class.ref.kind + "/" + e.node_class.ref.name};
+  Named operator()(const events::NodeClaimObserved& e) const {
+    return {"NodeClaim", e.claim.name.str()};
   }
-  Named operator()(const events::DaemonSetObserved& e) const { return {"DaemonSet", e.daemon_set.uid}; }
-  Named operator()(const events::InstanceObserved& e) const { return {"Instance", e.instance.provider_id.str()}; }
+  Named operator()(const events::NodePoolObserved& e) const {
+    return {"NodePool", e.pool.name.str()};
+  }
+  Named operator()(const events::NodeClassObserved& e) const {
+    return {"NodeClass",
+            e.node_class.ref.group + "/" + e.node_class.ref.kind + "/" + e.node_class.ref.name};
+  }
+  Named operator()(const events::DaemonSetObserved& e) const {
+    return {"DaemonSet", e.daemon_set.uid};
+  }
+  Named operator()(const events::InstanceObserved& e) const {
+    return {"Instance", e.instance.provider_id.str()};
+  }
   template <class Other>
-  Named operator()(const Other&) const { return {}; }
+  Named operator()(const Other&) const {
+    return {};
+  }
 };
 
 // Whether the fact tells something that the state does not know.
@@ -80,17 +92,22 @@ struct IsNews {
   }
   bool operator()(const events::NodePoolGone& e) const { return s.pools().contains(e.name); }
   bool operator()(const events::NodeClassObserved& e) const {
-    return differs(s.node_classes(), e.node_class.ref, e.node_class, &projections::NodeClassRow::node_class);
+    return differs(s.node_classes(), e.node_class.ref, e.node_class,
+                   &projections::NodeClassRow::node_class);
   }
   bool operator()(const events::NodeClassGone& e) const { return s.node_classes().contains(e.ref); }
   bool operator()(const events::DaemonSetObserved& e) const {
-    return differs(s.daemon_sets(), e.daemon_set.uid, e.daemon_set, &projections::DaemonSetRow::daemon_set);
+    return differs(s.daemon_sets(), e.daemon_set.uid, e.daemon_set,
+                   &projections::DaemonSetRow::daemon_set);
   }
   bool operator()(const events::DaemonSetGone& e) const { return s.daemon_sets().contains(e.uid); }
   bool operator()(const events::CatalogueObserved& e) const {
-    return differs(s.catalogues(), e.catalogue.provider, e.catalogue, &projections::CatalogueRow::catalogue);
+    return differs(s.catalogues(), e.catalogue.provider, e.catalogue,
+                   &projections::CatalogueRow::catalogue);
   }
-  bool operator()(const events::PricesObserved& e) const { return s.catalogues().contains(e.update.provider); }
+  bool operator()(const events::PricesObserved& e) const {
+    return s.catalogues().contains(e.update.provider);
+  }
   bool operator()(const events::InterruptionReceived& e) const {
     return !s.interruptions().contains(e.interruption.message);
   }
@@ -114,16 +131,21 @@ struct IsNews {
     return s.commands().contains(e.command) || !e.instances.empty();
   }
   template <class Other>
-  bool operator()(const Other&) const { return true; }
+  bool operator()(const Other&) const {
+    return true;
+  }
 };
 
 std::optional<std::string> refusal(const ClusterState& state, const events::Body& body) {
   const auto* pod = std::get_if<events::PodObserved>(&body);
-  if (pod != nullptr && !state.shapes().contains(pod->pod.shape)) return "its shape was not recorded before it";
+  if (pod != nullptr && !state.shapes().contains(pod->pod.shape))
+    return "its shape was not recorded before it";
   const auto* daemon = std::get_if<events::DaemonSetObserved>(&body);
-  if (daemon != nullptr && !state.shapes().contains(daemon->daemon_set.shape)) return "its shape was not recorded before it";
+  if (daemon != nullptr && !state.shapes().contains(daemon->daemon_set.shape))
+    return "its shape was not recorded before it";
   const auto* shape = std::get_if<events::ShapeRecorded>(&body);
-  if (shape != nullptr && !state.shapes().contains(shape->hash) && !(model::hash_of(shape->shape) == shape->hash))
+  if (shape != nullptr && !state.shapes().contains(shape->hash) &&
+      !(model::hash_of(shape->shape) == shape->hash))
     return "its hash is not that of its content";
   return std::nullopt;
 }
@@ -137,8 +159,10 @@ void Admission::note_named(const events::Body& body) {
   if (bracket != brackets_.end()) bracket->second.named.insert(named.key);
 }
 
-std::vector<events::Body> Admission::admit(const ClusterState& state, base::LogTime now, events::Body body) {
-  if (const auto* started = std::get_if<events::ListStarted>(&body)) brackets_[started->kind] = {now, {}};
+std::vector<events::Body> Admission::admit(const ClusterState& state, base::LogTime now,
+                                           events::Body body) {
+  if (const auto* started = std::get_if<events::ListStarted>(&body))
+    brackets_[started->kind] = {now, {}};
   note_named(body);
   if (const auto* ended = std::get_if<events::ListEnded>(&body)) {
     Bodies bodies = close_bracket(state, *ended);
@@ -151,13 +175,16 @@ std::vector<events::Body> Admission::admit(const ClusterState& state, base::LogT
   }
   if (const auto* refused = std::get_if<events::InputRefused>(&body)) {
     if (refused_lately_.size() >= kRefusalsRememberedMax) refused_lately_.clear();
-    if (!refused_lately_.emplace(refused->source + "/" + refused->id + "/" + refused->reason, now).second) return {};
+    if (!refused_lately_.emplace(refused->source + "/" + refused->id + "/" + refused->reason, now)
+             .second)
+      return {};
   }
   if (!std::visit(IsNews{state, now}, body)) return {};
   return one(std::move(body));
 }
 
-std::vector<events::Body> Admission::close_bracket(const ClusterState& state, const events::ListEnded& ended) {
+std::vector<events::Body> Admission::close_bracket(const ClusterState& state,
+                                                   const events::ListEnded& ended) {
   const auto at = brackets_.find(ended.kind);
   if (at == brackets_.end()) return {};  // began before this process: the list counts for nothing
   const Bracket bracket = std::move(at->second);
@@ -171,27 +198,31 @@ std::vector<events::Body> Admission::close_bracket(const ClusterState& state, co
     for (const std::string& uid : state.pods().all_uids())
       if (missing(uid)) {
         const auto& row = state.pods().row_of(uid);
-        gone.push_back(events::PodGone{row.uid, row.namespace_name == nullptr ? "" : *row.namespace_name, row.name});
+        gone.push_back(events::PodGone{
+            row.uid, row.namespace_name == nullptr ? "" : *row.namespace_name, row.name});
       }
   } else if (ended.kind == "Node") {
     for (const auto& [name, slot] : state.nodes().slots())
       if (missing(name.str())) gone.push_back(events::NodeGone{slot.row.node.uid, name});
   } else if (ended.kind == "NodeClaim") {
     for (const auto& [name, slot] : state.claims().slots())
-      if (missing(name.str()) && !slot.row.claim.uid.empty() && (slot.row.observed || settled(slot.row.confirmed_at)))
+      if (missing(name.str()) && !slot.row.claim.uid.empty() &&
+          (slot.row.observed || settled(slot.row.confirmed_at)))
         gone.push_back(events::NodeClaimGone{slot.row.claim.uid, name});
   } else if (ended.kind == "NodePool") {
     for (const auto& [name, slot] : state.pools().slots())
       if (missing(name.str())) gone.push_back(events::NodePoolGone{name});
   } else if (ended.kind == "NodeClass") {
     for (const auto& [ref, slot] : state.node_classes().slots())
-      if (missing(ref.group + "/" + ref.kind + "/" + ref.name)) gone.push_back(events::NodeClassGone{ref});
+      if (missing(ref.group + "/" + ref.kind + "/" + ref.name))
+        gone.push_back(events::NodeClassGone{ref});
   } else if (ended.kind == "DaemonSet") {
     for (const auto& [uid, slot] : state.daemon_sets().slots())
       if (missing(uid)) gone.push_back(events::DaemonSetGone{uid});
   } else if (ended.kind == "Instance") {
     for (const auto& [id, slot] : state.instances().slots())
-      if (missing(id.str()) && !slot.row.missing && settled(slot.row.seen_at)) gone.push_back(events::InstanceGone{id});
+      if (missing(id.str()) && !slot.row.missing && settled(slot.row.seen_at))
+        gone.push_back(events::InstanceGone{id});
   }
   return gone;
 }

@@ -1,5 +1,6 @@
-// Admission: which facts tell something new. A redelivered message, a relist of known objects, a repeated answer cost no log.
-// Holds the open list brackets, which are not state: replay never sees them, because a closed bracket becomes explicit …Gone.
+// Admission: which facts tell something new. A redelivered message, a relist of known objects, a
+// repeated answer cost no log. Holds the open list brackets, which are not state: replay never sees
+// them, because a closed bracket becomes explicit …Gone.
 #pragma once
 
 #include <map>
@@ -16,9 +17,11 @@ namespace karst::engine {
 
 class Admission {
  public:
-  // The events that this fact becomes, in order, judged against `state`: usually one, none when it is old news, many when it
-  // closes a list. The caller applies them before it admits the next fact.
-  std::vector<events::Body> admit(const projections::ClusterState& state, base::LogTime now, events::Body body);
+  // The events that this fact becomes, in order, judged against `state`: usually one, none when it
+  // is old news, many when it closes a list. The caller applies them before it admits the next
+  // fact.
+  std::vector<events::Body> admit(const projections::ClusterState& state, base::LogTime now,
+                                  events::Body body);
 
   // Forgets open brackets: their source starts over.
   void reset() { brackets_.clear(); }
@@ -29,11 +32,13 @@ class Admission {
     std::set<std::string> named;  // keys of the objects that the list has named so far
   };
 
-  std::vector<events::Body> close_bracket(const projections::ClusterState& state, const events::ListEnded& ended);
+  std::vector<events::Body> close_bracket(const projections::ClusterState& state,
+                                          const events::ListEnded& ended);
   void note_named(const events::Body& body);
 
-  std::map<std::string, Bracket> brackets_;             // open lists by kind
-  std::map<std::string, base::LogTime> refused_lately_;  // InputRefused already logged, by source and id
+  std::map<std::string, Bracket> brackets_;  // open lists by kind
+  std::map<std::string, base::LogTime>
+      refused_lately_;  // InputRefused already logged, by source and id
 };
 
 }  // namespace karst::engine

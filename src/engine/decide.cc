@@ -7,7 +7,8 @@
 
 namespace karst::engine {
 
-model::Position apply_record(projections::ClusterState& state, const events::Record& record, const events::Body& body) {
+model::Position apply_record(projections::ClusterState& state, const events::Record& record,
+                             const events::Body& body) {
   events::Envelope envelope;
   envelope.position = state.next_position();
   envelope.log_time = record.log_time;
@@ -23,31 +24,37 @@ model::Position apply_record(projections::ClusterState& state, const events::Rec
 namespace {
 
 // What hands must be told: the command itself, or the next attempt of one that is open.
-void issue(const projections::ClusterState& state, const events::Body& body, model::Position position, Answer& answer) {
+void issue(const projections::ClusterState& state, const events::Body& body,
+           model::Position position, Answer& answer) {
   if (const auto* command = std::get_if<model::Command>(&body)) {
     answer.commands.push_back({{state.log_id(), position}, 1, command->spec});
   } else if (const auto* attempt = std::get_if<model::AttemptStarted>(&body)) {
     const auto* row = state.commands().find(attempt->command);
     KARST_CHECK(row != nullptr, "only an open command gets another attempt");
-    answer.commands.push_back({{state.log_id(), attempt->command}, attempt->attempt, row->command.spec});
+    answer.commands.push_back(
+        {{state.log_id(), attempt->command}, attempt->attempt, row->command.spec});
   }
 }
 
 }  // namespace
 
-Answer decide(projections::ClusterState& state, const providers::Provider& provider, base::LogTime now, base::WallTime wall) {
+Answer decide(projections::ClusterState& state, const providers::Provider& provider,
+              base::LogTime now, base::WallTime wall) {
   Answer answer;
   for (const reconcilers::Reconciler& reconciler : reconcilers::reconcilers()) {
     reconcilers::Plan plan(state, reconciler.name);
     reconciler.reconcile(state, reconcilers::Context{now, provider}, plan);
-    if (const auto wake = plan.earliest_wake(); wake && (!answer.wake_at || *wake < *answer.wake_at)) answer.wake_at = wake;
+    if (const auto wake = plan.earliest_wake();
+        wake && (!answer.wake_at || *wake < *answer.wake_at))
+      answer.wake_at = wake;
     if (plan.full()) answer.wake_at = now;
     for (reconcilers::Decision& decision : plan.take_decisions()) {
       events::Record record = events::make_record(decision.body);
       record.log_time = now;
       record.wall_time = wall;
       record.causation = decision.causation;
-      record.correlation = decision.correlation == model::Position() ? decision.causation : decision.correlation;
+      record.correlation =
+          decision.correlation == model::Position() ? decision.causation : decision.correlation;
       const model::Position position = apply_record(state, record, decision.body);
       issue(state, decision.body, position, answer);
       answer.records.push_back(std::move(record));

@@ -1,5 +1,5 @@
-// The answer to a state at a time: every reconciler in order, each plan applied before the next one decides. Shared by the
-// live round and by verification, so that they cannot differ.
+// The answer to a state at a time: every reconciler in order, each plan applied before the next one
+// decides. Shared by the live round and by verification, so that they cannot differ.
 #pragma once
 
 #include <optional>
@@ -16,16 +16,19 @@
 namespace karst::engine {
 
 struct Answer {
-  std::vector<events::Record> records;            // the decisions, in order, positions consecutive from the state's next
-  std::vector<ports::IssuedCommand> commands;     // those of them that hands must carry out
+  std::vector<events::Record>
+      records;  // the decisions, in order, positions consecutive from the state's next
+  std::vector<ports::IssuedCommand> commands;  // those of them that hands must carry out
   std::optional<base::LogTime> wake_at;
 };
 
 // Applies what it decides to `state`.
-Answer decide(projections::ClusterState& state, const providers::Provider& provider, base::LogTime now, base::WallTime wall);
+Answer decide(projections::ClusterState& state, const providers::Provider& provider,
+              base::LogTime now, base::WallTime wall);
 
 // Applies one record to `state` at its next position; returns that position.
-model::Position apply_record(projections::ClusterState& state, const events::Record& record, const events::Body& body);
+model::Position apply_record(projections::ClusterState& state, const events::Record& record,
+                             const events::Body& body);
 
 // SHA-256 over (type, stream, causation, correlation, payload) of each record.
 base::Sha256Digest decision_digest(const std::vector<events::Record>& records);

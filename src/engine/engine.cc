@@ -12,13 +12,16 @@
 namespace karst::engine {
 namespace {
 
-// Where a fact comes from: an answer from its command, an object that we asked for from the command that asked.
-void fill_causes(const projections::ClusterState& state, const events::Body& body, events::Record& record) {
+// Where a fact comes from: an answer from its command, an object that we asked for from the command
+// that asked.
+void fill_causes(const projections::ClusterState& state, const events::Body& body,
+                 events::Record& record) {
   const projections::ClaimRow* claim = nullptr;
   if (const auto* outcome = std::get_if<model::Outcome>(&body)) {
     record.causation = outcome->command;
     const auto* command = state.commands().find(outcome->command);
-    record.correlation = command != nullptr && command->root != model::Position() ? command->root : outcome->command;
+    record.correlation =
+        command != nullptr && command->root != model::Position() ? command->root : outcome->command;
   } else if (const auto* observed = std::get_if<events::NodeClaimObserved>(&body)) {
     claim = state.claims().find(observed->claim.name);
     if (claim != nullptr) record.causation = claim->create_command;
@@ -31,7 +34,8 @@ void fill_causes(const projections::ClusterState& state, const events::Body& bod
 
 }  // namespace
 
-Engine::Engine(events::EventLog& log, events::Snapshots* snapshots, const providers::Provider& provider, EngineOptions options)
+Engine::Engine(events::EventLog& log, events::Snapshots* snapshots,
+               const providers::Provider& provider, EngineOptions options)
     : log_(log), snapshots_(snapshots), provider_(provider), options_(std::move(options)) {}
 
 base::Result<Recovery> Engine::recover(base::LogTime now, base::WallTime wall) {
@@ -46,8 +50,10 @@ base::Result<Recovery> Engine::recover(base::LogTime now, base::WallTime wall) {
   // Facts whose round a crash cut off are closed by the next one.
   facts_since_round_ = state_.last_position().value() - state_.last_round().value();
   now = std::max(now, state_.last_log_time());
-  fact_record(events::DaemonStarted{options_.version, options_.decision_version, options_.config}, now, wall);
-  for (events::Body& body : admission_.admit(state_, now, events::CatalogueObserved{provider_.embedded_catalogue()}))
+  fact_record(events::DaemonStarted{options_.version, options_.decision_version, options_.config},
+              now, wall);
+  for (events::Body& body :
+       admission_.admit(state_, now, events::CatalogueObserved{provider_.embedded_catalogue()}))
     fact_record(std::move(body), now, wall);
   KARST_TRY(flush(events::Durability::kSynced));
   recovered_ = true;
@@ -74,11 +80,13 @@ base::Status Engine::flush(events::Durability durability) {
   return {};
 }
 
-base::Result<Round> Engine::step(base::LogTime now, base::WallTime wall, std::vector<ports::Fact> facts) {
+base::Result<Round> Engine::step(base::LogTime now, base::WallTime wall,
+                                 std::vector<ports::Fact> facts) {
   KARST_CHECK(recovered_, "recover() comes before the first step()");
   KARST_CHECK(facts.size() <= kFactsPerRoundMax, "a round is bounded by kFactsPerRoundMax");
   now = std::max(now, state_.last_log_time());
-  // A round that found the disk full is finished first: what it applied must be durable before anything new.
+  // A round that found the disk full is finished first: what it applied must be durable before
+  // anything new.
   Round round;
   const std::uint64_t facts_before = facts_since_round_;
   for (ports::Fact& fact : facts) {
@@ -93,14 +101,19 @@ base::Result<Round> Engine::step(base::LogTime now, base::WallTime wall, std::ve
   round.to_dispatch = std::exchange(unsaved_commands_, {});
   decide(now, wall, round);
   const bool acts = !unsaved_commands_.empty();
-  if (auto saved = flush(acts ? events::Durability::kSynced : events::Durability::kBuffered); !saved) {
-    // Acknowledgements wait with the rest: a receipt handed out twice does no harm, one that is lost comes again.
-    std::move(round.to_acknowledge.begin(), round.to_acknowledge.end(), std::back_inserter(unsaved_receipts_));
-    unsaved_commands_.insert(unsaved_commands_.begin(), std::make_move_iterator(round.to_dispatch.begin()),
+  if (auto saved = flush(acts ? events::Durability::kSynced : events::Durability::kBuffered);
+      !saved) {
+    // Acknowledgements wait with the rest: a receipt handed out twice does no harm, one that is
+    // lost comes again.
+    std::move(round.to_acknowledge.begin(), round.to_acknowledge.end(),
+              std::back_inserter(unsaved_receipts_));
+    unsaved_commands_.insert(unsaved_commands_.begin(),
+                             std::make_move_iterator(round.to_dispatch.begin()),
                              std::make_move_iterator(round.to_dispatch.end()));
     return base::fail(saved.error());
   }
-  std::move(unsaved_commands_.begin(), unsaved_commands_.end(), std::back_inserter(round.to_dispatch));
+  std::move(unsaved_commands_.begin(), unsaved_commands_.end(),
+            std::back_inserter(round.to_dispatch));
   unsaved_commands_.clear();
   round.through = state_.last_position();
   maybe_snapshot();
@@ -111,7 +124,8 @@ void Engine::decide(base::LogTime now, base::WallTime wall, Round& round) {
   Answer answer = engine::decide(state_, provider_, now, wall);
   round.decisions = answer.records.size();
   round.wake_at = answer.wake_at;
-  if (answer.records.empty() && facts_since_round_ == 0) return;  // a wake-up that changed nothing leaves no trace
+  if (answer.records.empty() && facts_since_round_ == 0)
+    return;  // a wake-up that changed nothing leaves no trace
   events::RoundClosed closed;
   closed.facts = std::exchange(facts_since_round_, 0);
   closed.decisions = answer.records.size();
@@ -127,7 +141,9 @@ void Engine::decide(base::LogTime now, base::WallTime wall, Round& round) {
 }
 
 void Engine::maybe_snapshot() {
-  if (snapshots_ == nullptr || state_.last_position().value() - snapshot_at_.value() < options_.snapshot_distance) return;
+  if (snapshots_ == nullptr ||
+      state_.last_position().value() - snapshot_at_.value() < options_.snapshot_distance)
+    return;
   snapshot_at_ = state_.last_position();
   // Disposable: failing to keep one costs time at the next start, nothing else.
   (void)snapshots_->put(projections::kProjectionVersion, {state_.last_position(), state_.save()});

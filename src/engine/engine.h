@@ -1,9 +1,9 @@
-// One round: admit → append facts → apply → (each reconciler: decide → apply its plan) → append the answer. The only caller
-// of append, apply and reconcile. Pure but for the log it is given: no clock, no threads, no world; the same facts at the same
-// times give the same log.
+// One round: admit → append facts → apply → (each reconciler: decide → apply its plan) → append the
+// answer. The only caller of append, apply and reconcile. Pure but for the log it is given: no
+// clock, no threads, no world; the same facts at the same times give the same log.
 //
-// The caller (src/daemon, or a simulation) then does what the Round says, in this order: acknowledge, dispatch. Nothing in a
-// Round exists before it is durable.
+// The caller (src/daemon, or a simulation) then does what the Round says, in this order:
+// acknowledge, dispatch. Nothing in a Round exists before it is durable.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ inline constexpr std::uint64_t kSnapshotDistance = 100'000;  // positions betwee
 
 struct EngineOptions {
   events::Config config;
-  std::string version;           // of the build, for people
-  std::string decision_version;  // hash of the pure folders' sources
+  std::string version;                                  // of the build, for people
+  std::string decision_version;                         // hash of the pure folders' sources
   std::uint64_t snapshot_distance = kSnapshotDistance;  // positions between two snapshots
 };
 
@@ -40,27 +40,28 @@ struct Recovery {
 };
 
 struct Round {
-  std::vector<std::string> to_acknowledge;           // receipts of facts that are durable now
-  std::vector<ports::IssuedCommand> to_dispatch;     // durable commands, in the order of the log
-  std::optional<base::LogTime> wake_at;              // run a round then, facts or not
-  model::Position through;                           // last position of the log
-  std::uint64_t facts = 0;                           // events admitted
+  std::vector<std::string> to_acknowledge;        // receipts of facts that are durable now
+  std::vector<ports::IssuedCommand> to_dispatch;  // durable commands, in the order of the log
+  std::optional<base::LogTime> wake_at;           // run a round then, facts or not
+  model::Position through;                        // last position of the log
+  std::uint64_t facts = 0;                        // events admitted
   std::uint64_t decisions = 0;
 };
 
 class Engine {
  public:
   // `log`, `snapshots` (may be nullptr) and `provider` must outlive the engine.
-  Engine(events::EventLog& log, events::Snapshots* snapshots, const providers::Provider& provider, EngineOptions options);
+  Engine(events::EventLog& log, events::Snapshots* snapshots, const providers::Provider& provider,
+         EngineOptions options);
 
-  // Folds the log (from the newest usable snapshot) and appends DaemonStarted. Call once, before the first step. Errors: those
-  // of the log; kCorrupt when the log's events do not fold.
+  // Folds the log (from the newest usable snapshot) and appends DaemonStarted. Call once, before
+  // the first step. Errors: those of the log; kCorrupt when the log's events do not fold.
   base::Result<Recovery> recover(base::LogTime now, base::WallTime wall);
 
-  // One round at `now` with at most kFactsPerRoundMax facts; none at all is a wake-up. Log time never steps back: an earlier
-  // `now` is raised to the last one.
-  // Errors: those of append. kFull: nothing was lost, the same round is finished by the next step() once there is room; every
-  // other error: abort the process and recover.
+  // One round at `now` with at most kFactsPerRoundMax facts; none at all is a wake-up. Log time
+  // never steps back: an earlier `now` is raised to the last one. Errors: those of append. kFull:
+  // nothing was lost, the same round is finished by the next step() once there is room; every other
+  // error: abort the process and recover.
   base::Result<Round> step(base::LogTime now, base::WallTime wall, std::vector<ports::Fact> facts);
 
   const projections::ClusterState& state() const { return state_; }
@@ -77,8 +78,8 @@ class Engine {
   EngineOptions options_;
   projections::ClusterState state_;
   Admission admission_;
-  std::vector<events::Record> unsaved_;          // applied, not yet appended
-  std::vector<std::string> unsaved_receipts_;    // to acknowledge once they are
+  std::vector<events::Record> unsaved_;        // applied, not yet appended
+  std::vector<std::string> unsaved_receipts_;  // to acknowledge once they are
   std::vector<ports::IssuedCommand> unsaved_commands_;
   std::uint64_t facts_since_round_ = 0;
   model::Position snapshot_at_;

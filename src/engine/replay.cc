@@ -12,12 +12,13 @@ using projections::ClusterState;
 
 std::string show(const events::Record& record) {
   return std::string(events::event_type_name(record.type)) + " " + record.stream + " (payload " +
-         base::hex_lower(base::sha256(record.payload)).substr(0, 16) + ", " + std::to_string(record.payload.size()) + " bytes)";
+         base::hex_lower(base::sha256(record.payload)).substr(0, 16) + ", " +
+         std::to_string(record.payload.size()) + " bytes)";
 }
 
 bool same(const events::Record& a, const events::Record& b) {
-  return a.type == b.type && a.stream == b.stream && a.causation == b.causation && a.correlation == b.correlation &&
-         a.payload == b.payload;
+  return a.type == b.type && a.stream == b.stream && a.causation == b.causation &&
+         a.correlation == b.correlation && a.payload == b.payload;
 }
 
 events::Record copy_of(const events::Event& event) {
@@ -33,12 +34,18 @@ events::Record copy_of(const events::Event& event) {
 }
 
 // The first way in which what was logged and what is decided now differ; empty when they agree.
-std::string compare(const std::vector<events::Record>& logged, const std::vector<events::Record>& decided) {
+std::string compare(const std::vector<events::Record>& logged,
+                    const std::vector<events::Record>& decided) {
   for (std::size_t i = 0; i < std::max(logged.size(), decided.size()); ++i) {
-    if (i >= logged.size()) return "decision " + std::to_string(i + 1) + ": logged nothing more, decides now " + show(decided[i]);
-    if (i >= decided.size()) return "decision " + std::to_string(i + 1) + ": logged " + show(logged[i]) + ", decides nothing more now";
+    if (i >= logged.size())
+      return "decision " + std::to_string(i + 1) + ": logged nothing more, decides now " +
+             show(decided[i]);
+    if (i >= decided.size())
+      return "decision " + std::to_string(i + 1) + ": logged " + show(logged[i]) +
+             ", decides nothing more now";
     if (!same(logged[i], decided[i]))
-      return "decision " + std::to_string(i + 1) + ": logged " + show(logged[i]) + ", decides now " + show(decided[i]);
+      return "decision " + std::to_string(i + 1) + ": logged " + show(logged[i]) +
+             ", decides now " + show(decided[i]);
   }
   return "";
 }
@@ -46,7 +53,8 @@ std::string compare(const std::vector<events::Record>& logged, const std::vector
 // One walk that decides again at every RoundClosed.
 class Verifier {
  public:
-  Verifier(std::string decision_version, bool across) : decision_version_(std::move(decision_version)), across_(across) {}
+  Verifier(std::string decision_version, bool across)
+      : decision_version_(std::move(decision_version)), across_(across) {}
 
   // False: a difference was found, stop.
   bool take(const events::Event& event) {
@@ -58,7 +66,8 @@ class Verifier {
     if (event.envelope.type == events::EventType::kRoundClosed) return close_round(event);
     if (!pending_.empty()) return differ(event, "decisions without a RoundClosed behind them");
     const events::Body body = events::decode_body(event);
-    if (const auto* started = std::get_if<events::DaemonStarted>(&body)) own_ = started->decision_version == decision_version_;
+    if (const auto* started = std::get_if<events::DaemonStarted>(&body))
+      own_ = started->decision_version == decision_version_;
     state_.apply(event.envelope, body);
     ++facts_;
     return true;
@@ -70,26 +79,35 @@ class Verifier {
 
  private:
   bool differ(const events::Event& at, std::string what) {
-    report_.difference = Difference{at.envelope.position, report_.rounds + report_.other_version + 1, std::move(what)};
+    report_.difference = Difference{at.envelope.position,
+                                    report_.rounds + report_.other_version + 1, std::move(what)};
     return false;
   }
 
   void apply_logged() {
-    for (const events::Record& record : pending_) apply_record(state_, record, events::decode_payload(record.type, record.payload));
+    for (const events::Record& record : pending_)
+      apply_record(state_, record, events::decode_payload(record.type, record.payload));
   }
 
   bool close_round(const events::Event& event) {
     const events::Body body = events::decode_body(event);
     const auto& closed = std::get<events::RoundClosed>(body);
     const providers::Provider* provider = providers::find_provider(state_.config().provider);
-    if (provider == nullptr) return differ(event, "this build has no provider \"" + state_.config().provider + "\"");
+    if (provider == nullptr)
+      return differ(event, "this build has no provider \"" + state_.config().provider + "\"");
     if (closed.facts != facts_)
-      return differ(event, "it closes " + std::to_string(closed.facts) + " facts, the log holds " + std::to_string(facts_));
+      return differ(event, "it closes " + std::to_string(closed.facts) + " facts, the log holds " +
+                               std::to_string(facts_));
     if (own_ || across_) {
-      const Answer answer = decide(state_, *provider, event.envelope.log_time, event.envelope.wall_time);
-      if (std::string what = compare(pending_, answer.records); !what.empty()) return differ(event, std::move(what));
-      if (closed.decision_digest != decision_digest(answer.records)) return differ(event, "the decision digest is not that of its decisions");
-      if (!(closed.state_digest == state_.digest())) return differ(event, "the state digest differs: the facts before it, or how they fold, have changed");
+      const Answer answer =
+          decide(state_, *provider, event.envelope.log_time, event.envelope.wall_time);
+      if (std::string what = compare(pending_, answer.records); !what.empty())
+        return differ(event, std::move(what));
+      if (closed.decision_digest != decision_digest(answer.records))
+        return differ(event, "the decision digest is not that of its decisions");
+      if (!(closed.state_digest == state_.digest()))
+        return differ(
+            event, "the state digest differs: the facts before it, or how they fold, have changed");
       ++report_.rounds;
     } else {
       apply_logged();
@@ -125,9 +143,11 @@ base::Status walk(const events::EventLog& log, model::Position from, ClusterStat
   }
 }
 
-base::Result<model::Position> rebuild(const events::EventLog& log, const events::Snapshots* snapshots, model::Position until,
+base::Result<model::Position> rebuild(const events::EventLog& log,
+                                      const events::Snapshots* snapshots, model::Position until,
                                       ClusterState& state) {
-  const model::Position last = until == model::Position() ? model::Position(log.end().value() - 1) : until;
+  const model::Position last =
+      until == model::Position() ? model::Position(log.end().value() - 1) : until;
   if (snapshots != nullptr) {
     auto snapshot = snapshots->latest(projections::kProjectionVersion, last);
     // A damaged snapshot is no loss: everything is folded into a clean state.
@@ -135,11 +155,14 @@ base::Result<model::Position> rebuild(const events::EventLog& log, const events:
   }
   const model::Position from = state.next_position();
   if (from > last) return from;
-  KARST_TRY(walk(log, from, state, [&](const events::Event& event, const ClusterState&) { return event.envelope.position < last; }));
+  KARST_TRY(walk(log, from, state, [&](const events::Event& event, const ClusterState&) {
+    return event.envelope.position < last;
+  }));
   return from;
 }
 
-base::Result<VerifyReport> verify(const events::EventLog& log, const std::string& decision_version, bool across) {
+base::Result<VerifyReport> verify(const events::EventLog& log, const std::string& decision_version,
+                                  bool across) {
   Verifier verifier(decision_version, across);
   auto cursor = log.read(model::Position(1));
   if (!cursor) return base::fail(cursor.error());

@@ -1,5 +1,5 @@
-// Replay: fold a log again (rebuild), and decide again at every RoundClosed and compare (verify). No effects by construction:
-// nothing here has a port.
+// Replay: fold a log again (rebuild), and decide again at every RoundClosed and compare (verify).
+// No effects by construction: nothing here has a port.
 #pragma once
 
 #include <cstdint>
@@ -15,29 +15,34 @@
 
 namespace karst::engine {
 
-// Folds events 1 … until (0: all) into `state`, starting from a snapshot if one fits. Returns the first position folded.
-base::Result<model::Position> rebuild(const events::EventLog& log, const events::Snapshots* snapshots, model::Position until,
+// Folds events 1 … until (0: all) into `state`, starting from a snapshot if one fits. Returns the
+// first position folded.
+base::Result<model::Position> rebuild(const events::EventLog& log,
+                                      const events::Snapshots* snapshots, model::Position until,
                                       projections::ClusterState& state);
 
 struct Difference {
-  model::Position round;     // position of the RoundClosed
+  model::Position round;  // position of the RoundClosed
   std::uint64_t round_number = 0;
-  std::string what;          // what was logged, what is decided now, in one or two lines
+  std::string what;  // what was logged, what is decided now, in one or two lines
 };
 
 struct VerifyReport {
-  std::uint64_t rounds = 0;          // decided again
-  std::uint64_t other_version = 0;   // rounds of another decision version: folded, not compared
+  std::uint64_t rounds = 0;         // decided again
+  std::uint64_t other_version = 0;  // rounds of another decision version: folded, not compared
   std::uint64_t events = 0;
   std::optional<Difference> difference;  // the first one; verification stops there
 };
 
-// Decides again at every round whose DaemonStarted has `decision_version` (all of them when `across`), and compares every
-// decision byte for byte and both digests.
-base::Result<VerifyReport> verify(const events::EventLog& log, const std::string& decision_version, bool across);
+// Decides again at every round whose DaemonStarted has `decision_version` (all of them when
+// `across`), and compares every decision byte for byte and both digests.
+base::Result<VerifyReport> verify(const events::EventLog& log, const std::string& decision_version,
+                                  bool across);
 
-// Folds event by event; `visit` sees each event after it was applied and may stop the walk by returning false.
-base::Status walk(const events::EventLog& log, model::Position from, projections::ClusterState& state,
-                  const std::function<bool(const events::Event&, const projections::ClusterState&)>& visit);
+// Folds event by event; `visit` sees each event after it was applied and may stop the walk by
+// returning false.
+base::Status walk(
+    const events::EventLog& log, model::Position from, projections::ClusterState& state,
+    const std::function<bool(const events::Event&, const projections::ClusterState&)>& visit);
 
 }  // namespace karst::engine

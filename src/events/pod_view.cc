@@ -21,8 +21,8 @@ std::string_view text_of(const flatbuffers::String* text) {
 }
 
 std::string cut_text(std::string_view& rest) {
-  const std::size_t size =
-      static_cast<unsigned char>(rest[0]) | static_cast<std::size_t>(static_cast<unsigned char>(rest[1])) << 8;
+  const std::size_t size = static_cast<unsigned char>(rest[0]) |
+                           static_cast<std::size_t>(static_cast<unsigned char>(rest[1])) << 8;
   std::string text(rest.substr(2, size));
   rest.remove_prefix(2 + size);
   return text;

@@ -1,5 +1,6 @@
-// A pod as the fold reads it: views into stored bytes, so that folding a million pod changes allocates nothing for them.
-// Valid as long as the payload and the scratch string they were made from.
+// A pod as the fold reads it: views into stored bytes, so that folding a million pod changes
+// allocates nothing for them. Valid as long as the payload and the scratch string they were made
+// from.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,8 @@ struct PodView {
   std::string_view uid;
   std::string_view namespace_name;
   std::string_view name;
-  std::string_view packed_labels;  // per label: key and value, each behind its length in 2 bytes, little-endian
+  std::string_view
+      packed_labels;  // per label: key and value, each behind its length in 2 bytes, little-endian
   std::string_view node;
   std::string_view nominated_node;
   std::string_view owner_name;
@@ -26,7 +28,9 @@ struct PodView {
   std::int64_t deletion_millis = 0;
   std::int64_t start_millis = 0;
 
-  bool terminal() const { return phase == model::PodPhase::kSucceeded || phase == model::PodPhase::kFailed; }
+  bool terminal() const {
+    return phase == model::PodPhase::kSucceeded || phase == model::PodPhase::kFailed;
+  }
 };
 
 // Of a PodObserved payload. REQUIRES: it passed verify_payload.

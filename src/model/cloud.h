@@ -1,5 +1,5 @@
-// What clouds offer and what they run: instance types with their offerings and prices, instances, interruptions.
-// Prices are nano-dollars per hour: 1 dollar is 1,000,000,000.
+// What clouds offer and what they run: instance types with their offerings and prices, instances,
+// interruptions. Prices are nano-dollars per hour: 1 dollar is 1,000,000,000.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ struct Offering {
 
 struct InstanceType {
   std::string name;
-  std::vector<RequirementSpec> requirements;  // labels every such machine has: arch, os, instance-type, provider's own
+  std::vector<RequirementSpec>
+      requirements;  // labels every such machine has: arch, os, instance-type, provider's own
   Resources capacity;
   Resources allocatable;
   std::vector<Offering> offerings;
@@ -108,7 +109,8 @@ void fields(Archive& a, PriceUpdate& p) {
 }
 template <class Archive>
 void fields(Archive& a, Instance& i) {
-  a(i.provider_id, i.claim, i.attempt, i.command_tag, i.offer, i.state, i.capacity, i.allocatable, i.image, i.launch_millis);
+  a(i.provider_id, i.claim, i.attempt, i.command_tag, i.offer, i.state, i.capacity, i.allocatable,
+    i.image, i.launch_millis);
 }
 template <class Archive>
 void fields(Archive& a, Interruption& i) {

@@ -1,5 +1,6 @@
-// The other cluster objects as karst sees them: nodes, node pools, node claims, node classes, DaemonSets. Reduced by the
-// source to what a decision can see; every list sorted as its comment says, so that equal objects have equal bytes.
+// The other cluster objects as karst sees them: nodes, node pools, node claims, node classes,
+// DaemonSets. Reduced by the source to what a decision can see; every list sorted as its comment
+// says, so that equal objects have equal bytes.
 #pragma once
 
 #include <cstdint>
@@ -75,7 +76,8 @@ struct NodePool {
   std::optional<std::int64_t> consolidate_after_millis;  // none: Never
   ConsolidationPolicy consolidation_policy = ConsolidationPolicy::kWhenEmptyOrUnderutilized;
   std::vector<Budget> budgets;
-  std::vector<std::pair<std::string, std::int64_t>> limits;  // by resource, sorted; "nodes" counts nodes, cpu in millicores
+  std::vector<std::pair<std::string, std::int64_t>>
+      limits;  // by resource, sorted; "nodes" counts nodes, cpu in millicores
   std::int32_t weight = 0;
   std::optional<std::int64_t> replicas;  // static pool
   std::int64_t deletion_millis = 0;
@@ -130,8 +132,8 @@ struct DaemonSet {
 
 template <class Archive>
 void fields(Archive& a, Node& n) {
-  a(n.uid, n.name, n.provider_id, n.labels, n.annotations, n.taints, n.capacity, n.allocatable, n.ready, n.cordoned,
-    n.has_finalizer, n.creation_millis, n.deletion_millis);
+  a(n.uid, n.name, n.provider_id, n.labels, n.annotations, n.taints, n.capacity, n.allocatable,
+    n.ready, n.cordoned, n.has_finalizer, n.creation_millis, n.deletion_millis);
 }
 template <class Archive>
 void fields(Archive& a, NodeClassRef& r) {
@@ -147,9 +149,10 @@ void fields(Archive& a, Budget& b) {
 }
 template <class Archive>
 void fields(Archive& a, NodePool& p) {
-  a(p.name, p.uid, p.generation, p.template_labels, p.template_annotations, p.requirements, p.taints, p.startup_taints,
-    p.node_class, p.expire_after_millis, p.termination_grace_millis, p.consolidate_after_millis, p.consolidation_policy,
-    p.budgets, p.limits, p.weight, p.replicas, p.deletion_millis);
+  a(p.name, p.uid, p.generation, p.template_labels, p.template_annotations, p.requirements,
+    p.taints, p.startup_taints, p.node_class, p.expire_after_millis, p.termination_grace_millis,
+    p.consolidate_after_millis, p.consolidation_policy, p.budgets, p.limits, p.weight, p.replicas,
+    p.deletion_millis);
 }
 template <class Archive>
 void fields(Archive& a, Condition& c) {
@@ -157,9 +160,10 @@ void fields(Archive& a, Condition& c) {
 }
 template <class Archive>
 void fields(Archive& a, NodeClaim& c) {
-  a(c.name, c.uid, c.pool, c.pool_uid, c.labels, c.annotations, c.requirements, c.requests, c.taints, c.startup_taints,
-    c.node_class, c.expire_after_millis, c.termination_grace_millis, c.has_finalizer, c.creation_millis, c.deletion_millis,
-    c.provider_id, c.node_name, c.capacity, c.allocatable, c.conditions);
+  a(c.name, c.uid, c.pool, c.pool_uid, c.labels, c.annotations, c.requirements, c.requests,
+    c.taints, c.startup_taints, c.node_class, c.expire_after_millis, c.termination_grace_millis,
+    c.has_finalizer, c.creation_millis, c.deletion_millis, c.provider_id, c.node_name, c.capacity,
+    c.allocatable, c.conditions);
 }
 template <class Archive>
 void fields(Archive& a, DaemonSet& d) {

@@ -4,41 +4,64 @@ namespace karst::model {
 
 std::string_view command_kind_name(CommandKind kind) {
   switch (kind) {
-    case CommandKind::kCreateNodeClaim: return "create-nodeclaim";
-    case CommandKind::kDeleteObject: return "delete-object";
-    case CommandKind::kLaunch: return "launch";
-    case CommandKind::kTerminate: return "terminate";
-    case CommandKind::kTaintNode: return "taint-node";
-    case CommandKind::kEvictPod: return "evict-pod";
-    case CommandKind::kSetFinalizer: return "set-finalizer";
-    case CommandKind::kReadBackNode: return "read-back-node";
-    case CommandKind::kFindInstances: return "find-instances";
-    case CommandKind::kSyncNode: return "sync-node";
-    case CommandKind::kMirrorClaim: return "mirror-nodeclaim";
+    case CommandKind::kCreateNodeClaim:
+      return "create-nodeclaim";
+    case CommandKind::kDeleteObject:
+      return "delete-object";
+    case CommandKind::kLaunch:
+      return "launch";
+    case CommandKind::kTerminate:
+      return "terminate";
+    case CommandKind::kTaintNode:
+      return "taint-node";
+    case CommandKind::kEvictPod:
+      return "evict-pod";
+    case CommandKind::kSetFinalizer:
+      return "set-finalizer";
+    case CommandKind::kReadBackNode:
+      return "read-back-node";
+    case CommandKind::kFindInstances:
+      return "find-instances";
+    case CommandKind::kSyncNode:
+      return "sync-node";
+    case CommandKind::kMirrorClaim:
+      return "mirror-nodeclaim";
   }
   return "?";
 }
 
 std::string_view outcome_kind_name(OutcomeKind kind) {
   switch (kind) {
-    case OutcomeKind::kDone: return "done";
-    case OutcomeKind::kRefused: return "refused";
-    case OutcomeKind::kUnclear: return "unclear";
+    case OutcomeKind::kDone:
+      return "done";
+    case OutcomeKind::kRefused:
+      return "refused";
+    case OutcomeKind::kUnclear:
+      return "unclear";
   }
   return "?";
 }
 
 std::string_view refusal_code_name(RefusalCode code) {
   switch (code) {
-    case RefusalCode::kNone: return "none";
-    case RefusalCode::kRetry: return "retry";
-    case RefusalCode::kCapacity: return "capacity";
-    case RefusalCode::kGone: return "gone";
-    case RefusalCode::kConflict: return "conflict";
-    case RefusalCode::kDenied: return "denied";
-    case RefusalCode::kInvalid: return "invalid";
-    case RefusalCode::kThrottled: return "throttled";
-    case RefusalCode::kBlocked: return "blocked";
+    case RefusalCode::kNone:
+      return "none";
+    case RefusalCode::kRetry:
+      return "retry";
+    case RefusalCode::kCapacity:
+      return "capacity";
+    case RefusalCode::kGone:
+      return "gone";
+    case RefusalCode::kConflict:
+      return "conflict";
+    case RefusalCode::kDenied:
+      return "denied";
+    case RefusalCode::kInvalid:
+      return "invalid";
+    case RefusalCode::kThrottled:
+      return "throttled";
+    case RefusalCode::kBlocked:
+      return "blocked";
   }
   return "?";
 }
@@ -47,15 +70,20 @@ namespace {
 
 std::string object_subject(const ObjectRef& object) {
   switch (object.kind) {
-    case ObjectKind::kPod: return "pod/" + object.uid;
-    case ObjectKind::kNode: return "node/" + object.name;
-    case ObjectKind::kNodeClaim: return "nodeclaim/" + object.name;
+    case ObjectKind::kPod:
+      return "pod/" + object.uid;
+    case ObjectKind::kNode:
+      return "node/" + object.name;
+    case ObjectKind::kNodeClaim:
+      return "nodeclaim/" + object.name;
   }
   return "?";
 }
 
 struct SubjectOf {
-  std::string operator()(const CreateNodeClaim& c) const { return "nodeclaim/" + c.claim.name.str(); }
+  std::string operator()(const CreateNodeClaim& c) const {
+    return "nodeclaim/" + c.claim.name.str();
+  }
   std::string operator()(const DeleteObject& c) const { return object_subject(c.object); }
   std::string operator()(const Launch& c) const {
     return "nodeclaim/" + (c.items.empty() ? std::string() : c.items.front().name.str());
@@ -74,6 +102,8 @@ struct SubjectOf {
 
 }  // namespace
 
-std::string subject_of(const CommandSpec& spec) { return std::visit(SubjectOf{}, spec); }
+std::string subject_of(const CommandSpec& spec) {
+  return std::visit(SubjectOf{}, spec);
+}
 
 }  // namespace karst::model

@@ -1,7 +1,8 @@
-// Commands: what karst asks of the world. Once logged, a command is an intent with an id (its place in the log); hands send
-// it, make one attempt, and the answer comes back as an Outcome. Two kinds of output are commands: effects (they change the
-// world: launch, terminate, taint, evict, create, delete, finalizers, and the reads that destructive steps rest on) and
-// mirrors (status and labels computed from state). The third kind, notices, is never logged (docs/decisions/0004).
+// Commands: what karst asks of the world. Once logged, a command is an intent with an id (its place
+// in the log); hands send it, make one attempt, and the answer comes back as an Outcome. Two kinds
+// of output are commands: effects (they change the world: launch, terminate, taint, evict, create,
+// delete, finalizers, and the reads that destructive steps rest on) and mirrors (status and labels
+// computed from state). The third kind, notices, is never logged (docs/decisions/0004).
 #pragma once
 
 #include <cstdint>
@@ -48,8 +49,9 @@ struct LaunchItem {
 };
 inline constexpr std::size_t kLaunchItemsMax = 100;
 
-// Effect. One order for up to kLaunchItemsMax claims with equal requirements. The same token and the same `request` bytes
-// are sent again only while the outcome is unclear and the order is younger than 30 minutes.
+// Effect. One order for up to kLaunchItemsMax claims with equal requirements. The same token and
+// the same `request` bytes are sent again only while the outcome is unclear and the order is
+// younger than 30 minutes.
 struct Launch {
   std::vector<LaunchItem> items;
   LaunchToken token;
@@ -76,7 +78,8 @@ struct TaintNode {
   friend bool operator==(const TaintNode&, const TaintNode&) = default;
 };
 
-// Effect. Through the Eviction API with a uid precondition; `force` deletes instead, past the drain deadline only.
+// Effect. Through the Eviction API with a uid precondition; `force` deletes instead, past the drain
+// deadline only.
 struct EvictPod {
   PodUid uid;
   std::string namespace_name;
@@ -101,15 +104,16 @@ struct ReadBackNode {
   friend bool operator==(const ReadBackNode&, const ReadBackNode&) = default;
 };
 
-// Read that a destructive step rests on, and the search after an unclear launch: by provider id if given, else by claim tag.
+// Read that a destructive step rests on, and the search after an unclear launch: by provider id if
+// given, else by claim tag.
 struct FindInstances {
   ClaimUid claim;
   ProviderId provider_id;
   friend bool operator==(const FindInstances&, const FindInstances&) = default;
 };
 
-// Effect. Adopts a node (registration) or marks it initialized: labels and annotations are set, taints added and removed,
-// finalizer and owner added, in one patch with a version test.
+// Effect. Adopts a node (registration) or marks it initialized: labels and annotations are set,
+// taints added and removed, finalizer and owner added, in one patch with a version test.
 struct SyncNode {
   NodeName node;
   NodeUid uid;
@@ -137,8 +141,9 @@ struct MirrorClaim {
   friend bool operator==(const MirrorClaim&, const MirrorClaim&) = default;
 };
 
-using CommandSpec = std::variant<CreateNodeClaim, DeleteObject, Launch, Terminate, TaintNode, EvictPod, SetFinalizer,
-                                 ReadBackNode, FindInstances, SyncNode, MirrorClaim>;
+using CommandSpec =
+    std::variant<CreateNodeClaim, DeleteObject, Launch, Terminate, TaintNode, EvictPod,
+                 SetFinalizer, ReadBackNode, FindInstances, SyncNode, MirrorClaim>;
 
 // Same order as CommandSpec.
 enum class CommandKind {
@@ -156,22 +161,27 @@ enum class CommandKind {
 };
 inline constexpr int kCommandKinds = 11;
 std::string_view command_kind_name(CommandKind kind);
-inline CommandKind kind_of(const CommandSpec& spec) { return static_cast<CommandKind>(spec.index()); }
+inline CommandKind kind_of(const CommandSpec& spec) {
+  return static_cast<CommandKind>(spec.index());
+}
 
 // Commands that the cloud's hands carry out; the others go to the API server.
 inline bool goes_to_cloud(CommandKind kind) {
-  return kind == CommandKind::kLaunch || kind == CommandKind::kTerminate || kind == CommandKind::kFindInstances;
+  return kind == CommandKind::kLaunch || kind == CommandKind::kTerminate ||
+         kind == CommandKind::kFindInstances;
 }
 
-// What the command is about, as a stream name: "nodeclaim/NAME", "node/NAME", "pod/UID", "instance/PROVIDER-ID".
+// What the command is about, as a stream name: "nodeclaim/NAME", "node/NAME", "pod/UID",
+// "instance/PROVIDER-ID".
 std::string subject_of(const CommandSpec& spec);
 
 inline constexpr std::size_t kEvidenceMax = 16;
 
 struct Command {
-  std::string rule;                // the reconciler that decided
-  std::string reason;              // short code: provisioned, empty, spot_interrupted, expired, …
-  std::vector<Position> evidence;  // events that it rests on, at most kEvidenceMax, the most telling first
+  std::string rule;    // the reconciler that decided
+  std::string reason;  // short code: provisioned, empty, spot_interrupted, expired, …
+  std::vector<Position>
+      evidence;  // events that it rests on, at most kEvidenceMax, the most telling first
   CommandSpec spec;
   friend bool operator==(const Command&, const Command&) = default;
 };
@@ -179,15 +189,27 @@ struct Command {
 enum class OutcomeKind { kDone = 0, kRefused = 1, kUnclear = 2 };
 std::string_view outcome_kind_name(OutcomeKind kind);
 
-// How the caller must react to a refusal. Same meaning as base::Kind, fixed numbers because they reach the log.
-enum class RefusalCode { kNone = 0, kRetry = 1, kCapacity = 2, kGone = 3, kConflict = 4, kDenied = 5, kInvalid = 6, kThrottled = 7, kBlocked = 8 };
+// How the caller must react to a refusal. Same meaning as base::Kind, fixed numbers because they
+// reach the log.
+enum class RefusalCode {
+  kNone = 0,
+  kRetry = 1,
+  kCapacity = 2,
+  kGone = 3,
+  kConflict = 4,
+  kDenied = 5,
+  kInvalid = 6,
+  kThrottled = 7,
+  kBlocked = 8
+};
 std::string_view refusal_code_name(RefusalCode code);
 
 struct ReadBackPod {
   PodUid uid;
   std::string namespace_name;
   std::string name;
-  bool drainable = true;  // must leave before the node does: not terminal, no mirror pod, does not tolerate karpenter.sh/disrupted
+  bool drainable = true;  // must leave before the node does: not terminal, no mirror pod, does not
+                          // tolerate karpenter.sh/disrupted
   bool daemon = false;
   bool do_not_disrupt = false;
   friend bool operator==(const ReadBackPod&, const ReadBackPod&) = default;
@@ -207,10 +229,11 @@ struct Outcome {
   std::uint32_t attempt = 1;
   OutcomeKind kind = OutcomeKind::kDone;
   RefusalCode code = RefusalCode::kNone;
-  std::string message;               // cut to kOutcomeMessageMax bytes; never a secret
-  std::string object_uid;            // of a created object
-  std::vector<Instance> instances;   // launched or found; for kFindInstances "done" and empty means proven absent
-  std::vector<Offer> exhausted;      // offers for which there was no capacity
+  std::string message;     // cut to kOutcomeMessageMax bytes; never a secret
+  std::string object_uid;  // of a created object
+  std::vector<Instance>
+      instances;  // launched or found; for kFindInstances "done" and empty means proven absent
+  std::vector<Offer> exhausted;  // offers for which there was no capacity
   std::optional<NodeReadBack> read_back;
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
@@ -222,7 +245,8 @@ struct AttemptStarted {
   friend bool operator==(const AttemptStarted&, const AttemptStarted&) = default;
 };
 
-// The command ends without an effect that we know of: its subject is gone, or other rules took over.
+// The command ends without an effect that we know of: its subject is gone, or other rules took
+// over.
 struct CommandAbandoned {
   Position command;
   std::string reason;
@@ -233,12 +257,14 @@ struct CommandAbandoned {
 struct Verdict {
   std::string subject;  // stream name, or shape/HASH
   std::string rule;
-  std::string code;               // e.g. unplaced, blocked_by_pod, limit_reached
-  std::vector<std::string> args;  // small and stable: names and amounts, never counts that change every second
+  std::string code;  // e.g. unplaced, blocked_by_pod, limit_reached
+  std::vector<std::string>
+      args;  // small and stable: names and amounts, never counts that change every second
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 
-// These pods are expected on this claim's node or this node until then; they ask for no other capacity meanwhile.
+// These pods are expected on this claim's node or this node until then; they ask for no other
+// capacity meanwhile.
 struct Nomination {
   ClaimName claim;  // or
   NodeName node;
@@ -304,11 +330,13 @@ void fields(Archive& a, FindInstances& c) {
 }
 template <class Archive>
 void fields(Archive& a, SyncNode& c) {
-  a(c.node, c.uid, c.labels, c.annotations, c.add_taints, c.remove_taints, c.add_finalizer, c.owner, c.owner_uid);
+  a(c.node, c.uid, c.labels, c.annotations, c.add_taints, c.remove_taints, c.add_finalizer, c.owner,
+    c.owner_uid);
 }
 template <class Archive>
 void fields(Archive& a, MirrorClaim& c) {
-  a(c.name, c.uid, c.labels, c.provider_id, c.node_name, c.image, c.capacity, c.allocatable, c.conditions);
+  a(c.name, c.uid, c.labels, c.provider_id, c.node_name, c.image, c.capacity, c.allocatable,
+    c.conditions);
 }
 
 template <class Archive>

@@ -20,11 +20,14 @@ std::string to_string(const ShapeHash& hash) {
   return base::hex_lower(bytes);
 }
 
-std::string to_string(const CommandId& id) { return id.log.str() + "-" + std::to_string(id.position.value()); }
+std::string to_string(const CommandId& id) {
+  return id.log.str() + "-" + std::to_string(id.position.value());
+}
 
 ClaimName claim_name_for(const PoolName& pool, const CommandId& id) {
   const auto digest = base::sha256(to_string(id));
-  return ClaimName(pool.str().substr(0, kPoolPartMax) + "-" + base::base32_lower(digest).substr(0, kHashPartLength));
+  return ClaimName(pool.str().substr(0, kPoolPartMax) + "-" +
+                   base::base32_lower(digest).substr(0, kHashPartLength));
 }
 
 LaunchToken launch_token(std::string_view cluster_uid, std::span<const LaunchKey> keys) {

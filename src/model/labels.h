@@ -1,4 +1,5 @@
-// Labels and annotations: key and value pairs sorted by key, each key once. And the label keys that karst reads or writes.
+// Labels and annotations: key and value pairs sorted by key, each key once. And the label keys that
+// karst reads or writes.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +13,8 @@ namespace karst::model {
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
 inline Labels::const_iterator find_label(const Labels& labels, std::string_view key) {
-  const auto at =
-      std::lower_bound(labels.begin(), labels.end(), key, [](const auto& x, std::string_view y) { return x.first < y; });
+  const auto at = std::lower_bound(labels.begin(), labels.end(), key,
+                                   [](const auto& x, std::string_view y) { return x.first < y; });
   return at != labels.end() && at->first == key ? at : labels.end();
 }
 
@@ -23,11 +24,13 @@ inline std::string_view label_value(const Labels& labels, std::string_view key) 
   return at == labels.end() ? std::string_view() : std::string_view(at->second);
 }
 
-inline bool has_label(const Labels& labels, std::string_view key) { return find_label(labels, key) != labels.end(); }
+inline bool has_label(const Labels& labels, std::string_view key) {
+  return find_label(labels, key) != labels.end();
+}
 
 inline void set_label(Labels& labels, std::string_view key, std::string_view value) {
-  auto at =
-      std::lower_bound(labels.begin(), labels.end(), key, [](const auto& x, std::string_view y) { return x.first < y; });
+  auto at = std::lower_bound(labels.begin(), labels.end(), key,
+                             [](const auto& x, std::string_view y) { return x.first < y; });
   if (at != labels.end() && at->first == key)
     at->second = value;
   else
@@ -46,8 +49,10 @@ inline constexpr std::string_view kOsLabel = "kubernetes.io/os";
 inline constexpr std::string_view kHostnameLabel = "kubernetes.io/hostname";
 
 inline constexpr std::string_view kDoNotDisruptAnnotation = "karpenter.sh/do-not-disrupt";
-inline constexpr std::string_view kTerminationTimestampAnnotation = "karpenter.sh/nodeclaim-termination-timestamp";
-// The CommandId that made the object (docs/decisions/0003): AlreadyExists with our own id in it means done.
+inline constexpr std::string_view kTerminationTimestampAnnotation =
+    "karpenter.sh/nodeclaim-termination-timestamp";
+// The CommandId that made the object (docs/decisions/0003): AlreadyExists with our own id in it
+// means done.
 inline constexpr std::string_view kCommandIdAnnotation = "karst.sh/command-id";
 inline constexpr std::string_view kTerminationFinalizer = "karpenter.sh/termination";
 

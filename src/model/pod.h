@@ -1,6 +1,7 @@
-// Pods. What a pod asks for is a PodShape, logged once and referred to by hash, so that equal pods are one row; what
-// differs between equal pods (name, labels, node, phase) is the Pod. No environment, no annotation values outside the few
-// named here, no secrets: what is not in these structs never reaches the log.
+// Pods. What a pod asks for is a PodShape, logged once and referred to by hash, so that equal pods
+// are one row; what differs between equal pods (name, labels, node, phase) is the Pod. No
+// environment, no annotation values outside the few named here, no secrets: what is not in these
+// structs never reaches the log.
 #pragma once
 
 #include <cstdint>
@@ -65,7 +66,15 @@ struct HostPort {
   friend auto operator<=>(const HostPort&, const HostPort&) = default;
 };
 
-enum class OwnerKind { kNone = 0, kReplicaSet = 1, kStatefulSet = 2, kDaemonSet = 3, kJob = 4, kNode = 5, kOther = 6 };
+enum class OwnerKind {
+  kNone = 0,
+  kReplicaSet = 1,
+  kStatefulSet = 2,
+  kDaemonSet = 3,
+  kJob = 4,
+  kNode = 5,
+  kOther = 6
+};
 
 // karpenter.sh/do-not-disrupt: never, for ever ("true"), or until start + duration.
 enum class DoNotDisrupt { kNo = 0, kForever = 1, kForDuration = 2 };
@@ -107,10 +116,10 @@ struct Pod {
   PodPhase phase = PodPhase::kPending;
   bool unschedulable = false;  // condition PodScheduled is False with reason Unschedulable
   bool ready = false;
-  std::string owner_name;               // of the controlling owner
-  std::int64_t creation_millis = 0;     // unix, from the object
-  std::int64_t deletion_millis = 0;     // unix, metadata.deletionTimestamp; 0: not being deleted
-  std::int64_t start_millis = 0;        // unix, status.startTime; 0: not started
+  std::string owner_name;            // of the controlling owner
+  std::int64_t creation_millis = 0;  // unix, from the object
+  std::int64_t deletion_millis = 0;  // unix, metadata.deletionTimestamp; 0: not being deleted
+  std::int64_t start_millis = 0;     // unix, status.startTime; 0: not started
   friend bool operator==(const Pod&, const Pod&) = default;
 
   bool terminal() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }
@@ -131,13 +140,13 @@ void fields(Archive& a, LabelSelector& s) {
 }
 template <class Archive>
 void fields(Archive& a, SpreadConstraint& s) {
-  a(s.topology_key, s.max_skew, s.schedule_anyway, s.selector, s.min_domains, s.match_label_keys, s.ignore_node_affinity,
-    s.honor_node_taints);
+  a(s.topology_key, s.max_skew, s.schedule_anyway, s.selector, s.min_domains, s.match_label_keys,
+    s.ignore_node_affinity, s.honor_node_taints);
 }
 template <class Archive>
 void fields(Archive& a, PodAffinityTerm& t) {
-  a(t.anti, t.preferred_weight, t.topology_key, t.selector, t.namespaces, t.namespace_selector, t.match_label_keys,
-    t.mismatch_label_keys);
+  a(t.anti, t.preferred_weight, t.topology_key, t.selector, t.namespaces, t.namespace_selector,
+    t.match_label_keys, t.mismatch_label_keys);
 }
 template <class Archive>
 void fields(Archive& a, HostPort& p) {
@@ -145,14 +154,14 @@ void fields(Archive& a, HostPort& p) {
 }
 template <class Archive>
 void fields(Archive& a, PodShape& s) {
-  a(s.requests, s.node_selector, s.required_terms, s.preferred_terms, s.tolerations, s.spread, s.affinity, s.host_ports,
-    s.volume_claims, s.priority, s.priority_class, s.grace_seconds, s.deletion_cost, s.do_not_disrupt,
-    s.do_not_disrupt_millis, s.gated, s.uses_dra, s.owner_kind);
+  a(s.requests, s.node_selector, s.required_terms, s.preferred_terms, s.tolerations, s.spread,
+    s.affinity, s.host_ports, s.volume_claims, s.priority, s.priority_class, s.grace_seconds,
+    s.deletion_cost, s.do_not_disrupt, s.do_not_disrupt_millis, s.gated, s.uses_dra, s.owner_kind);
 }
 template <class Archive>
 void fields(Archive& a, Pod& p) {
-  a(p.uid, p.namespace_name, p.name, p.shape, p.labels, p.node, p.nominated_node, p.phase, p.unschedulable, p.ready,
-    p.owner_name, p.creation_millis, p.deletion_millis, p.start_millis);
+  a(p.uid, p.namespace_name, p.name, p.shape, p.labels, p.node, p.nominated_node, p.phase,
+    p.unschedulable, p.ready, p.owner_name, p.creation_millis, p.deletion_millis, p.start_millis);
 }
 
 }  // namespace karst::model

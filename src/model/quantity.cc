@@ -26,8 +26,10 @@ constexpr Suffix kSuffixes[] = {
 base::Result<Suffix> parse_suffix(std::string_view text, std::string_view whole) {
   for (const Suffix& suffix : kSuffixes)
     if (suffix.text == text) return suffix;
-  const auto bad = base::fail(base::Kind::kInvalid, "quantity \"" + std::string(whole) +
-                                                        "\": expected digits with an optional suffix such as m, k, Mi or e3");
+  const auto bad =
+      base::fail(base::Kind::kInvalid,
+                 "quantity \"" + std::string(whole) +
+                     "\": expected digits with an optional suffix such as m, k, Mi or e3");
   if (text.size() < 2 || (text[0] != 'e' && text[0] != 'E')) return bad;
   std::size_t at = 1;
   const bool negative = text[at] == '-';
@@ -42,9 +44,11 @@ base::Result<Suffix> parse_suffix(std::string_view text, std::string_view whole)
   return Suffix{"", negative ? -exponent : exponent, 0};
 }
 
-base::Result<std::int64_t> parse_scaled(std::string_view text, int scale_exponent, Rounding rounding) {
-  const auto too_large = base::fail(base::Kind::kInvalid, "quantity \"" + std::string(text.substr(0, 80)) +
-                                                              "\": larger than 2^62 units");
+base::Result<std::int64_t> parse_scaled(std::string_view text, int scale_exponent,
+                                        Rounding rounding) {
+  const auto too_large =
+      base::fail(base::Kind::kInvalid,
+                 "quantity \"" + std::string(text.substr(0, 80)) + "\": larger than 2^62 units");
   std::string_view rest = text;
   if (rest.starts_with('+')) rest.remove_prefix(1);
   Wide mantissa = 0;
@@ -71,7 +75,8 @@ base::Result<std::int64_t> parse_scaled(std::string_view text, int scale_exponen
   }
   auto suffix = parse_suffix(rest.substr(at), text);
   if (!suffix) return base::fail(suffix.error());
-  if (digit_count == 0) return base::fail(base::Kind::kInvalid, "quantity \"" + std::string(text) + "\": no digits");
+  if (digit_count == 0)
+    return base::fail(base::Kind::kInvalid, "quantity \"" + std::string(text) + "\": no digits");
   exponent += suffix->decimal_exponent;
   for (int i = 0; i < suffix->binary_exponent; ++i) {
     if (mantissa > kWideLimit / 2) return too_large;
@@ -106,7 +111,8 @@ std::string format_millis(std::int64_t millis) {
 std::string format_bytes(std::int64_t bytes) {
   constexpr std::string_view kBinary[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
   std::size_t suffix = 0;
-  for (; bytes != 0 && bytes % 1024 == 0 && suffix + 1 < std::size(kBinary); ++suffix) bytes /= 1024;
+  for (; bytes != 0 && bytes % 1024 == 0 && suffix + 1 < std::size(kBinary); ++suffix)
+    bytes /= 1024;
   return std::to_string(bytes) + std::string(kBinary[suffix]);
 }
 

@@ -32,14 +32,22 @@ bool is_negative(const ValueSet& set) {
 
 std::string_view operator_name(Operator op) {
   switch (op) {
-    case Operator::kIn: return "In";
-    case Operator::kNotIn: return "NotIn";
-    case Operator::kExists: return "Exists";
-    case Operator::kDoesNotExist: return "DoesNotExist";
-    case Operator::kGt: return "Gt";
-    case Operator::kLt: return "Lt";
-    case Operator::kGte: return "Gte";
-    case Operator::kLte: return "Lte";
+    case Operator::kIn:
+      return "In";
+    case Operator::kNotIn:
+      return "NotIn";
+    case Operator::kExists:
+      return "Exists";
+    case Operator::kDoesNotExist:
+      return "DoesNotExist";
+    case Operator::kGt:
+      return "Gt";
+    case Operator::kLt:
+      return "Lt";
+    case Operator::kGte:
+      return "Gte";
+    case Operator::kLte:
+      return "Lte";
   }
   return "?";
 }
@@ -69,13 +77,18 @@ ValueSet to_value_set(const RequirementSpec& spec) {
   const auto bound = spec.values.empty() ? std::nullopt : to_integer(spec.values.front());
   const std::int64_t number = bound.value_or(0);
   switch (spec.op) {
-    case Operator::kIn: set.values.insert(spec.values.begin(), spec.values.end()); break;
+    case Operator::kIn:
+      set.values.insert(spec.values.begin(), spec.values.end());
+      break;
     case Operator::kNotIn:
       set.complement = true;
       set.values.insert(spec.values.begin(), spec.values.end());
       break;
-    case Operator::kExists: set.complement = true; break;
-    case Operator::kDoesNotExist: break;
+    case Operator::kExists:
+      set.complement = true;
+      break;
+    case Operator::kDoesNotExist:
+      break;
     case Operator::kGt:
       if (!bound || number == kMax) return set;
       set.complement = true;
@@ -104,7 +117,8 @@ ValueSet intersection(const ValueSet& a, const ValueSet& b) {
   ValueSet result;
   result.min_values = std::max(a.min_values, b.min_values);
   result.at_least = a.at_least;
-  if (b.at_least && (!result.at_least || *b.at_least > *result.at_least)) result.at_least = b.at_least;
+  if (b.at_least && (!result.at_least || *b.at_least > *result.at_least))
+    result.at_least = b.at_least;
   result.at_most = a.at_most;
   if (b.at_most && (!result.at_most || *b.at_most < *result.at_most)) result.at_most = b.at_most;
   if (result.at_least && result.at_most && *result.at_least > *result.at_most) {
@@ -116,13 +130,15 @@ ValueSet intersection(const ValueSet& a, const ValueSet& b) {
     result.complement = true;
     result.values = a.values;
     result.values.insert(b.values.begin(), b.values.end());
-    std::erase_if(result.values, [&](const std::string& value) { return !within_bounds(result, value); });
+    std::erase_if(result.values,
+                  [&](const std::string& value) { return !within_bounds(result, value); });
     return result;
   }
   const ValueSet& concrete = a.complement ? b : a;
   const ValueSet& other = a.complement ? a : b;
   for (const std::string& value : concrete.values)
-    if (other.values.contains(value) != other.complement && within_bounds(result, value)) result.values.insert(value);
+    if (other.values.contains(value) != other.complement && within_bounds(result, value))
+      result.values.insert(value);
   result.at_least.reset();
   result.at_most.reset();
   return result;
@@ -174,10 +190,13 @@ const ValueSet* Requirements::find(std::string_view key) const {
   return at == sets_.end() ? nullptr : &at->second;
 }
 
-std::string Requirements::incompatible(const Requirements& incoming,
-                                       const std::set<std::string, std::less<>>& allowed_undefined) const {
+std::string Requirements::incompatible(
+    const Requirements& incoming,
+    const std::set<std::string, std::less<>>& allowed_undefined) const {
   std::string reasons;
-  const auto add_reason = [&](const std::string& reason) { reasons += (reasons.empty() ? "" : "; ") + reason; };
+  const auto add_reason = [&](const std::string& reason) {
+    reasons += (reasons.empty() ? "" : "; ") + reason;
+  };
   for (const auto& [key, set] : incoming.sets_) {
     const ValueSet* own = find(key);
     if (own == nullptr) {
@@ -194,7 +213,9 @@ std::string Requirements::incompatible(const Requirements& incoming,
 bool Requirements::intersects(const Requirements& other) const {
   for (const auto& [key, set] : other.sets_) {
     const ValueSet* own = find(key);
-    if (own != nullptr && intersection(*own, set).empty() && !(is_negative(*own) && is_negative(set))) return false;
+    if (own != nullptr && intersection(*own, set).empty() &&
+        !(is_negative(*own) && is_negative(set)))
+      return false;
   }
   return true;
 }
@@ -203,8 +224,10 @@ std::vector<RequirementSpec> Requirements::specs() const {
   std::vector<RequirementSpec> specs;
   for (const auto& [key, set] : sets_) {
     if (set.at_least || set.at_most) {
-      if (set.at_least) specs.push_back({key, Operator::kGte, {std::to_string(*set.at_least)}, set.min_values});
-      if (set.at_most) specs.push_back({key, Operator::kLte, {std::to_string(*set.at_most)}, set.min_values});
+      if (set.at_least)
+        specs.push_back({key, Operator::kGte, {std::to_string(*set.at_least)}, set.min_values});
+      if (set.at_most)
+        specs.push_back({key, Operator::kLte, {std::to_string(*set.at_most)}, set.min_values});
       if (set.values.empty()) continue;
     }
     specs.push_back({key, set.op(), {set.values.begin(), set.values.end()}, set.min_values});
@@ -214,8 +237,8 @@ std::vector<RequirementSpec> Requirements::specs() const {
 
 const std::set<std::string, std::less<>>& well_known_labels() {
   static const std::set<std::string, std::less<>> kKeys = {
-      std::string(kNodePoolLabel),     std::string(kZoneLabel), std::string(kRegionLabel),
-      std::string(kInstanceTypeLabel), std::string(kArchLabel), std::string(kOsLabel),
+      std::string(kNodePoolLabel),     std::string(kZoneLabel),           std::string(kRegionLabel),
+      std::string(kInstanceTypeLabel), std::string(kArchLabel),           std::string(kOsLabel),
       std::string(kCapacityTypeLabel), "node.kubernetes.io/windows-build"};
   return kKeys;
 }

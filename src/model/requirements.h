@@ -1,5 +1,6 @@
-// The requirements algebra: what a pod, a pool or an instance type says about a label key, as a set of values, and the
-// three questions asked of such sets. Semantics are Karpenter's (v1.14: pkg/scheduling requirements), restated.
+// The requirements algebra: what a pod, a pool or an instance type says about a label key, as a set
+// of values, and the three questions asked of such sets. Semantics are Karpenter's (v1.14:
+// pkg/scheduling requirements), restated.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,16 @@
 
 namespace karst::model {
 
-enum class Operator { kIn = 0, kNotIn = 1, kExists = 2, kDoesNotExist = 3, kGt = 4, kLt = 5, kGte = 6, kLte = 7 };
+enum class Operator {
+  kIn = 0,
+  kNotIn = 1,
+  kExists = 2,
+  kDoesNotExist = 3,
+  kGt = 4,
+  kLt = 5,
+  kGte = 6,
+  kLte = 7
+};
 
 std::string_view operator_name(Operator op);
 std::optional<Operator> parse_operator(std::string_view name);
@@ -29,8 +39,8 @@ struct RequirementSpec {
   friend auto operator<=>(const RequirementSpec&, const RequirementSpec&) = default;
 };
 
-// The set of values that a key may have: `values`, or everything but `values` when `complement`; cut to the inclusive
-// integer bounds where given (a bounded set holds integers only).
+// The set of values that a key may have: `values`, or everything but `values` when `complement`;
+// cut to the inclusive integer bounds where given (a bounded set holds integers only).
 struct ValueSet {
   bool complement = false;
   std::set<std::string> values;
@@ -40,11 +50,13 @@ struct ValueSet {
 
   static ValueSet any() { return ValueSet{true, {}, {}, {}, 0}; }
   static ValueSet none() { return {}; }
-  static ValueSet of(std::string_view value) { return ValueSet{false, {std::string(value)}, {}, {}, 0}; }
+  static ValueSet of(std::string_view value) {
+    return ValueSet{false, {std::string(value)}, {}, {}, 0};
+  }
 
   bool contains(std::string_view value) const;
   bool empty() const { return !complement && values.empty(); }  // DoesNotExist
-  Operator op() const;                                          // the operator that a message reports
+  Operator op() const;  // the operator that a message reports
   friend bool operator==(const ValueSet&, const ValueSet&) = default;
 };
 
@@ -66,9 +78,10 @@ class Requirements {
   const ValueSet* find(std::string_view key) const;
   const std::map<std::string, ValueSet, std::less<>>& all() const { return sets_; }
 
-  // Why `incoming` cannot be met here, or empty. A key that is not defined here is fine when it is in `allowed_undefined`
-  // or when the incoming operator is NotIn or DoesNotExist.
-  std::string incompatible(const Requirements& incoming, const std::set<std::string, std::less<>>& allowed_undefined) const;
+  // Why `incoming` cannot be met here, or empty. A key that is not defined here is fine when it is
+  // in `allowed_undefined` or when the incoming operator is NotIn or DoesNotExist.
+  std::string incompatible(const Requirements& incoming,
+                           const std::set<std::string, std::less<>>& allowed_undefined) const;
 
   // Shared keys overlap. Keys that only one side has do not matter.
   bool intersects(const Requirements& other) const;

@@ -7,7 +7,8 @@ namespace {
 void add_extended(std::vector<std::pair<std::string, std::int64_t>>& a,
                   const std::vector<std::pair<std::string, std::int64_t>>& b, std::int64_t sign) {
   for (const auto& [name, amount] : b) {
-    auto at = std::lower_bound(a.begin(), a.end(), name, [](const auto& x, const auto& y) { return x.first < y; });
+    auto at = std::lower_bound(a.begin(), a.end(), name,
+                               [](const auto& x, const auto& y) { return x.first < y; });
     if (at != a.end() && at->first == name) {
       at->second += sign * amount;
       if (at->second == 0) a.erase(at);
@@ -29,8 +30,8 @@ std::int64_t* column(Resources& resources, std::string_view name) {
 
 std::int64_t Resources::amount(std::string_view name) const {
   if (const auto* value = column(const_cast<Resources&>(*this), name)) return *value;
-  const auto at =
-      std::lower_bound(extended.begin(), extended.end(), name, [](const auto& x, const auto& y) { return x.first < y; });
+  const auto at = std::lower_bound(extended.begin(), extended.end(), name,
+                                   [](const auto& x, const auto& y) { return x.first < y; });
   return at != extended.end() && at->first == name ? at->second : 0;
 }
 
@@ -39,8 +40,8 @@ void Resources::set_amount(std::string_view name, std::int64_t amount) {
     *value = amount;
     return;
   }
-  auto at =
-      std::lower_bound(extended.begin(), extended.end(), name, [](const auto& x, const auto& y) { return x.first < y; });
+  auto at = std::lower_bound(extended.begin(), extended.end(), name,
+                             [](const auto& x, const auto& y) { return x.first < y; });
   const bool present = at != extended.end() && at->first == name;
   if (present && amount == 0) {
     extended.erase(at);
@@ -69,8 +70,12 @@ Resources& Resources::operator-=(const Resources& other) {
   return *this;
 }
 
-Resources operator+(Resources a, const Resources& b) { return a += b; }
-Resources operator-(Resources a, const Resources& b) { return a -= b; }
+Resources operator+(Resources a, const Resources& b) {
+  return a += b;
+}
+Resources operator-(Resources a, const Resources& b) {
+  return a -= b;
+}
 
 Resources max_of(const Resources& a, const Resources& b) {
   Resources result = a;
@@ -78,12 +83,15 @@ Resources max_of(const Resources& a, const Resources& b) {
   result.memory_bytes = std::max(a.memory_bytes, b.memory_bytes);
   result.ephemeral_bytes = std::max(a.ephemeral_bytes, b.ephemeral_bytes);
   result.pods = std::max(a.pods, b.pods);
-  for (const auto& [name, amount] : b.extended) result.set_amount(name, std::max(amount, a.amount(name)));
+  for (const auto& [name, amount] : b.extended)
+    result.set_amount(name, std::max(amount, a.amount(name)));
   return result;
 }
 
 std::string first_exceeded(const Resources& request, const Resources& capacity) {
-  const auto over = [](std::int64_t wanted, std::int64_t offered) { return wanted > 0 && wanted > offered; };
+  const auto over = [](std::int64_t wanted, std::int64_t offered) {
+    return wanted > 0 && wanted > offered;
+  };
   if (over(request.cpu_millis, capacity.cpu_millis)) return "cpu";
   if (over(request.memory_bytes, capacity.memory_bytes)) return "memory";
   if (over(request.ephemeral_bytes, capacity.ephemeral_bytes)) return "ephemeral-storage";
@@ -94,8 +102,11 @@ std::string first_exceeded(const Resources& request, const Resources& capacity) 
 }
 
 bool fits(const Resources& request, const Resources& capacity) {
-  const auto over = [](std::int64_t wanted, std::int64_t offered) { return wanted > 0 && wanted > offered; };
-  if (over(request.cpu_millis, capacity.cpu_millis) || over(request.memory_bytes, capacity.memory_bytes) ||
+  const auto over = [](std::int64_t wanted, std::int64_t offered) {
+    return wanted > 0 && wanted > offered;
+  };
+  if (over(request.cpu_millis, capacity.cpu_millis) ||
+      over(request.memory_bytes, capacity.memory_bytes) ||
       over(request.ephemeral_bytes, capacity.ephemeral_bytes) || over(request.pods, capacity.pods))
     return false;
   for (const auto& [name, amount] : request.extended)
@@ -103,9 +114,10 @@ bool fits(const Resources& request, const Resources& capacity) {
   return true;
 }
 
-base::Status set_from_quantity(Resources& resources, std::string_view name, std::string_view quantity,
-                               Rounding rounding) {
-  auto amount = name == "cpu" ? parse_quantity_millis(quantity, rounding) : parse_quantity_units(quantity, rounding);
+base::Status set_from_quantity(Resources& resources, std::string_view name,
+                               std::string_view quantity, Rounding rounding) {
+  auto amount = name == "cpu" ? parse_quantity_millis(quantity, rounding)
+                              : parse_quantity_units(quantity, rounding);
   if (!amount) return base::fail(amount.error().with_context("resource " + std::string(name)));
   resources.set_amount(name, *amount);
   return {};

@@ -1,5 +1,6 @@
-// A vector of resource amounts: what a pod requests or a node offers. cpu in millicores, memory and ephemeral storage in
-// bytes, everything else in whole units. Amounts are never negative in inputs; differences may be.
+// A vector of resource amounts: what a pod requests or a node offers. cpu in millicores, memory and
+// ephemeral storage in bytes, everything else in whole units. Amounts are never negative in inputs;
+// differences may be.
 #pragma once
 
 #include <algorithm>
@@ -42,13 +43,14 @@ Resources max_of(const Resources& a, const Resources& b);
 // Every amount of `request` is at most that of `capacity` (a request of 0 always fits).
 bool fits(const Resources& request, const Resources& capacity);
 
-// The first resource of `request` that exceeds `capacity`, in the order cpu, memory, ephemeral-storage, pods, others;
-// empty when all fit.
+// The first resource of `request` that exceeds `capacity`, in the order cpu, memory,
+// ephemeral-storage, pods, others; empty when all fit.
 std::string first_exceeded(const Resources& request, const Resources& capacity);
 
-// Sets the resource `name` from a quantity text, cpu as millicores. Errors: kInvalid as parse_quantity_*.
-base::Status set_from_quantity(Resources& resources, std::string_view name, std::string_view quantity,
-                               Rounding rounding);
+// Sets the resource `name` from a quantity text, cpu as millicores. Errors: kInvalid as
+// parse_quantity_*.
+base::Status set_from_quantity(Resources& resources, std::string_view name,
+                               std::string_view quantity, Rounding rounding);
 
 template <class Archive>
 void fields(Archive& a, Resources& r) {

@@ -4,15 +4,19 @@ namespace karst::model {
 
 std::string_view taint_effect_name(TaintEffect effect) {
   switch (effect) {
-    case TaintEffect::kNoSchedule: return "NoSchedule";
-    case TaintEffect::kPreferNoSchedule: return "PreferNoSchedule";
-    case TaintEffect::kNoExecute: return "NoExecute";
+    case TaintEffect::kNoSchedule:
+      return "NoSchedule";
+    case TaintEffect::kPreferNoSchedule:
+      return "PreferNoSchedule";
+    case TaintEffect::kNoExecute:
+      return "NoExecute";
   }
   return "?";
 }
 
 std::optional<TaintEffect> parse_taint_effect(std::string_view name) {
-  for (const auto effect : {TaintEffect::kNoSchedule, TaintEffect::kPreferNoSchedule, TaintEffect::kNoExecute})
+  for (const auto effect :
+       {TaintEffect::kNoSchedule, TaintEffect::kPreferNoSchedule, TaintEffect::kNoExecute})
     if (taint_effect_name(effect) == name) return effect;
   return std::nullopt;
 }
@@ -30,16 +34,21 @@ bool tolerates(const std::vector<Toleration>& tolerations, const Taint& taint) {
   return false;
 }
 
-const Taint* first_untolerated(const std::vector<Taint>& taints, const std::vector<Toleration>& tolerations) {
+const Taint* first_untolerated(const std::vector<Taint>& taints,
+                               const std::vector<Toleration>& tolerations) {
   for (const Taint& taint : taints)
-    if (taint.effect != TaintEffect::kPreferNoSchedule && !tolerates(tolerations, taint)) return &taint;
+    if (taint.effect != TaintEffect::kPreferNoSchedule && !tolerates(tolerations, taint))
+      return &taint;
   return nullptr;
 }
 
 bool is_known_ephemeral(const Taint& taint) {
-  if (taint.key == "node.kubernetes.io/not-ready") return taint.effect != TaintEffect::kPreferNoSchedule;
-  if (taint.key == "node.kubernetes.io/unreachable") return taint.effect == TaintEffect::kNoSchedule;
-  if (taint.key == "node.cloudprovider.kubernetes.io/uninitialized") return taint.effect == TaintEffect::kNoSchedule;
+  if (taint.key == "node.kubernetes.io/not-ready")
+    return taint.effect != TaintEffect::kPreferNoSchedule;
+  if (taint.key == "node.kubernetes.io/unreachable")
+    return taint.effect == TaintEffect::kNoSchedule;
+  if (taint.key == "node.cloudprovider.kubernetes.io/uninitialized")
+    return taint.effect == TaintEffect::kNoSchedule;
   if (taint.key == kUnregisteredTaintKey) return taint.effect == TaintEffect::kNoExecute;
   return taint.key.starts_with("readiness.k8s.io/");
 }

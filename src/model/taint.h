@@ -20,8 +20,8 @@ struct Taint {
 };
 
 struct Toleration {
-  std::string key;        // empty with `exists`: every key
-  bool exists = false;    // operator Exists; otherwise Equal
+  std::string key;      // empty with `exists`: every key
+  bool exists = false;  // operator Exists; otherwise Equal
   std::string value;
   std::optional<TaintEffect> effect;  // none: every effect
   std::optional<std::int64_t> seconds;
@@ -34,14 +34,18 @@ std::optional<TaintEffect> parse_taint_effect(std::string_view name);
 bool tolerates(const Toleration& toleration, const Taint& taint);
 bool tolerates(const std::vector<Toleration>& tolerations, const Taint& taint);
 
-// The first taint with effect NoSchedule or NoExecute that nothing tolerates; nullptr when the pod may go there.
-const Taint* first_untolerated(const std::vector<Taint>& taints, const std::vector<Toleration>& tolerations);
+// The first taint with effect NoSchedule or NoExecute that nothing tolerates; nullptr when the pod
+// may go there.
+const Taint* first_untolerated(const std::vector<Taint>& taints,
+                               const std::vector<Toleration>& tolerations);
 
-inline constexpr std::string_view kDisruptedTaintKey = "karpenter.sh/disrupted";        // NoSchedule: about to leave
-inline constexpr std::string_view kUnregisteredTaintKey = "karpenter.sh/unregistered";  // NoExecute: not yet adopted
+inline constexpr std::string_view kDisruptedTaintKey =
+    "karpenter.sh/disrupted";  // NoSchedule: about to leave
+inline constexpr std::string_view kUnregisteredTaintKey =
+    "karpenter.sh/unregistered";  // NoExecute: not yet adopted
 
-// Taints that come and go while a node starts (Karpenter 1.14's known ephemeral taints): not-ready, unreachable,
-// uninitialized, unregistered, and every key that starts with readiness.k8s.io/.
+// Taints that come and go while a node starts (Karpenter 1.14's known ephemeral taints): not-ready,
+// unreachable, uninitialized, unregistered, and every key that starts with readiness.k8s.io/.
 bool is_known_ephemeral(const Taint& taint);
 
 template <class Archive>

@@ -83,7 +83,7 @@ void append_canonical(std::string& out, element value) {
       for (const auto field : simdjson::dom::object(value))
         fields.emplace_back(field.key, field.value);
       std::sort(fields.begin(), fields.end(),
-                       [](const auto& a, const auto& b) { return a.first < b.first; });
+                [](const auto& a, const auto& b) { return a.first < b.first; });
       out += '{';
       for (std::size_t i = 0; i < fields.size(); ++i) {
         if (i > 0) out += ',';
@@ -291,7 +291,7 @@ model::Labels Object::labels(std::string_view key) const {
     }
   });
   std::sort(labels.begin(), labels.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+            [](const auto& a, const auto& b) { return a.first < b.first; });
   const auto same_key = [](const auto& a, const auto& b) { return a.first == b.first; };
   labels.erase(std::unique(labels.begin(), labels.end(), same_key), labels.end());
   return labels;

@@ -14,26 +14,29 @@ namespace karst::ports {
 struct Fact {
   events::Body body;
   base::WallTime wall_time;  // when the source saw it
-  // What to acknowledge once the fact is durable or known to be old news (a queue's receipt handle). Empty: nothing.
+  // What to acknowledge once the fact is durable or known to be old news (a queue's receipt
+  // handle). Empty: nothing.
   std::string receipt;
 };
 
 // Interruptions and outcomes go first.
 inline base::Lane lane_of(const events::Body& body) {
-  return std::holds_alternative<events::InterruptionReceived>(body) || std::holds_alternative<model::Outcome>(body)
+  return std::holds_alternative<events::InterruptionReceived>(body) ||
+                 std::holds_alternative<model::Outcome>(body)
              ? base::Lane::kUrgent
              : base::Lane::kOrdinary;
 }
 
 // The engine's bounded inbox as sources see it. Any thread.
-// A source sends a ShapeRecorded before the first PodObserved or DaemonSetObserved with that shape, and may send it again at
-// any time. It sends ListStarted{kind}, every object of that kind, ListEnded{kind} for each full list; objects of a kind keep
-// their order within one source. Nothing else is asked: redelivered and repeated facts cost no log (engine/admission.h).
+// A source sends a ShapeRecorded before the first PodObserved or DaemonSetObserved with that shape,
+// and may send it again at any time. It sends ListStarted{kind}, every object of that kind,
+// ListEnded{kind} for each full list; objects of a kind keep their order within one source. Nothing
+// else is asked: redelivered and repeated facts cost no log (engine/admission.h).
 class FactSink {
  public:
   virtual ~FactSink() = default;
-  // Blocks while the inbox is full (a source that may not block drops its connection instead and lists again later).
-  // False: the engine is stopping, the fact was not taken.
+  // Blocks while the inbox is full (a source that may not block drops its connection instead and
+  // lists again later). False: the engine is stopping, the fact was not taken.
   virtual bool offer(Fact fact) = 0;
 };
 

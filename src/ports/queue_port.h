@@ -8,7 +8,8 @@ namespace karst::ports {
 class QueuePort {
  public:
   virtual ~QueuePort() = default;
-  // Engine thread. Never blocks. Best effort: a message that comes again is dropped by admission and acknowledged again.
+  // Engine thread. Never blocks. Best effort: a message that comes again is dropped by admission
+  // and acknowledged again.
   virtual void acknowledge(const std::string& receipt) = 0;
 };
 

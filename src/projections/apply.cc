@@ -1,9 +1,11 @@
-// The fold itself: what each event changes. Exhaustive over events::Body, so a new event type does not compile until it is
-// handled here. Outcomes are in apply_outcome.cc.
+// The fold itself: what each event changes. Exhaustive over events::Body, so a new event type does
+// not compile until it is handled here. What clouds tell is in apply_cloud.cc,
+// outcomes are in apply_outcome.cc.
+#include "projections/apply.h"
+
 #include <algorithm>
 
 #include "events/codec.h"
-#include "projections/apply.h"
 
 namespace karst::projections {
 
@@ -15,9 +17,11 @@ void ClusterState::apply(const events::Envelope& envelope, const events::Body& b
 }
 
 void ClusterState::apply(const events::Event& event) {
-  if (event.envelope.type != events::EventType::kPodObserved) return apply(event.envelope, events::decode_body(event));
+  if (event.envelope.type != events::EventType::kPodObserved)
+    return apply(event.envelope, events::decode_body(event));
   // Nearly every event of a large log: read in place.
-  Apply{*this, event.envelope, event.envelope.log_time}.observe_pod(events::view_pod(event.payload, pod_labels_));
+  Apply{*this, event.envelope, event.envelope.log_time}.observe_pod(
+      events::view_pod(event.payload, pod_labels_));
   last_position_ = event.envelope.position;
   last_log_time_ = std::max(last_log_time_, event.envelope.log_time);
 }
@@ -91,7 +95,8 @@ void Apply::forget_subject(const std::string& subject) const {
     s.back_offs_.erase({subject, static_cast<model::CommandKind>(kind)});
   const auto& slots = s.verdicts_.slots();
   std::vector<std::pair<std::string, std::string>> keys;
-  for (auto i = slots.lower_bound(std::pair<std::string, std::string>(subject, "")); i != slots.end() && i->first.first == subject; ++i)
+  for (auto i = slots.lower_bound(std::pair<std::string, std::string>(subject, ""));
+       i != slots.end() && i->first.first == subject; ++i)
     keys.push_back(i->first);
   for (const auto& key : keys) s.verdicts_.erase(key);
 }
@@ -106,8 +111,9 @@ void Apply::operator()(const events::NodeObserved& e) const {
     if (node.seen_at.value() == 0) node.seen_at = now;
     node.node = e.node;
     node.position = at.position;
-    const bool tainted = std::any_of(e.node.taints.begin(), e.node.taints.end(),
-                                     [](const model::Taint& taint) { return taint.key == model::kDisruptedTaintKey; });
+    const bool tainted = std::any_of(
+        e.node.taints.begin(), e.node.taints.end(),
+        [](const model::Taint& taint) { return taint.key == model::kDisruptedTaintKey; });
     if (!tainted)
       node.tainted_at = Position();
     else if (node.tainted_at == Position())
@@ -118,17 +124,19 @@ void Apply::operator()(const events::NodeObserved& e) const {
   join(row.node);
 }
 
-// A node that carries the provider id of a claim's instance is that claim's node. Registration and initialization are read
-// off its labels, so that they survive a lost answer.
+// A node that carries the provider id of a claim's instance is that claim's node. Registration and
+// initialization are read off its labels, so that they survive a lost answer.
 void Apply::join(const model::Node& node) const {
   const ClaimRow* claim = s.claim_by_provider_id(node.provider_id);
   if (claim == nullptr) return;
   s.edit_claim(model::ClaimName(claim->claim.name), [&](ClaimRow& row) {
     row.node = node.name;
     row.node_leaving = node.deletion_millis != 0;
-    if (row.registered_at.value() == 0 && model::label_value(node.labels, model::kRegisteredLabel) == "true")
+    if (row.registered_at.value() == 0 &&
+        model::label_value(node.labels, model::kRegisteredLabel) == "true")
       row.registered_at = now;
-    if (row.initialized_at.value() == 0 && model::label_value(node.labels, model::kInitializedLabel) == "true")
+    if (row.initialized_at.value() == 0 &&
+        model::label_value(node.labels, model::kInitializedLabel) == "true")
       row.initialized_at = now;
   });
 }
@@ -137,7 +145,8 @@ void Apply::operator()(const events::NodeGone& e) const {
   const NodeRow* row = s.nodes_.find(e.name);
   if (row == nullptr || row->node.uid != e.uid) return;
   if (const ClaimRow* claim = s.claim_by_provider_id(row->node.provider_id))
-    s.edit_claim(model::ClaimName(claim->claim.name), [](ClaimRow& left) { left.node_leaving = true; });
+    s.edit_claim(model::ClaimName(claim->claim.name),
+                 [](ClaimRow& left) { left.node_leaving = true; });
   s.node_by_provider_id_.erase(row->node.provider_id);
   s.nodes_.erase(e.name);
   s.index_node(e.name);
@@ -167,9 +176,11 @@ void Apply::adopt(ClaimRow& row, const model::NodeClaim& claim) const {
   row.instance.claim = claim.uid;
   row.instance.capacity = claim.capacity;
   row.instance.allocatable = claim.allocatable;
-  row.instance.offer.instance_type = std::string(model::label_value(claim.labels, model::kInstanceTypeLabel));
+  row.instance.offer.instance_type =
+      std::string(model::label_value(claim.labels, model::kInstanceTypeLabel));
   row.instance.offer.zone = std::string(model::label_value(claim.labels, model::kZoneLabel));
-  row.instance.offer.capacity_type = std::string(model::label_value(claim.labels, model::kCapacityTypeLabel));
+  row.instance.offer.capacity_type =
+      std::string(model::label_value(claim.labels, model::kCapacityTypeLabel));
   row.instance.state = model::InstanceState::kRunning;
   row.launched_at = now;
   row.attempts = std::max<std::uint32_t>(row.attempts, 1);
@@ -208,11 +219,14 @@ void Apply::operator()(const events::NodeClassObserved& e) const {
     row.position = at.position;
   });
 }
-void Apply::operator()(const events::NodeClassGone& e) const { s.node_classes_.erase(e.ref); }
+void Apply::operator()(const events::NodeClassGone& e) const {
+  s.node_classes_.erase(e.ref);
+}
 
 void Apply::operator()(const events::DaemonSetObserved& e) const {
   const DaemonSetRow* before = s.daemon_sets_.find(e.daemon_set.uid);
-  const model::ShapeHash old_shape = before == nullptr ? model::ShapeHash{} : before->daemon_set.shape;
+  const model::ShapeHash old_shape =
+      before == nullptr ? model::ShapeHash{} : before->daemon_set.shape;
   const bool known = before != nullptr;
   if (!known || old_shape != e.daemon_set.shape) use_shape(e.daemon_set.shape);
   s.daemon_sets_.edit(e.daemon_set.uid, [&](DaemonSetRow& row) {
@@ -227,121 +241,6 @@ void Apply::operator()(const events::DaemonSetGone& e) const {
   const model::ShapeHash shape = row->daemon_set.shape;
   s.daemon_sets_.erase(e.uid);
   release_shape(shape);
-}
-
-void Apply::operator()(const events::CatalogueObserved& e) const {
-  s.catalogues_.edit(e.catalogue.provider, [&](CatalogueRow& row) {
-    row.catalogue = e.catalogue;
-    row.position = at.position;
-  });
-}
-
-void Apply::operator()(const events::PricesObserved& e) const {
-  s.catalogues_.edit_if(e.update.provider, [&](CatalogueRow& row) {
-    for (const model::Offer& price : e.update.prices)
-      for (model::InstanceType& type : row.catalogue.types) {
-        if (type.name != price.instance_type) continue;
-        for (model::Offering& offering : type.offerings)
-          if (offering.zone == price.zone && offering.capacity_type == price.capacity_type)
-            offering.price_nanos_per_hour = price.price_nanos_per_hour;
-      }
-    row.position = at.position;
-  });
-}
-
-void Apply::operator()(const events::InterruptionReceived& e) const {
-  const model::Interruption& message = e.interruption;
-  const bool matched = s.claim_by_provider_id(message.provider_id) != nullptr;
-  s.interruptions_.edit(message.message, [&](InterruptionRow& row) {
-    row.interruption = message;
-    row.position = at.position;
-    row.received_at = now;
-    row.matched = matched;
-  });
-  s.messages_by_position_[at.position] = message.message;
-  if (!matched) s.unmatched_[message.provider_id].push_back(message.message);
-  while (s.messages_by_position_.size() > kMessagesRemembered) forget_message(s.messages_by_position_.begin()->first);
-  if (const ClaimRow* claim = s.claim_by_provider_id(message.provider_id)) interrupt(claim->claim.name, message);
-}
-
-void Apply::forget_message(Position position) const {
-  const model::MessageId message = s.messages_by_position_.at(position);
-  s.messages_by_position_.erase(position);
-  if (const InterruptionRow* row = s.interruptions_.find(message)) {
-    const auto waiting = s.unmatched_.find(row->interruption.provider_id);
-    if (waiting != s.unmatched_.end()) {
-      std::erase(waiting->second, message);
-      if (waiting->second.empty()) s.unmatched_.erase(waiting);
-    }
-  }
-  s.interruptions_.erase(message);
-}
-
-void Apply::interrupt(model::ClaimName name, const model::Interruption& message) const {
-  const InterruptionRow* logged = s.interruptions_.find(message.message);
-  if (message.kind == model::InterruptionKind::kOther || message.kind == model::InterruptionKind::kRebalanceRecommendation) return;
-  s.edit_claim(name, [&](ClaimRow& row) {
-    if (row.interrupted_at.value() == 0) {
-      row.interrupted_at = now;
-      row.interruption_kind = message.kind;
-      row.interruption = logged == nullptr ? at.position : logged->position;
-    }
-    if (row.deadline_millis == 0 || (message.deadline_millis != 0 && message.deadline_millis < row.deadline_millis))
-      row.deadline_millis = message.deadline_millis;
-  });
-}
-
-void Apply::operator()(const events::InstanceObserved& e) const { observe_instance(e.instance, true); }
-
-void Apply::observe_instance(const model::Instance& instance, bool listed) const {
-  if (instance.state == model::InstanceState::kTerminated) {
-    instance_gone(instance.provider_id);
-    return;
-  }
-  s.instances_.edit(instance.provider_id, [&](InstanceRow& row) {
-    if (row.seen_at.value() == 0) row.seen_at = now;
-    row.instance = instance;
-    row.position = at.position;
-    row.listed = row.listed || listed;
-    row.missing = false;
-  });
-  s.instances_by_claim_[instance.claim].insert(instance.provider_id);
-  s.index_instance(instance.provider_id);
-  const ClaimRow* claim = s.claim_by_uid(instance.claim);
-  if (claim == nullptr || claim->launched() || instance.state == model::InstanceState::kShuttingDown) return;
-  // Only the attempt that is under way or unclear may claim its instance; a refused one that shows up late is an orphan.
-  if (claim->launch_refused || claim->attempts != instance.attempt) return;
-  launched(claim->claim.name, instance);
-}
-
-void Apply::operator()(const events::InstanceGone& e) const {
-  s.instances_.edit_if(e.provider_id, [](InstanceRow& row) { row.missing = true; });
-  s.index_instance(e.provider_id);
-}
-
-void Apply::instance_found(const model::ProviderId& id) const {
-  s.instances_.edit_if(id, [&](InstanceRow& row) { row.found_at = now; });
-  if (const ClaimRow* claim = s.claim_by_provider_id(id))
-    s.edit_claim(model::ClaimName(claim->claim.name), [&](ClaimRow& row) { row.found_at = now; });
-}
-
-void Apply::instance_gone(const model::ProviderId& id) const {
-  if (const InstanceRow* row = s.instances_.find(id)) {
-    const auto siblings = s.instances_by_claim_.find(row->instance.claim);
-    if (siblings != s.instances_by_claim_.end()) {
-      siblings->second.erase(id);
-      if (siblings->second.empty()) s.instances_by_claim_.erase(siblings);
-    }
-  }
-  s.instances_.erase(id);
-  s.index_instance(id);
-  forget_subject("instance/" + id.str());
-  if (const NodeRow* node = s.node_by_provider_id(id))
-    s.nodes_.edit(model::NodeName(node->node.name), [&](NodeRow& row) { row.machine_gone_at = now; });
-  if (const ClaimRow* claim = s.claim_by_provider_id(id))
-    s.edit_claim(model::ClaimName(claim->claim.name), [&](ClaimRow& row) {
-      if (row.gone_at.value() == 0) row.gone_at = now;
-    });
 }
 
 void Apply::operator()(const events::ListStarted& e) const {
@@ -371,7 +270,8 @@ void Apply::operator()(const model::Verdict& e) const {
 }
 
 void Apply::operator()(const model::Nomination& e) const {
-  for (const model::PodUid& uid : e.pods) s.pods_.expect(uid.str(), e.claim, e.node, LogTime(e.until_millis));
+  for (const model::PodUid& uid : e.pods)
+    s.pods_.expect(uid.str(), e.claim, e.node, LogTime(e.until_millis));
 }
 
 void Apply::operator()(const events::ProvisioningHeld& e) const {
@@ -379,7 +279,9 @@ void Apply::operator()(const events::ProvisioningHeld& e) const {
   s.held_until_ = LogTime(e.until_millis);
 }
 
-void Apply::operator()(const events::LogCreated& e) const { s.log_id_ = e.id; }
+void Apply::operator()(const events::LogCreated& e) const {
+  s.log_id_ = e.id;
+}
 
 void Apply::operator()(const events::DaemonStarted& e) const {
   s.config_ = e.config;
@@ -403,7 +305,9 @@ void Apply::operator()(const events::RoundClosed&) const {
   ++s.rounds_;
   s.last_round_ = at.position;
 }
-void Apply::operator()(const events::EpochOpened& e) const { s.epoch_ = e.epoch; }
+void Apply::operator()(const events::EpochOpened& e) const {
+  s.epoch_ = e.epoch;
+}
 void Apply::operator()(const events::WallClockJumped&) const {}
 void Apply::operator()(const events::LogTailCut&) const {}
 

@@ -1,4 +1,5 @@
-// The visitor that folds one event into the state: one overload per alternative of events::Body. Internal to projections.
+// The visitor that folds one event into the state: one overload per alternative of events::Body.
+// Internal to projections.
 #pragma once
 
 #include <utility>

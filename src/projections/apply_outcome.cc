@@ -10,7 +10,8 @@ namespace {
 constexpr std::int64_t kBackOffFirstMillis = 1'000;
 constexpr std::int64_t kBackOffMaxMillis = 60'000;
 constexpr std::uint32_t kBackOffDoublingsMax = 6;
-// After "done" the watch must show the change before the same thing is asked again; a poll waits as long.
+// After "done" the watch must show the change before the same thing is asked again; a poll waits as
+// long.
 constexpr std::int64_t kEchoMillis = 5'000;
 constexpr std::uint32_t kExhaustedDoublingsMax = 3;
 
@@ -23,10 +24,12 @@ bool waits_for_echo(model::CommandKind kind) {
     case model::CommandKind::kSetFinalizer:
     case model::CommandKind::kFindInstances:
     case model::CommandKind::kSyncNode:
-    case model::CommandKind::kMirrorClaim: return true;
+    case model::CommandKind::kMirrorClaim:
+      return true;
     case model::CommandKind::kCreateNodeClaim:
     case model::CommandKind::kLaunch:
-    case model::CommandKind::kReadBackNode: return false;
+    case model::CommandKind::kReadBackNode:
+      return false;
   }
   return false;
 }
@@ -73,14 +76,17 @@ struct OnCommand {
   }
   void operator()(const model::Terminate& c) const {
     if (const ClaimRow* claim = s().claim_by_provider_id(c.provider_id))
-      s().edit_claim(model::ClaimName(claim->claim.name), [&](ClaimRow& row) { row.terminate_requested_at = fold.now; });
+      s().edit_claim(model::ClaimName(claim->claim.name),
+                     [&](ClaimRow& row) { row.terminate_requested_at = fold.now; });
   }
   void operator()(const model::TaintNode& c) const {
     // A taint on a claim that is not leaving opens a voluntary removal; taking it off calls it off.
     const NodeRow* node = s().nodes_.find(c.node);
-    const ClaimRow* claim = node == nullptr ? nullptr : s().claim_by_provider_id(node->node.provider_id);
+    const ClaimRow* claim =
+        node == nullptr ? nullptr : s().claim_by_provider_id(node->node.provider_id);
     if (claim == nullptr || c.taint.key != model::kDisruptedTaintKey) return;
-    s().edit_claim(model::ClaimName(claim->claim.name), [&](ClaimRow& row) { row.candidate = c.add && !row.leaving(); });
+    s().edit_claim(model::ClaimName(claim->claim.name),
+                   [&](ClaimRow& row) { row.candidate = c.add && !row.leaving(); });
   }
   template <class Other>
   void operator()(const Other&) const {}
@@ -96,7 +102,8 @@ void Apply::operator()(const model::Command& e) const {
   });
   s.open_by_subject_[{model::subject_of(e.spec), kind}] = at.position;
   if (const auto* launch = std::get_if<model::Launch>(&e.spec))
-    for (const model::LaunchItem& item : launch->items) s.open_by_subject_[{"nodeclaim/" + item.name.str(), kind}] = at.position;
+    for (const model::LaunchItem& item : launch->items)
+      s.open_by_subject_[{"nodeclaim/" + item.name.str(), kind}] = at.position;
   std::visit(OnCommand{*this, e}, e.spec);
 }
 
@@ -114,7 +121,8 @@ void Apply::close_command(Position position) const {
   const model::CommandKind kind = model::kind_of(row->command.spec);
   const auto forget = [&](const std::string& subject) {
     const auto open = s.open_by_subject_.find({subject, kind});
-    if (open != s.open_by_subject_.end() && open->second == position) s.open_by_subject_.erase(open);
+    if (open != s.open_by_subject_.end() && open->second == position)
+      s.open_by_subject_.erase(open);
   };
   forget(model::subject_of(row->command.spec));
   if (const auto* launch = std::get_if<model::Launch>(&row->command.spec))
@@ -122,7 +130,8 @@ void Apply::close_command(Position position) const {
   s.commands_.erase(position);
 }
 
-void Apply::back_off(const std::string& subject, model::CommandKind kind, model::RefusalCode code) const {
+void Apply::back_off(const std::string& subject, model::CommandKind kind,
+                     model::RefusalCode code) const {
   s.back_offs_.edit({subject, kind}, [&](BackOffRow& row) {
     const std::int64_t wait = kBackOffFirstMillis << std::min(row.failures, kBackOffDoublingsMax);
     ++row.failures;
@@ -146,7 +155,8 @@ void Apply::operator()(const model::CommandAbandoned& e) const {
       });
   } else if (const auto* create = std::get_if<model::CreateNodeClaim>(&spec)) {
     const ClaimRow* claim = s.claims_.find(create->claim.name);
-    if (claim != nullptr && !claim->observed && claim->claim.uid.empty()) drop_claim(create->claim.name);
+    if (claim != nullptr && !claim->observed && claim->claim.uid.empty())
+      drop_claim(create->claim.name);
   }
 }
 
@@ -175,14 +185,17 @@ struct OnOutcome {
   void operator()(const model::Launch& c) const {
     for (const model::Offer& offer : outcome.exhausted)
       s().exhausted_.edit(key_of(offer), [&](ExhaustedRow& row) {
-        const std::int64_t wait = s().config_.capacity_back_off_millis << std::min(row.failures, kExhaustedDoublingsMax);
+        const std::int64_t wait = s().config_.capacity_back_off_millis
+                                  << std::min(row.failures, kExhaustedDoublingsMax);
         ++row.failures;
         row.until = fold.now + wait;
       });
-    for (const model::Instance& instance : outcome.instances) fold.observe_instance(instance, false);
+    for (const model::Instance& instance : outcome.instances)
+      fold.observe_instance(instance, false);
     for (const model::LaunchItem& item : c.items)
       fold.edit_claim_if(item.name, [&](ClaimRow& claim) {
-        if (claim.launched() || claim.attempts != item.attempt || claim.claim.uid != item.claim) return;
+        if (claim.launched() || claim.attempts != item.attempt || claim.claim.uid != item.claim)
+          return;
         claim.launch_refused = true;  // refused, or left out of a partial fleet
         claim.launch_code = done() ? model::RefusalCode::kCapacity : outcome.code;
       });
@@ -204,16 +217,21 @@ struct OnOutcome {
     // Proven absent. A launch that is still in doubt has ended without an instance.
     s().edit_claim(model::ClaimName(claim->claim.name), [&](ClaimRow& row) {
       row.launch_refused = true;
-      if (row.launch_code == model::RefusalCode::kNone) row.launch_code = model::RefusalCode::kRetry;
+      if (row.launch_code == model::RefusalCode::kNone)
+        row.launch_code = model::RefusalCode::kRetry;
       if (row.leaving() && row.gone_at.value() == 0) row.gone_at = fold.now;
     });
   }
 
   void operator()(const model::DeleteObject& c) const {
-    // Deleted by uid and not there: proof that the claim is gone, also for one that no watch has ever shown.
-    if (!done() || outcome.code != model::RefusalCode::kGone || c.object.kind != model::ObjectKind::kNodeClaim) return;
+    // Deleted by uid and not there: proof that the claim is gone, also for one that no watch has
+    // ever shown.
+    if (!done() || outcome.code != model::RefusalCode::kGone ||
+        c.object.kind != model::ObjectKind::kNodeClaim)
+      return;
     const ClaimRow* claim = s().claims_.find(model::ClaimName(c.object.name));
-    if (claim != nullptr && claim->claim.uid.str() == c.object.uid) fold.drop_claim(model::ClaimName(c.object.name));
+    if (claim != nullptr && claim->claim.uid.str() == c.object.uid)
+      fold.drop_claim(model::ClaimName(c.object.name));
   }
 
   void operator()(const model::Terminate&) const {
@@ -242,21 +260,24 @@ void Apply::launched(const model::ClaimName& name, const model::Instance& instan
   // A message about this instance may have come before the launch's answer.
   if (const auto waiting = s.unmatched_.find(instance.provider_id); waiting != s.unmatched_.end()) {
     for (const model::MessageId& message : waiting->second) {
-      s.interruptions_.edit_if(message, [](InterruptionRow& interrupted) { interrupted.matched = true; });
-      if (const InterruptionRow* interrupted = s.interruptions_.find(message)) interrupt(row.claim.name, interrupted->interruption);
+      s.interruptions_.edit_if(message,
+                               [](InterruptionRow& interrupted) { interrupted.matched = true; });
+      if (const InterruptionRow* interrupted = s.interruptions_.find(message))
+        interrupt(row.claim.name, interrupted->interruption);
     }
     s.unmatched_.erase(waiting);
   }
   if (const NodeRow* node = s.node_of(row)) join(model::Node(node->node));
 }
 
-// A launch or create that is sent again because its first answer was unclear may still have taken effect: a refusal for
-// reasons of the moment speaks of this send only.
+// A launch or create that is sent again because its first answer was unclear may still have taken
+// effect: a refusal for reasons of the moment speaks of this send only.
 static bool proves_nothing(const CommandRow& row, const model::Outcome& outcome) {
   const model::CommandKind kind = model::kind_of(row.command.spec);
   return outcome.kind == model::OutcomeKind::kRefused && row.attempt > 1 &&
          (kind == model::CommandKind::kLaunch || kind == model::CommandKind::kCreateNodeClaim) &&
-         (outcome.code == model::RefusalCode::kRetry || outcome.code == model::RefusalCode::kThrottled ||
+         (outcome.code == model::RefusalCode::kRetry ||
+          outcome.code == model::RefusalCode::kThrottled ||
           outcome.code == model::RefusalCode::kDenied);
 }
 
@@ -266,7 +287,8 @@ void Apply::operator()(const model::Outcome& e) const {
     for (const model::Instance& instance : e.instances) observe_instance(instance, false);
     return;
   }
-  if (e.kind != model::OutcomeKind::kDone && e.attempt < row->attempt) return;  // a newer attempt is under way
+  if (e.kind != model::OutcomeKind::kDone && e.attempt < row->attempt)
+    return;  // a newer attempt is under way
   if (e.kind == model::OutcomeKind::kUnclear || proves_nothing(*row, e)) {
     s.commands_.edit(e.command, [&](CommandRow& open) {
       open.state = CommandState::kUnclear;
@@ -282,7 +304,8 @@ void Apply::operator()(const model::Outcome& e) const {
   if (e.kind == model::OutcomeKind::kDone) {
     s.back_offs_.erase({subject, kind});
     if (waits_for_echo(kind))
-      s.back_offs_.edit({subject, kind}, [&](BackOffRow& wait) { wait.not_before = now + kEchoMillis; });
+      s.back_offs_.edit({subject, kind},
+                        [&](BackOffRow& wait) { wait.not_before = now + kEchoMillis; });
   } else {
     back_off(subject, kind, e.code);
   }

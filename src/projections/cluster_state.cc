@@ -14,9 +14,10 @@ const typename Map::mapped_type* look_up(const Map& map, const Key& key) {
 base::Hash128 ClusterState::digest() const {
   base::SetDigest sum;
   for (const base::Hash128 part :
-       {shapes_.digest(), pods_.digest(), nodes_.digest(), activity_.digest(), claims_.digest(), instances_.digest(),
-        pools_.digest(), node_classes_.digest(), daemon_sets_.digest(), commands_.digest(), back_offs_.digest(),
-        exhausted_.digest(), interruptions_.digest(), sources_.digest(), verdicts_.digest(), catalogues_.digest()})
+       {shapes_.digest(), pods_.digest(), nodes_.digest(), activity_.digest(), claims_.digest(),
+        instances_.digest(), pools_.digest(), node_classes_.digest(), daemon_sets_.digest(),
+        commands_.digest(), back_offs_.digest(), exhausted_.digest(), interruptions_.digest(),
+        sources_.digest(), verdicts_.digest(), catalogues_.digest()})
     sum.add(part);
   base::ByteWriter writer;
   writer(log_id_, last_position_, last_log_time_, config_, epoch_, held_at_, held_until_);
@@ -48,12 +49,14 @@ const NodeRow* ClusterState::node_of(const ClaimRow& claim) const {
   return claim.launched() ? node_by_provider_id(claim.instance.provider_id) : nullptr;
 }
 
-Position ClusterState::open_command_position(const std::string& subject, model::CommandKind kind) const {
+Position ClusterState::open_command_position(const std::string& subject,
+                                             model::CommandKind kind) const {
   const auto* position = look_up(open_by_subject_, SubjectKind(subject, kind));
   return position == nullptr ? Position() : *position;
 }
 
-const CommandRow* ClusterState::open_command(const std::string& subject, model::CommandKind kind) const {
+const CommandRow* ClusterState::open_command(const std::string& subject,
+                                             model::CommandKind kind) const {
   const Position position = open_command_position(subject, kind);
   return position == Position() ? nullptr : commands_.find(position);
 }
@@ -71,8 +74,9 @@ namespace {
 
 // Nothing is left to do for the claim unless something happens to it.
 bool settled(const ClaimRow& row) {
-  if (!row.observed || row.initialized_at.value() == 0 || row.leaving() || row.node_leaving || row.candidate || row.gone_at.value() != 0 ||
-      row.interrupted_at.value() != 0 || !row.claim.has_finalizer || row.claim.provider_id != row.instance.provider_id)
+  if (!row.observed || row.initialized_at.value() == 0 || row.leaving() || row.node_leaving ||
+      row.candidate || row.gone_at.value() != 0 || row.interrupted_at.value() != 0 ||
+      !row.claim.has_finalizer || row.claim.provider_id != row.instance.provider_id)
     return false;
   for (const model::Condition& condition : row.claim.conditions)
     if (condition.type == "Ready") return condition.status == model::ConditionStatus::kTrue;
@@ -128,7 +132,8 @@ void ClusterState::erase_claim(const model::ClaimName& name) {
 
 void ClusterState::index_vacancy(const ClaimRow& row) {
   const NodePods* pods = row.node.empty() ? nullptr : pods_.on(row.node.str());
-  const bool vacant = settled(row) && !row.node.empty() && (pods == nullptr || pods->reschedulable == 0);
+  const bool vacant =
+      settled(row) && !row.node.empty() && (pods == nullptr || pods->reschedulable == 0);
   if (vacant)
     vacant_.insert(row.claim.name);
   else
@@ -137,8 +142,9 @@ void ClusterState::index_vacancy(const ClaimRow& row) {
 
 void ClusterState::index_node(const model::NodeName& name) {
   const NodeRow* row = nodes_.find(name);
-  const bool managed = row != nullptr && !row->node.provider_id.empty() &&
-                       (row->node.has_finalizer || model::has_label(row->node.labels, model::kNodePoolLabel));
+  const bool managed =
+      row != nullptr && !row->node.provider_id.empty() &&
+      (row->node.has_finalizer || model::has_label(row->node.labels, model::kNodePoolLabel));
   if (managed && claim_by_provider_id(row->node.provider_id) == nullptr)
     stray_nodes_.insert(name);
   else
@@ -159,8 +165,8 @@ void ClusterState::index_instance(const model::ProviderId& id) {
 
 std::string ClusterState::save() const {
   base::ByteWriter writer;
-  writer(std::string(kProjectionVersion), log_id_, last_position_, last_log_time_, config_, epoch_, rounds_, last_round_, held_at_,
-         held_until_);
+  writer(std::string(kProjectionVersion), log_id_, last_position_, last_log_time_, config_, epoch_,
+         rounds_, last_round_, held_at_, held_until_);
   shapes_.save(writer);
   pods_.save(writer);
   nodes_.save(writer);
@@ -184,13 +190,15 @@ std::string ClusterState::save() const {
 
 base::Status ClusterState::load(std::string_view bytes) {
   const auto damaged = [](const char* what) {
-    return base::fail(base::Kind::kCorrupt, std::string("snapshot of the state: ") + what + "; it is disposable: the log is folded instead");
+    return base::fail(base::Kind::kCorrupt, std::string("snapshot of the state: ") + what +
+                                                "; it is disposable: the log is folded instead");
   };
   base::ByteReader reader(bytes);
   std::string version;
   reader(version);
   if (version != kProjectionVersion) return damaged("another projection version");
-  reader(log_id_, last_position_, last_log_time_, config_, epoch_, rounds_, last_round_, held_at_, held_until_);
+  reader(log_id_, last_position_, last_log_time_, config_, epoch_, rounds_, last_round_, held_at_,
+         held_until_);
   shapes_.load(reader);
   if (!reader.ok()) return damaged("cut short");
   const auto shape_of = [this](const model::ShapeHash& hash) {
@@ -233,7 +241,8 @@ void ClusterState::rebuild_indexes() {
     const model::CommandKind kind = model::kind_of(slot.row.command.spec);
     open_by_subject_[{model::subject_of(slot.row.command.spec), kind}] = position;
     if (const auto* launch = std::get_if<model::Launch>(&slot.row.command.spec))
-      for (const model::LaunchItem& item : launch->items) open_by_subject_[{"nodeclaim/" + item.name.str(), kind}] = position;
+      for (const model::LaunchItem& item : launch->items)
+        open_by_subject_[{"nodeclaim/" + item.name.str(), kind}] = position;
   }
   for (const auto& [message, slot] : interruptions_.slots()) {
     messages_by_position_[slot.row.position] = message;

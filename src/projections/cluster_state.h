@@ -1,5 +1,6 @@
-// Everything that a decision may know: a fold of the log, and nothing else. apply() is total: no clock, no I/O, no way to
-// fail. Owned by the engine thread; reconcilers see it const. Tools fold their own.
+// Everything that a decision may know: a fold of the log, and nothing else. apply() is total: no
+// clock, no I/O, no way to fail. Owned by the engine thread; reconcilers see it const. Tools fold
+// their own.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +21,12 @@
 
 namespace karst::projections {
 
-// Bump when rows, digests or the meaning of apply() change: snapshots of another version are not used.
+// Bump when rows, digests or the meaning of apply() change: snapshots of another version are not
+// used.
 inline constexpr std::string_view kProjectionVersion = "1";
 
-inline constexpr std::size_t kMessagesRemembered = 20'000;  // interruption messages kept to know a redelivery
+inline constexpr std::size_t kMessagesRemembered =
+    20'000;  // interruption messages kept to know a redelivery
 
 using SubjectKind = std::pair<std::string, model::CommandKind>;
 
@@ -62,10 +65,14 @@ class ClusterState {
   const Table<std::string, DaemonSetRow>& daemon_sets() const { return daemon_sets_; }
   const Table<Position, CommandRow>& commands() const { return commands_; }
   const Table<SubjectKind, BackOffRow>& back_offs() const { return back_offs_; }
-  const Table<model::Offer, ExhaustedRow>& exhausted() const { return exhausted_; }  // price 0 in the key
+  const Table<model::Offer, ExhaustedRow>& exhausted() const {
+    return exhausted_;
+  }  // price 0 in the key
   const Table<model::MessageId, InterruptionRow>& interruptions() const { return interruptions_; }
-  const Table<std::string, SourceRow>& sources() const { return sources_; }          // by object kind
-  const Table<std::pair<std::string, std::string>, VerdictRow>& verdicts() const { return verdicts_; }  // (subject, rule)
+  const Table<std::string, SourceRow>& sources() const { return sources_; }  // by object kind
+  const Table<std::pair<std::string, std::string>, VerdictRow>& verdicts() const {
+    return verdicts_;
+  }  // (subject, rule)
   const Table<std::string, CatalogueRow>& catalogues() const { return catalogues_; }
 
   // A full list of this kind has ended since the daemon started.
@@ -87,7 +94,8 @@ class ClusterState {
   const std::set<model::ProviderId>& loose_instances() const { return loose_; }
   // nodes of a pool, or with our finalizer, that no claim owns.
   const std::set<model::NodeName>& stray_nodes() const { return stray_nodes_; }
-  // The claim that rightly owns the instance exists: it has that instance, or its order may still turn out to be this one.
+  // The claim that rightly owns the instance exists: it has that instance, or its order may still
+  // turn out to be this one.
   bool owned(const model::Instance& instance) const;
 
   // The open command of this kind about this subject, if any.
@@ -98,7 +106,8 @@ class ClusterState {
   // When it may be tried; LogTime(0) when at once.
   LogTime not_before(const std::string& subject, model::CommandKind kind) const;
 
-  // Whole state as bytes, and back. load fails on damaged bytes or another kProjectionVersion; the state is then unusable.
+  // Whole state as bytes, and back. load fails on damaged bytes or another kProjectionVersion; the
+  // state is then unusable.
   std::string save() const;
   base::Status load(std::string_view bytes);
 
@@ -140,7 +149,8 @@ class ClusterState {
   std::map<model::ProviderId, model::NodeName> node_by_provider_id_;
   std::map<SubjectKind, Position> open_by_subject_;
   std::map<Position, model::MessageId> messages_by_position_;
-  std::map<model::ProviderId, std::vector<model::MessageId>> unmatched_;  // messages that no claim has taken yet
+  std::map<model::ProviderId, std::vector<model::MessageId>>
+      unmatched_;  // messages that no claim has taken yet
 
   std::set<model::ClaimName> restless_;
   std::set<model::ClaimName> vacant_;

@@ -9,10 +9,13 @@ namespace {
 
 constexpr std::uint64_t kDigestSeed = 2;
 
-std::string_view text_of(const std::string* interned) { return interned == nullptr ? std::string_view() : *interned; }
+std::string_view text_of(const std::string* interned) {
+  return interned == nullptr ? std::string_view() : *interned;
+}
 
 std::vector<const PodRow*> sorted_by_uid(std::vector<const PodRow*> rows) {
-  std::sort(rows.begin(), rows.end(), [](const PodRow* a, const PodRow* b) { return a->uid < b->uid; });
+  std::sort(rows.begin(), rows.end(),
+            [](const PodRow* a, const PodRow* b) { return a->uid < b->uid; });
   return rows;
 }
 
@@ -79,7 +82,8 @@ PodTable::Place* PodTable::place_of(std::string_view node) {
 }
 
 void PodTable::assign(PodRow& row, const events::PodView& pod, model::Position position) {
-  if (row.namespace_name == nullptr || *row.namespace_name != pod.namespace_name) row.namespace_name = intern(pod.namespace_name);
+  if (row.namespace_name == nullptr || *row.namespace_name != pod.namespace_name)
+    row.namespace_name = intern(pod.namespace_name);
   if (row.name != pod.name) row.name = pod.name;
   if (row.packed_labels != pod.packed_labels) row.packed_labels = pod.packed_labels;
   row.phase = pod.phase;
@@ -94,17 +98,20 @@ void PodTable::assign(PodRow& row, const events::PodView& pod, model::Position p
 
 namespace {
 
-// A change that leaves a pod where it is: the same node, shape and standing, nothing pending, nothing expected.
+// A change that leaves a pod where it is: the same node, shape and standing, nothing pending,
+// nothing expected.
 bool stays(const PodRow& row, const events::PodView& pod, const model::PodShape* shape) {
-  return row.shape == shape && row.node != nullptr && *row.node == pod.node && row.terminal() == pod.terminal() &&
-         (row.deletion_millis == 0) == (pod.deletion_millis == 0) && row.pending_since.value() == 0 &&
-         row.nominated_node == nullptr && pod.nominated_node.empty() && row.expected_claim.empty() && row.expected_node.empty();
+  return row.shape == shape && row.node != nullptr && *row.node == pod.node &&
+         row.terminal() == pod.terminal() &&
+         (row.deletion_millis == 0) == (pod.deletion_millis == 0) &&
+         row.pending_since.value() == 0 && row.nominated_node == nullptr &&
+         pod.nominated_node.empty() && row.expected_claim.empty() && row.expected_node.empty();
 }
 
 }  // namespace
 
-const PodRow& PodTable::observe(const events::PodView& pod, const model::PodShape* shape, model::Position position,
-                                base::LogTime now) {
+const PodRow& PodTable::observe(const events::PodView& pod, const model::PodShape* shape,
+                                model::Position position, base::LogTime now) {
   KARST_CHECK(shape != nullptr, "a pod's shape is logged before the pod");
   const auto at = index_.find(pod.uid);
   std::uint32_t slot = 0;
@@ -126,7 +133,8 @@ const PodRow& PodTable::observe(const events::PodView& pod, const model::PodShap
     }
   }
   const std::string* left = slots_[slot].node;
-  const bool bound_anew = !pod.node.empty() && (slots_[slot].node == nullptr || *slots_[slot].node != pod.node);
+  const bool bound_anew =
+      !pod.node.empty() && (slots_[slot].node == nullptr || *slots_[slot].node != pod.node);
   if (at != index_.end()) unlink(slot);
   PodRow& row = slots_[slot];
   assign(row, pod, position);
@@ -165,7 +173,8 @@ bool PodTable::erase(std::string_view uid) {
   return true;
 }
 
-bool PodTable::expect(std::string_view uid, const model::ClaimName& claim, const model::NodeName& node, base::LogTime until) {
+bool PodTable::expect(std::string_view uid, const model::ClaimName& claim,
+                      const model::NodeName& node, base::LogTime until) {
   const auto at = index_.find(uid);
   if (at == index_.end()) return false;
   PodRow& row = slots_[at->second];
@@ -275,10 +284,14 @@ base::Hash128 PodTable::hash_of(const PodRow& row) {
 
 void PodTable::write_row(base::ByteWriter& writer, const PodRow& row) {
   static const std::string kNone;
-  const auto text = [](const std::string* interned) -> const std::string& { return interned == nullptr ? kNone : *interned; };
-  writer(row.uid, row.name, row.packed_labels, row.shape_hash, text(row.nominated_node), row.phase, row.unschedulable, row.ready,
-         text(row.owner_name), row.creation_millis, row.deletion_millis, row.start_millis, row.position, row.seen_at,
-         row.pending_since, row.expected_claim, row.expected_node, row.expected_until, text(row.namespace_name), text(row.node));
+  const auto text = [](const std::string* interned) -> const std::string& {
+    return interned == nullptr ? kNone : *interned;
+  };
+  writer(row.uid, row.name, row.packed_labels, row.shape_hash, text(row.nominated_node), row.phase,
+         row.unschedulable, row.ready, text(row.owner_name), row.creation_millis,
+         row.deletion_millis, row.start_millis, row.position, row.seen_at, row.pending_since,
+         row.expected_claim, row.expected_node, row.expected_until, text(row.namespace_name),
+         text(row.node));
 }
 
 bool PodTable::read_row(base::ByteReader& reader, PodRow& row) {
@@ -286,9 +299,10 @@ bool PodTable::read_row(base::ByteReader& reader, PodRow& row) {
   std::string node;
   std::string nominated;
   std::string owner;
-  reader(row.uid, row.name, row.packed_labels, row.shape_hash, nominated, row.phase, row.unschedulable, row.ready,
-         owner, row.creation_millis, row.deletion_millis, row.start_millis, row.position, row.seen_at,
-         row.pending_since, row.expected_claim, row.expected_node, row.expected_until, namespace_name, node);
+  reader(row.uid, row.name, row.packed_labels, row.shape_hash, nominated, row.phase,
+         row.unschedulable, row.ready, owner, row.creation_millis, row.deletion_millis,
+         row.start_millis, row.position, row.seen_at, row.pending_since, row.expected_claim,
+         row.expected_node, row.expected_until, namespace_name, node);
   row.namespace_name = intern(namespace_name);
   row.node = node.empty() ? nullptr : &place_of(node)->name;
   row.nominated_node = intern(nominated);

@@ -1,8 +1,10 @@
-// The pods, laid out for hundreds of thousands of them: slots with stable addresses, labels packed in one string, names of
-// namespaces and nodes interned, and the two indexes that decisions ask for (pending pods, pods of a node).
-// Plain value, one thread. Nothing iterates the hash index: order comes from the ordered sets or from sorting by uid.
+// The pods, laid out for hundreds of thousands of them: slots with stable addresses, labels packed
+// in one string, names of namespaces and nodes interned, and the two indexes that decisions ask for
+// (pending pods, pods of a node). Plain value, one thread. Nothing iterates the hash index: order
+// comes from the ordered sets or from sorting by uid.
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -11,8 +13,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "base/bytes.h"
 #include "base/set_digest.h"
@@ -28,38 +28,42 @@ struct PodRow {
   model::PodUid uid;
   const std::string* namespace_name = nullptr;  // interned
   std::string name;
-  std::string packed_labels;  // events::PodView's form
-  const std::string* node = nullptr;            // interned; nullptr: not bound
-  const model::PodShape* shape = nullptr;       // of the shape table; never nullptr for a stored row
+  std::string packed_labels;               // events::PodView's form
+  const std::string* node = nullptr;       // interned; nullptr: not bound
+  const model::PodShape* shape = nullptr;  // of the shape table; never nullptr for a stored row
   model::ShapeHash shape_hash;
   const std::string* nominated_node = nullptr;  // interned; the scheduler's preemption
   model::PodPhase phase = model::PodPhase::kPending;
   bool unschedulable = false;
   bool ready = false;
-  const std::string* owner_name = nullptr;      // interned
+  const std::string* owner_name = nullptr;  // interned
   std::int64_t creation_millis = 0;
   std::int64_t deletion_millis = 0;
   std::int64_t start_millis = 0;
-  model::Position position;      // latest observation
-  base::LogTime seen_at;         // first observation
-  base::LogTime pending_since;   // became provisionable; 0: is not
+  model::Position position;     // latest observation
+  base::LogTime seen_at;        // first observation
+  base::LogTime pending_since;  // became provisionable; 0: is not
   // Where karst expects it, until when (PodsNominated); both empty: nowhere.
   model::ClaimName expected_claim;
   model::NodeName expected_node;
   base::LogTime expected_until;
   base::Hash128 hash;
 
-  bool terminal() const { return phase == model::PodPhase::kSucceeded || phase == model::PodPhase::kFailed; }
+  bool terminal() const {
+    return phase == model::PodPhase::kSucceeded || phase == model::PodPhase::kFailed;
+  }
   bool active() const { return !terminal() && deletion_millis == 0; }
   bool daemon() const { return shape->owner_kind == model::OwnerKind::kDaemonSet; }
   bool mirror() const { return shape->owner_kind == model::OwnerKind::kNode; }
   // Waits for a node that karst could make (Karpenter 1.14: provisionable).
   bool provisionable() const {
-    return unschedulable && node == nullptr && nominated_node == nullptr && active() && !daemon() && !mirror() && !shape->gated;
+    return unschedulable && node == nullptr && nominated_node == nullptr && active() && !daemon() &&
+           !mirror() && !shape->gated;
   }
   // Would need another place if its node went.
   bool reschedulable() const {
-    return (active() || (!terminal() && shape->owner_kind == model::OwnerKind::kStatefulSet)) && !daemon() && !mirror();
+    return (active() || (!terminal() && shape->owner_kind == model::OwnerKind::kStatefulSet)) &&
+           !daemon() && !mirror();
   }
   model::Labels labels() const { return events::unpack_labels(packed_labels); }
   model::Pod to_model() const;
@@ -83,28 +87,37 @@ class PodTable {
   const PodRow* find(std::string_view uid) const;
   std::size_t size() const { return index_.size(); }
 
-  // Inserts or replaces what is observed of a pod; `shape` must outlive the row. Expectation and seen_at are kept.
-  const PodRow& observe(const events::PodView& pod, const model::PodShape* shape, model::Position position, base::LogTime now);
+  // Inserts or replaces what is observed of a pod; `shape` must outlive the row. Expectation and
+  // seen_at are kept.
+  const PodRow& observe(const events::PodView& pod, const model::PodShape* shape,
+                        model::Position position, base::LogTime now);
   bool erase(std::string_view uid);
-  // A pod of a leaving node may be expected elsewhere while it is still bound; being bound anew ends it. False: no such pod.
-  bool expect(std::string_view uid, const model::ClaimName& claim, const model::NodeName& node, base::LogTime until);
+  // A pod of a leaving node may be expected elsewhere while it is still bound; being bound anew
+  // ends it. False: no such pod.
+  bool expect(std::string_view uid, const model::ClaimName& claim, const model::NodeName& node,
+              base::LogTime until);
 
   // Provisionable pods by uid.
   const std::set<std::string_view>& pending() const { return pending_; }
   const PodRow& row_of(std::string_view uid) const;  // REQUIRES: it exists
   // When the youngest and the oldest of the pending pods became pending; 0 when there are none.
-  base::LogTime newest_pending() const { return by_pending_.empty() ? base::LogTime(0) : by_pending_.rbegin()->first; }
-  base::LogTime oldest_pending() const { return by_pending_.empty() ? base::LogTime(0) : by_pending_.begin()->first; }
+  base::LogTime newest_pending() const {
+    return by_pending_.empty() ? base::LogTime(0) : by_pending_.rbegin()->first;
+  }
+  base::LogTime oldest_pending() const {
+    return by_pending_.empty() ? base::LogTime(0) : by_pending_.begin()->first;
+  }
 
   const NodePods* on(std::string_view node) const;
-  std::vector<const PodRow*> on_node(std::string_view node) const;              // sorted by uid
-  std::vector<const PodRow*> expected_on_claim(std::string_view claim) const;   // sorted by uid
-  std::vector<const PodRow*> expected_on_node(std::string_view node) const;     // sorted by uid
-  std::vector<std::string> all_uids() const;                                    // sorted
+  std::vector<const PodRow*> on_node(std::string_view node) const;             // sorted by uid
+  std::vector<const PodRow*> expected_on_claim(std::string_view claim) const;  // sorted by uid
+  std::vector<const PodRow*> expected_on_node(std::string_view node) const;    // sorted by uid
+  std::vector<std::string> all_uids() const;                                   // sorted
 
   base::Hash128 digest() const { return digest_.value(); }
   void save(base::ByteWriter& writer) const;
-  // `shape_of` finds the stored shape of a hash. False when bytes are damaged or a shape is missing.
+  // `shape_of` finds the stored shape of a hash. False when bytes are damaged or a shape is
+  // missing.
   template <class ShapeOf>
   bool load(base::ByteReader& reader, ShapeOf&& shape_of);
 
@@ -127,12 +140,15 @@ class PodTable {
 
   std::deque<PodRow> slots_;
   std::vector<std::uint32_t> free_;
-  // Keys live in the rows.
-  boost::unordered_flat_map<std::string_view, std::uint32_t, base::FastHash> index_;  // order never shows: look-ups
-  boost::unordered_flat_map<std::string_view, std::unique_ptr<const std::string>, base::FastHash> interned_;
+  // order never shows: look-ups only; keys live in the rows
+  boost::unordered_flat_map<std::string_view, std::uint32_t, base::FastHash> index_;
+  // order never shows: look-ups only
+  boost::unordered_flat_map<std::string_view, std::unique_ptr<const std::string>, base::FastHash>
+      interned_;
   std::set<std::string_view> pending_;
   std::set<std::pair<base::LogTime, std::string_view>> by_pending_;
-  boost::unordered_flat_map<std::string_view, std::unique_ptr<Place>, base::FastHash> places_;  // look-ups only
+  // order never shows: look-ups only
+  boost::unordered_flat_map<std::string_view, std::unique_ptr<Place>, base::FastHash> places_;
   std::map<std::string, std::set<std::string_view>, std::less<>> by_expected_claim_;
   std::map<std::string, std::set<std::string_view>, std::less<>> by_expected_node_;
   base::SetDigest digest_;

@@ -1,5 +1,6 @@
-// The rows of the state: what karst knows of each thing, observed fields and what follows from events. Times are log time;
-// LogTime(0) means "not yet". Every row names its fields once, for digest and snapshot.
+// The rows of the state: what karst knows of each thing, observed fields and what follows from
+// events. Times are log time; LogTime(0) means "not yet". Every row names its fields once, for
+// digest and snapshot.
 #pragma once
 
 #include <cstdint>
@@ -32,22 +33,24 @@ void fields(Archive& a, ShapeRow& r) {
 
 struct NodeRow {
   model::Node node;
-  Position position;        // of the latest observation
-  LogTime seen_at;          // first observation
-  Position tainted_at;      // the observation that first showed karpenter.sh/disrupted; 0: not tainted
+  Position position;    // of the latest observation
+  LogTime seen_at;      // first observation
+  Position tainted_at;  // the observation that first showed karpenter.sh/disrupted; 0: not tainted
   // The latest read-back: when its answer was logged, and what it said.
   Position read_back_position;
   LogTime read_back_at;
   model::NodeReadBack read_back;
-  LogTime machine_gone_at;  // the cloud has said that its instance is gone or never was; 0: not known
+  LogTime
+      machine_gone_at;  // the cloud has said that its instance is gone or never was; 0: not known
 };
 template <class Archive>
 void fields(Archive& a, NodeRow& r) {
-  a(r.node, r.position, r.seen_at, r.tainted_at, r.read_back_position, r.read_back_at, r.read_back.exists,
-    r.read_back.tainted, r.read_back.pods, r.machine_gone_at);
+  a(r.node, r.position, r.seen_at, r.tainted_at, r.read_back_position, r.read_back_at,
+    r.read_back.exists, r.read_back.tainted, r.read_back.pods, r.machine_gone_at);
 }
 
-// When something last happened to the pods of a node (bound, ended, gone): what consolidateAfter counts from.
+// When something last happened to the pods of a node (bound, ended, gone): what consolidateAfter
+// counts from.
 struct ActivityRow {
   LogTime last_pod_event;
 };
@@ -57,56 +60,58 @@ void fields(Archive& a, ActivityRow& r) {
 }
 
 struct ClaimRow {
-  model::NodeClaim claim;      // as observed; before that, as intended. Requirement values are dropped once launched
-  bool observed = false;       // seen in the API server
-  Position position;           // of the latest observation or of the intent
-  Position create_command;     // 0 when somebody else made it
-  LogTime created_at;          // intent or first observation
-  LogTime confirmed_at;        // the API server is known to have it since
-  Position root;               // correlation of what made it
+  model::NodeClaim
+      claim;  // as observed; before that, as intended. Requirement values are dropped once launched
+  bool observed = false;    // seen in the API server
+  Position position;        // of the latest observation or of the intent
+  Position create_command;  // 0 when somebody else made it
+  LogTime created_at;       // intent or first observation
+  LogTime confirmed_at;     // the API server is known to have it since
+  Position root;            // correlation of what made it
   // launch
-  std::uint32_t attempts = 0;  // launch attempts begun
-  Position launch_command;     // the latest order
-  bool launch_refused = false; // the latest attempt ended without an instance
+  std::uint32_t attempts = 0;   // launch attempts begun
+  Position launch_command;      // the latest order
+  bool launch_refused = false;  // the latest attempt ended without an instance
   model::RefusalCode launch_code = model::RefusalCode::kNone;
-  model::Instance instance;    // provider_id empty until launched
+  model::Instance instance;  // provider_id empty until launched
   LogTime launched_at;
   // node
   model::NodeName node;
-  bool node_leaving = false;   // somebody deletes the node object, or it has gone
+  bool node_leaving = false;  // somebody deletes the node object, or it has gone
   LogTime registered_at;
   LogTime initialized_at;
   // leaving
-  std::string delete_reason;   // set with the first request to delete it
+  std::string delete_reason;  // set with the first request to delete it
   LogTime delete_requested_at;
-  Position leave_root;         // correlation of what removes it
-  bool candidate = false;      // tainted for a voluntary removal that may still be called off
+  Position leave_root;     // correlation of what removes it
+  bool candidate = false;  // tainted for a voluntary removal that may still be called off
   LogTime interrupted_at;
-  Position interruption;       // the message that counts
+  Position interruption;  // the message that counts
   model::InterruptionKind interruption_kind = model::InterruptionKind::kOther;
   std::int64_t deadline_millis = 0;  // unix; when the machine goes, from an interruption
   LogTime terminate_requested_at;
-  LogTime found_at;            // the cloud confirmed instance and claim tag
-  LogTime gone_at;             // proven: the instance is gone or never existed
+  LogTime found_at;  // the cloud confirmed instance and claim tag
+  LogTime gone_at;   // proven: the instance is gone or never existed
 
   bool launched() const { return !instance.provider_id.empty(); }
   bool leaving() const { return delete_requested_at.value() != 0 || claim.deletion_millis != 0; }
 };
 template <class Archive>
 void fields(Archive& a, ClaimRow& r) {
-  a(r.claim, r.observed, r.position, r.create_command, r.created_at, r.confirmed_at, r.root, r.attempts, r.launch_command,
-    r.launch_refused, r.launch_code, r.instance, r.launched_at, r.node, r.node_leaving, r.registered_at, r.initialized_at,
-    r.delete_reason, r.delete_requested_at, r.leave_root, r.candidate, r.interrupted_at, r.interruption, r.interruption_kind,
-    r.deadline_millis, r.terminate_requested_at, r.found_at, r.gone_at);
+  a(r.claim, r.observed, r.position, r.create_command, r.created_at, r.confirmed_at, r.root,
+    r.attempts, r.launch_command, r.launch_refused, r.launch_code, r.instance, r.launched_at,
+    r.node, r.node_leaving, r.registered_at, r.initialized_at, r.delete_reason,
+    r.delete_requested_at, r.leave_root, r.candidate, r.interrupted_at, r.interruption,
+    r.interruption_kind, r.deadline_millis, r.terminate_requested_at, r.found_at, r.gone_at);
 }
 
 struct InstanceRow {
   model::Instance instance;
   Position position;
-  LogTime seen_at;  // first heard of
-  bool listed = false;  // the cloud itself has named it, apart from the launch's answer
-  bool missing = false; // the cloud's last list did not name it: to be looked up
-  LogTime found_at;     // the latest look-up by id found it
+  LogTime seen_at;       // first heard of
+  bool listed = false;   // the cloud itself has named it, apart from the launch's answer
+  bool missing = false;  // the cloud's last list did not name it: to be looked up
+  LogTime found_at;      // the latest look-up by id found it
 };
 template <class Archive>
 void fields(Archive& a, InstanceRow& r) {
@@ -145,17 +150,16 @@ enum class CommandState { kOpen = 0, kUnclear = 1 };
 // A command that has not ended. Done, refused and abandoned ones leave the table.
 struct CommandRow {
   model::Command command;
-  Position root;          // correlation
+  Position root;  // correlation
   std::uint32_t attempt = 1;
   CommandState state = CommandState::kOpen;
   LogTime opened_at;
-  LogTime attempt_at;     // when the latest attempt was logged
+  LogTime attempt_at;  // when the latest attempt was logged
   LogTime unclear_at;
 };
 template <class Archive>
 void fields(Archive& a, CommandRow& r) {
-  a(r.command, r.root, r.attempt, r.state, r.opened_at,
-    r.attempt_at, r.unclear_at);
+  a(r.command, r.root, r.attempt, r.state, r.opened_at, r.attempt_at, r.unclear_at);
 }
 
 // (subject, kind) that failed lately, and when it may be tried again.
@@ -191,7 +195,7 @@ void fields(Archive& a, InterruptionRow& r) {
 }
 
 struct SourceRow {
-  bool listed = false;   // a full list has ended since the daemon started
+  bool listed = false;  // a full list has ended since the daemon started
   bool listing = false;
   std::string version;
   LogTime beat_at;

@@ -1,5 +1,6 @@
-// A table of the state: rows by key in key order, and a digest of them that is kept up to date by every edit.
-// A row takes part in digest and snapshot by its fields() (base/bytes.h). Plain value, one thread.
+// A table of the state: rows by key in key order, and a digest of them that is kept up to date by
+// every edit. A row takes part in digest and snapshot by its fields() (base/bytes.h). Plain value,
+// one thread.
 #pragma once
 
 #include <cstdint>

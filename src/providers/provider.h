@@ -1,5 +1,6 @@
-// The pure half of a cloud: what it offers, how an order becomes request bytes, what an answer means. No I/O, no clock.
-// One implementation per cloud: kwok/ here, aws/ and huawei/ to come. The hands are in src/cloud.
+// The pure half of a cloud: what it offers, how an order becomes request bytes, what an answer
+// means. No I/O, no clock. One implementation per cloud: kwok/ here, aws/ and huawei/ to come. The
+// hands are in src/cloud.
 #pragma once
 
 #include <span>
@@ -28,15 +29,19 @@ class Provider {
   // The node class kind it understands, e.g. {"karpenter.kwok.sh", "KWOKNodeClass"}.
   virtual bool understands(const model::NodeClassRef& ref) const = 0;
 
-  // What it offers when nothing better is known: embedded, same for every call. Sorted by type name.
+  // What it offers when nothing better is known: embedded, same for every call. Sorted by type
+  // name.
   virtual const model::Catalogue& embedded_catalogue() const = 0;
 
   // Label keys that its instance types define beyond the well-known ones.
   virtual std::span<const std::string_view> label_keys() const = 0;
 
-  // The bytes to send for an order. The same arguments give the same bytes. `command_tag` is the CommandId as text.
-  virtual std::string encode_launch(std::span<const LaunchSubject> subjects, const model::LaunchToken& token,
-                                    std::span<const model::Offer> offers, const std::string& command_tag) const = 0;
+  // The bytes to send for an order. The same arguments give the same bytes. `command_tag` is the
+  // CommandId as text.
+  virtual std::string encode_launch(std::span<const LaunchSubject> subjects,
+                                    const model::LaunchToken& token,
+                                    std::span<const model::Offer> offers,
+                                    const std::string& command_tag) const = 0;
 };
 
 // The provider of that name; nullptr if this build has none.

@@ -1,5 +1,6 @@
-// Emptiness: a node that no pod needs goes after consolidateAfter, within its pool's budgets. It is tainted first; a read after
-// the taint's echo must still find it empty, or the removal is called off.
+// Emptiness: a node that no pod needs goes after consolidateAfter, within its pool's budgets. It is
+// tainted first; a read after the taint's echo must still find it empty, or the removal is called
+// off.
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -25,12 +26,14 @@ std::map<model::PoolName, PoolCount> count_pools(const ClusterState& state) {
   return counts;
 }
 
-// How many nodes of the pool may be on their way out at once. Percentages round up, as Karpenter's do. A scheduled budget
-// counts at all times until schedules are read: never too many.
+// How many nodes of the pool may be on their way out at once. Percentages round up, as Karpenter's
+// do. A scheduled budget counts at all times until schedules are read: never too many.
 std::int64_t allowed_by_budgets(const model::NodePool& pool, std::int64_t nodes) {
   std::int64_t allowed = nodes;
   for (const model::Budget& budget : pool.budgets) {
-    if (!budget.reasons.empty() && std::find(budget.reasons.begin(), budget.reasons.end(), "Empty") == budget.reasons.end()) continue;
+    if (!budget.reasons.empty() &&
+        std::find(budget.reasons.begin(), budget.reasons.end(), "Empty") == budget.reasons.end())
+      continue;
     std::string_view text = budget.nodes;
     const bool percent = text.ends_with('%');
     if (percent) text.remove_suffix(1);
@@ -44,7 +47,8 @@ std::int64_t allowed_by_budgets(const model::NodePool& pool, std::int64_t nodes)
 bool is_empty(const ClusterState& state, const ClaimRow& row, const NodeRow& node) {
   const auto* pods = state.pods().on(node.node.name.str());
   if (pods != nullptr && pods->reschedulable > 0) return false;
-  return state.pods().expected_on_claim(row.claim.name.str()).empty() && state.pods().expected_on_node(node.node.name.str()).empty();
+  return state.pods().expected_on_claim(row.claim.name.str()).empty() &&
+         state.pods().expected_on_node(node.node.name.str()).empty();
 }
 
 bool held_back(const NodeRow& node) {
@@ -52,23 +56,32 @@ bool held_back(const NodeRow& node) {
 }
 
 // A tainted candidate: removed when a fresh read confirms that it is empty, otherwise let go.
-void settle(const ClusterState& state, const Context& context, Plan& plan, const ClaimRow& row, const NodeRow& node) {
+void settle(const ClusterState& state, const Context& context, Plan& plan, const ClaimRow& row,
+            const NodeRow& node) {
   if (!is_empty(state, row, node) || held_back(node))
-    return set_disrupted(state, context, plan, row, node, false, "needed_again", {node.position}, {});
+    return set_disrupted(state, context, plan, row, node, false, "needed_again", {node.position},
+                         {});
   if (node.tainted_at == Position()) {  // not seen yet, or somebody took it off
     return set_disrupted(state, context, plan, row, node, true, "empty", {node.position}, {});
   }
-  if (!read_back_is_fresh(state, context.now, node)) return request_read_back(state, context, plan, node, "before_removal", {});
-  const bool busy = std::any_of(node.read_back.pods.begin(), node.read_back.pods.end(),
-                                [](const model::ReadBackPod& pod) { return pod.drainable && !pod.daemon; });
-  if (busy) return set_disrupted(state, context, plan, row, node, false, "needed_again", {node.read_back_position}, {});
-  request_delete(state, context, plan, row, "empty", {node.read_back_position, node.tainted_at}, {});
+  if (!read_back_is_fresh(state, context.now, node))
+    return request_read_back(state, context, plan, node, "before_removal", {});
+  const bool busy =
+      std::any_of(node.read_back.pods.begin(), node.read_back.pods.end(),
+                  [](const model::ReadBackPod& pod) { return pod.drainable && !pod.daemon; });
+  if (busy)
+    return set_disrupted(state, context, plan, row, node, false, "needed_again",
+                         {node.read_back_position}, {});
+  request_delete(state, context, plan, row, "empty", {node.read_back_position, node.tainted_at},
+                 {});
 }
 
 // When the node has been empty for long enough; asks for a wake-up before that.
-bool due(const ClusterState& state, const Context& context, Plan& plan, const ClaimRow& row, std::int64_t consolidate_after_millis) {
+bool due(const ClusterState& state, const Context& context, Plan& plan, const ClaimRow& row,
+         std::int64_t consolidate_after_millis) {
   LogTime since = row.initialized_at;
-  if (const auto* activity = state.activity().find(row.node)) since = std::max(since, activity->last_pod_event);
+  if (const auto* activity = state.activity().find(row.node))
+    since = std::max(since, activity->last_pod_event);
   const LogTime at = since + consolidate_after_millis;
   if (at > context.now) plan.wake_at(at);
   return at <= context.now;
@@ -78,7 +91,8 @@ bool due(const ClusterState& state, const Context& context, Plan& plan, const Cl
 
 namespace {
 
-// Candidates first, then the vacant claims that are due, as far as the budgets of their pools allow.
+// Candidates first, then the vacant claims that are due, as far as the budgets of their pools
+// allow.
 void open_removals(const ClusterState& state, const Context& context, Plan& plan) {
   std::optional<std::map<model::PoolName, PoolCount>> counts;  // counted only when something is due
   for (const model::ClaimName& name : state.vacant()) {
@@ -87,13 +101,17 @@ void open_removals(const ClusterState& state, const Context& context, Plan& plan
     const NodeRow* node = state.node_of(row);
     const auto* pool = state.pools().find(row.claim.pool);
     // A taint that no removal of ours put there is left alone.
-    if (node == nullptr || node->tainted_at != Position() || pool == nullptr || !ours(row, context)) continue;
-    if (!pool->pool.consolidate_after_millis || pool->pool.replicas || held_back(*node) || !is_empty(state, row, *node)) continue;
+    if (node == nullptr || node->tainted_at != Position() || pool == nullptr || !ours(row, context))
+      continue;
+    if (!pool->pool.consolidate_after_millis || pool->pool.replicas || held_back(*node) ||
+        !is_empty(state, row, *node))
+      continue;
     if (!due(state, context, plan, row, *pool->pool.consolidate_after_millis)) continue;
     if (!counts) counts = count_pools(state);
     PoolCount& count = (*counts)[row.claim.pool];
     if (count.leaving >= allowed_by_budgets(pool->pool, count.nodes)) {
-      plan.verdict(claim_subject(name), "blocked_by_budget", {row.claim.pool.str()}, pool->position);
+      plan.verdict(claim_subject(name), "blocked_by_budget", {row.claim.pool.str()},
+                   pool->position);
       continue;
     }
     ++count.leaving;
@@ -109,7 +127,8 @@ void reconcile_emptiness(const ClusterState& state, const Context& context, Plan
     if (plan.full()) return;
     const ClaimRow& row = *state.claims().find(name);
     const NodeRow* node = state.node_of(row);
-    if (row.candidate && !row.leaving() && node != nullptr && !row.node_leaving && ours(row, context))
+    if (row.candidate && !row.leaving() && node != nullptr && !row.node_leaving &&
+        ours(row, context))
       settle(state, context, plan, row, *node);
   }
   open_removals(state, context, plan);

@@ -1,5 +1,5 @@
-// Lifecycle: a claim's way up (launch, registration, initialization), and the timeouts that end it. The timers count from the
-// claim's creation, as Karpenter's do: launch 5 min, registration 15 min.
+// Lifecycle: a claim's way up (launch, registration, initialization), and the timeouts that end it.
+// The timers count from the claim's creation, as Karpenter's do: launch 5 min, registration 15 min.
 #include <algorithm>
 #include <map>
 
@@ -10,11 +10,13 @@
 namespace karst::reconcilers {
 namespace {
 
-constexpr std::size_t kOffersMax = 60;  // per order, cheapest first: what clouds take in one request
+constexpr std::size_t kOffersMax =
+    60;  // per order, cheapest first: what clouds take in one request
 
-// The offers an order may name: types and capacity types that the claim allows, cheapest first, without those that lately had
-// no capacity.
-std::vector<model::Offer> offers_for(const ClusterState& state, const Context& context, const model::NodeClaim& claim) {
+// The offers an order may name: types and capacity types that the claim allows, cheapest first,
+// without those that lately had no capacity.
+std::vector<model::Offer> offers_for(const ClusterState& state, const Context& context,
+                                     const model::NodeClaim& claim) {
   const model::Requirements wanted(claim.requirements);
   std::vector<model::Offer> offers;
   for (const model::InstanceType& type : catalogue(state, context).types) {
@@ -28,10 +30,12 @@ std::vector<model::Offer> offers_for(const ClusterState& state, const Context& c
         const model::ValueSet* set = wanted.find(label);
         return set == nullptr || set->contains(value);
       };
-      if (!allows(model::kZoneLabel, offering.zone) || !allows(model::kCapacityTypeLabel, offering.capacity_type) ||
+      if (!allows(model::kZoneLabel, offering.zone) ||
+          !allows(model::kCapacityTypeLabel, offering.capacity_type) ||
           !allows(model::kInstanceTypeLabel, type.name))
         continue;
-      offers.push_back({type.name, offering.zone, offering.capacity_type, offering.price_nanos_per_hour});
+      offers.push_back(
+          {type.name, offering.zone, offering.capacity_type, offering.price_nanos_per_hour});
     }
   }
   std::sort(offers.begin(), offers.end(), [](const model::Offer& a, const model::Offer& b) {
@@ -45,16 +49,19 @@ std::vector<model::Offer> offers_for(const ClusterState& state, const Context& c
 // Claims that one order can carry: equal in everything but their names.
 std::string order_key(const ClaimRow& row) {
   base::ByteWriter writer;
-  writer(row.claim.pool, row.claim.requirements, row.claim.requests, row.claim.taints, row.claim.startup_taints, row.claim.labels,
-         row.claim.node_class);
+  writer(row.claim.pool, row.claim.requirements, row.claim.requests, row.claim.taints,
+         row.claim.startup_taints, row.claim.labels, row.claim.node_class);
   return writer.take();
 }
 
-void launch(const ClusterState& state, const Context& context, Plan& plan, const std::vector<const ClaimRow*>& rows) {
+void launch(const ClusterState& state, const Context& context, Plan& plan,
+            const std::vector<const ClaimRow*>& rows) {
   std::vector<model::Offer> offers = offers_for(state, context, rows.front()->claim);
   if (offers.empty()) {
     for (const ClaimRow* row : rows)
-      if (!plan.full()) request_delete(state, context, plan, *row, "insufficient_capacity", {row->position}, row->root);
+      if (!plan.full())
+        request_delete(state, context, plan, *row, "insufficient_capacity", {row->position},
+                       row->root);
     return;
   }
   model::Launch order;
@@ -72,28 +79,34 @@ void launch(const ClusterState& state, const Context& context, Plan& plan, const
   order.pool = rows.front()->claim.pool;
   order.requests = rows.front()->claim.requests;
   order.offers = std::move(offers);
-  order.request = context.provider.encode_launch(subjects, order.token, order.offers, to_string(plan.next_id()));
+  order.request = context.provider.encode_launch(subjects, order.token, order.offers,
+                                                 to_string(plan.next_id()));
   plan.command(std::move(order), "launch", std::move(evidence), rows.front()->root);
 }
 
 // Whether an order for this claim may be made now; asks for its deletion when there can be none.
-bool may_launch(const ClusterState& state, const Context& context, Plan& plan, const ClaimRow& row) {
-  if (row.attempts > 0 && !row.launch_refused) return false;  // under way, or unclear: retry's business
+bool may_launch(const ClusterState& state, const Context& context, Plan& plan,
+                const ClaimRow& row) {
+  if (row.attempts > 0 && !row.launch_refused)
+    return false;  // under way, or unclear: retry's business
   if (row.launch_refused) {
     switch (row.launch_code) {
       case model::RefusalCode::kCapacity:
-        request_delete(state, context, plan, row, "insufficient_capacity", {row.launch_command}, row.root);
+        request_delete(state, context, plan, row, "insufficient_capacity", {row.launch_command},
+                       row.root);
         return false;
       case model::RefusalCode::kDenied:
       case model::RefusalCode::kInvalid:
-        plan.verdict(claim_subject(row.claim.name), "launch_failed", {std::string(model::refusal_code_name(row.launch_code))},
-                     row.launch_command);
+        plan.verdict(claim_subject(row.claim.name), "launch_failed",
+                     {std::string(model::refusal_code_name(row.launch_code))}, row.launch_command);
         request_delete(state, context, plan, row, "launch_failed", {row.launch_command}, row.root);
         return false;
-      default: break;
+      default:
+        break;
     }
   }
-  return may_issue(state, context, plan, claim_subject(row.claim.name), model::CommandKind::kLaunch);
+  return may_issue(state, context, plan, claim_subject(row.claim.name),
+                   model::CommandKind::kLaunch);
 }
 
 // The labels that Karpenter's registration puts on a node.
@@ -103,17 +116,22 @@ model::Labels node_labels(const ClaimRow& row) {
   return labels;
 }
 
-void register_node(const ClusterState& state, const Context& context, Plan& plan, const ClaimRow& row, const NodeRow& node) {
-  if (!may_issue(state, context, plan, node_subject(node.node.name), model::CommandKind::kSyncNode)) return;
+void register_node(const ClusterState& state, const Context& context, Plan& plan,
+                   const ClaimRow& row, const NodeRow& node) {
+  if (!may_issue(state, context, plan, node_subject(node.node.name), model::CommandKind::kSyncNode))
+    return;
   model::SyncNode sync;
   sync.node = node.node.name;
   sync.uid = node.node.uid;
   sync.labels = node_labels(row);
   sync.annotations = row.claim.annotations;
   sync.add_taints = row.claim.taints;
-  sync.add_taints.insert(sync.add_taints.end(), row.claim.startup_taints.begin(), row.claim.startup_taints.end());
-  if (model::label_value(node.node.labels, "karpenter.sh/do-not-sync-taints") == "true") sync.add_taints.clear();
-  sync.remove_taints = {{std::string(model::kUnregisteredTaintKey), "", model::TaintEffect::kNoExecute}};
+  sync.add_taints.insert(sync.add_taints.end(), row.claim.startup_taints.begin(),
+                         row.claim.startup_taints.end());
+  if (model::label_value(node.node.labels, "karpenter.sh/do-not-sync-taints") == "true")
+    sync.add_taints.clear();
+  sync.remove_taints = {
+      {std::string(model::kUnregisteredTaintKey), "", model::TaintEffect::kNoExecute}};
   sync.add_finalizer = true;
   sync.owner = row.claim.name;
   sync.owner_uid = row.claim.uid;
@@ -121,8 +139,9 @@ void register_node(const ClusterState& state, const Context& context, Plan& plan
 }
 
 bool has_taint(const model::Node& node, const model::Taint& wanted) {
-  return std::any_of(node.taints.begin(), node.taints.end(),
-                     [&](const model::Taint& taint) { return taint.key == wanted.key && taint.effect == wanted.effect; });
+  return std::any_of(node.taints.begin(), node.taints.end(), [&](const model::Taint& taint) {
+    return taint.key == wanted.key && taint.effect == wanted.effect;
+  });
 }
 
 bool is_initialized(const ClaimRow& row, const model::Node& node) {
@@ -136,8 +155,10 @@ bool is_initialized(const ClaimRow& row, const model::Node& node) {
          (row.claim.requests.memory_bytes == 0 || node.allocatable.memory_bytes > 0);
 }
 
-void initialize_node(const ClusterState& state, const Context& context, Plan& plan, const ClaimRow& row, const NodeRow& node) {
-  if (!may_issue(state, context, plan, node_subject(node.node.name), model::CommandKind::kSyncNode)) return;
+void initialize_node(const ClusterState& state, const Context& context, Plan& plan,
+                     const ClaimRow& row, const NodeRow& node) {
+  if (!may_issue(state, context, plan, node_subject(node.node.name), model::CommandKind::kSyncNode))
+    return;
   model::SyncNode sync;
   sync.node = node.node.name;
   sync.uid = node.node.uid;
@@ -145,9 +166,10 @@ void initialize_node(const ClusterState& state, const Context& context, Plan& pl
   plan.command(std::move(sync), "initialized", {node.position, row.position}, row.root);
 }
 
-// Ends the claim when `limit` has passed since its creation; asks for a wake-up otherwise. True when it ended.
-bool timed_out(const ClusterState& state, const Context& context, Plan& plan, const ClaimRow& row, std::int64_t limit_millis,
-               std::string_view why) {
+// Ends the claim when `limit` has passed since its creation; asks for a wake-up otherwise. True
+// when it ended.
+bool timed_out(const ClusterState& state, const Context& context, Plan& plan, const ClaimRow& row,
+               std::int64_t limit_millis, std::string_view why) {
   const LogTime at = row.created_at + limit_millis;
   if (context.now < at) {
     plan.wake_at(at);
@@ -175,15 +197,21 @@ bool advance(const ClusterState& state, const Context& context, Plan& plan, cons
     return false;
   }
   if (!row.launched()) {
-    if (timed_out(state, context, plan, row, state.config().launch_timeout_millis, "launch_timeout")) return false;
+    if (timed_out(state, context, plan, row, state.config().launch_timeout_millis,
+                  "launch_timeout"))
+      return false;
     return may_launch(state, context, plan, row);
   }
   if (expired(state, context, plan, row)) return false;
   const NodeRow* node = state.node_of(row);
   if (row.registered_at.value() == 0) {
-    if (timed_out(state, context, plan, row, state.config().registration_timeout_millis, "registration_timeout")) return false;
-    if (node != nullptr && node->node.deletion_millis == 0) register_node(state, context, plan, row, *node);
-  } else if (row.initialized_at.value() == 0 && node != nullptr && is_initialized(row, node->node)) {
+    if (timed_out(state, context, plan, row, state.config().registration_timeout_millis,
+                  "registration_timeout"))
+      return false;
+    if (node != nullptr && node->node.deletion_millis == 0)
+      register_node(state, context, plan, row, *node);
+  } else if (row.initialized_at.value() == 0 && node != nullptr &&
+             is_initialized(row, node->node)) {
     initialize_node(state, context, plan, row, *node);
   }
   return false;
@@ -199,20 +227,28 @@ void reconcile_lifecycle(const ClusterState& state, const Context& context, Plan
     if (plan.full()) return;
     if (row.leaving() || row.claim.uid.empty() || !ours(row, context)) continue;
     if (!row.claim.has_finalizer) {  // without it the object could vanish before its instance
-      if (row.observed && may_issue(state, context, plan, claim_subject(name), model::CommandKind::kSetFinalizer))
-        plan.command(model::SetFinalizer{{model::ObjectKind::kNodeClaim, "", name.str(), row.claim.uid.str()}, true}, "adopted", {row.position}, row.root);
+      if (row.observed &&
+          may_issue(state, context, plan, claim_subject(name), model::CommandKind::kSetFinalizer))
+        plan.command(
+            model::SetFinalizer{
+                {model::ObjectKind::kNodeClaim, "", name.str(), row.claim.uid.str()}, true},
+            "adopted", {row.position}, row.root);
       continue;
     }
     if (advance(state, context, plan, row)) orders[order_key(row)].push_back(&row);
   }
   for (const auto& [at, name] : state.expiries()) {
     const ClaimRow& row = *state.claims().find(name);
-    if (plan.full() || (!expired(state, context, plan, row) && at > context.now)) break;  // the others expire later
+    if (plan.full() || (!expired(state, context, plan, row) && at > context.now))
+      break;  // the others expire later
   }
   for (const auto& [key, rows] : orders)
-    for (std::size_t first = 0; first < rows.size() && !plan.full(); first += model::kLaunchItemsMax)
-      launch(state, context, plan, {rows.begin() + static_cast<std::ptrdiff_t>(first),
-                                    rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), first + model::kLaunchItemsMax))});
+    for (std::size_t first = 0; first < rows.size() && !plan.full();
+         first += model::kLaunchItemsMax)
+      launch(state, context, plan,
+             {rows.begin() + static_cast<std::ptrdiff_t>(first),
+              rows.begin() + static_cast<std::ptrdiff_t>(
+                                 std::min(rows.size(), first + model::kLaunchItemsMax))});
 }
 
 }  // namespace karst::reconcilers

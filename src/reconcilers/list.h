@@ -1,24 +1,32 @@
-// The reconcile function of every reconciler; each lives in a file of its name. Internal to reconcilers.
+// The reconcile function of every reconciler; each lives in a file of its name. Internal to
+// reconcilers.
 #pragma once
 
 #include "reconcilers/reconciler.h"
 
 namespace karst::reconcilers {
 
-// Commands without a clear answer: sent again (launches and creates: same id, same bytes), searched for, or abandoned.
+// Commands without a clear answer: sent again (launches and creates: same id, same bytes), searched
+// for, or abandoned.
 void reconcile_retry(const projections::ClusterState& state, const Context& context, Plan& plan);
-// Machines that are about to be taken: taint at once, give the claim up, so that replacement starts at notice time.
-void reconcile_interruption(const projections::ClusterState& state, const Context& context, Plan& plan);
+// Machines that are about to be taken: taint at once, give the claim up, so that replacement starts
+// at notice time.
+void reconcile_interruption(const projections::ClusterState& state, const Context& context,
+                            Plan& plan);
 // A claim's way up: launch, registration, initialization, and the timeouts that end it.
-void reconcile_lifecycle(const projections::ClusterState& state, const Context& context, Plan& plan);
+void reconcile_lifecycle(const projections::ClusterState& state, const Context& context,
+                         Plan& plan);
 // A claim's way down: taint, drain, read-back, terminate, proof of absence, finalizers.
-void reconcile_termination(const projections::ClusterState& state, const Context& context, Plan& plan);
+void reconcile_termination(const projections::ClusterState& state, const Context& context,
+                           Plan& plan);
 // Instances without a claim, and claims without an instance.
 void reconcile_orphans(const projections::ClusterState& state, const Context& context, Plan& plan);
 // Voluntary removal of nodes that nothing needs, within budgets.
-void reconcile_emptiness(const projections::ClusterState& state, const Context& context, Plan& plan);
+void reconcile_emptiness(const projections::ClusterState& state, const Context& context,
+                         Plan& plan);
 // Pending pods become claims and nominations.
-void reconcile_provisioning(const projections::ClusterState& state, const Context& context, Plan& plan);
+void reconcile_provisioning(const projections::ClusterState& state, const Context& context,
+                            Plan& plan);
 // NodeClaim status and labels as the state has them.
 void reconcile_mirror(const projections::ClusterState& state, const Context& context, Plan& plan);
 

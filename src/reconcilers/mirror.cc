@@ -1,4 +1,5 @@
-// Mirrors: NodeClaim labels and status, computed from the state and written when the API server shows something else.
+// Mirrors: NodeClaim labels and status, computed from the state and written when the API server
+// shows something else.
 #include <algorithm>
 
 #include "reconcilers/list.h"
@@ -7,7 +8,8 @@
 namespace karst::reconcilers {
 namespace {
 
-model::Condition condition(std::string type, LogTime since, std::string waiting_reason, const ClaimRow& row) {
+model::Condition condition(std::string type, LogTime since, std::string waiting_reason,
+                           const ClaimRow& row) {
   model::Condition result;
   result.type = std::move(type);
   const bool is_true = since.value() != 0;
@@ -19,9 +21,12 @@ model::Condition condition(std::string type, LogTime since, std::string waiting_
 
 // Karpenter's conditions of a NodeClaim: Ready is true when the three others are. Sorted by type.
 std::vector<model::Condition> conditions(const ClaimRow& row, const NodeRow* node) {
-  const LogTime ready = row.launched_at.value() != 0 && row.registered_at.value() != 0 ? row.initialized_at : LogTime(0);
+  const LogTime ready = row.launched_at.value() != 0 && row.registered_at.value() != 0
+                            ? row.initialized_at
+                            : LogTime(0);
   std::vector<model::Condition> result;
-  result.push_back(condition("Initialized", row.initialized_at, node == nullptr ? "NodeNotFound" : "NodeNotReady", row));
+  result.push_back(condition("Initialized", row.initialized_at,
+                             node == nullptr ? "NodeNotFound" : "NodeNotReady", row));
   result.push_back(condition("Launched", row.launched_at, "AwaitingReconciliation", row));
   result.push_back(condition("Ready", ready, "ReconcilingDependents", row));
   result.push_back(condition("Registered", row.registered_at, "NodeNotFound", row));
@@ -34,13 +39,18 @@ std::vector<model::Condition> conditions(const ClaimRow& row, const NodeRow* nod
 bool shows(const model::NodeClaim& observed, const model::MirrorClaim& wanted) {
   for (const auto& [key, value] : wanted.labels)
     if (model::label_value(observed.labels, key) != value) return false;
-  if (observed.provider_id != wanted.provider_id || observed.node_name != wanted.node_name) return false;
-  if (!(observed.capacity == wanted.capacity) || !(observed.allocatable == wanted.allocatable)) return false;
-  return std::all_of(wanted.conditions.begin(), wanted.conditions.end(), [&](const model::Condition& one) {
-    return std::any_of(observed.conditions.begin(), observed.conditions.end(), [&](const model::Condition& other) {
-      return other.type == one.type && other.status == one.status && other.reason == one.reason;
-    });
-  });
+  if (observed.provider_id != wanted.provider_id || observed.node_name != wanted.node_name)
+    return false;
+  if (!(observed.capacity == wanted.capacity) || !(observed.allocatable == wanted.allocatable))
+    return false;
+  return std::all_of(
+      wanted.conditions.begin(), wanted.conditions.end(), [&](const model::Condition& one) {
+        return std::any_of(observed.conditions.begin(), observed.conditions.end(),
+                           [&](const model::Condition& other) {
+                             return other.type == one.type && other.status == one.status &&
+                                    other.reason == one.reason;
+                           });
+      });
 }
 
 model::Labels labels_of(const ClaimRow& row) {
@@ -60,7 +70,8 @@ void reconcile_mirror(const ClusterState& state, const Context& context, Plan& p
   for (const model::ClaimName& name : state.restless()) {
     if (plan.full()) return;
     const ClaimRow& row = *state.claims().find(name);
-    if (!row.observed || !row.launched() || row.claim.deletion_millis != 0 || !ours(row, context)) continue;
+    if (!row.observed || !row.launched() || row.claim.deletion_millis != 0 || !ours(row, context))
+      continue;
     const NodeRow* node = state.node_of(row);
     model::MirrorClaim mirror;
     mirror.name = name;

@@ -1,41 +1,54 @@
-// Orphans in all directions. An instance with our tag whose claim does not exist, or whose attempt the claim did not get, is
-// looked up by id and terminated; a launched claim whose instance the cloud no longer lists is looked up by id, because absence
-// from a list proves nothing.
+// Orphans in all directions. An instance with our tag whose claim does not exist, or whose attempt
+// the claim did not get, is looked up by id and terminated; a launched claim whose instance the
+// cloud no longer lists is looked up by id, because absence from a list proves nothing.
 #include "reconcilers/list.h"
 #include "reconcilers/queries.h"
 
 namespace karst::reconcilers {
 namespace {
 
-void look_up(const ClusterState& state, const Context& context, Plan& plan, const projections::InstanceRow& row, std::string_view why) {
-  if (may_issue(state, context, plan, "instance/" + row.instance.provider_id.str(), model::CommandKind::kFindInstances))
-    plan.command(model::FindInstances{row.instance.claim, row.instance.provider_id}, why, {row.position});
+void look_up(const ClusterState& state, const Context& context, Plan& plan,
+             const projections::InstanceRow& row, std::string_view why) {
+  if (may_issue(state, context, plan, "instance/" + row.instance.provider_id.str(),
+                model::CommandKind::kFindInstances))
+    plan.command(model::FindInstances{row.instance.claim, row.instance.provider_id}, why,
+                 {row.position});
 }
 
-void remove_orphan(const ClusterState& state, const Context& context, Plan& plan, const projections::InstanceRow& row) {
+void remove_orphan(const ClusterState& state, const Context& context, Plan& plan,
+                   const projections::InstanceRow& row) {
   const LogTime due = row.seen_at + state.config().orphan_grace_millis;
   if (due > context.now) return plan.wake_at(due);
   const std::string subject = "instance/" + row.instance.provider_id.str();
-  if (row.found_at.value() == 0 || context.now - row.found_at >= state.config().read_back_age_millis)
+  if (row.found_at.value() == 0 ||
+      context.now - row.found_at >= state.config().read_back_age_millis)
     return look_up(state, context, plan, row, "orphan");
-  if (row.instance.state == model::InstanceState::kShuttingDown) return plan.wake_at(row.found_at + state.config().read_back_age_millis);
+  if (row.instance.state == model::InstanceState::kShuttingDown)
+    return plan.wake_at(row.found_at + state.config().read_back_age_millis);
   plan.verdict(subject, "orphan", {row.instance.claim.str()}, row.position);
   if (may_issue(state, context, plan, subject, model::CommandKind::kTerminate))
-    plan.command(model::Terminate{row.instance.provider_id, row.instance.claim}, "orphan", {row.position});
+    plan.command(model::Terminate{row.instance.provider_id, row.instance.claim}, "orphan",
+                 {row.position});
 }
 
 // A Node of a pool whose claim is gone: it goes once the cloud has said that its machine is.
-void remove_node(const ClusterState& state, const Context& context, Plan& plan, const projections::NodeRow& row) {
+void remove_node(const ClusterState& state, const Context& context, Plan& plan,
+                 const projections::NodeRow& row) {
   const LogTime due = row.seen_at + state.config().orphan_grace_millis;
   if (due > context.now) return plan.wake_at(due);
-  const model::ObjectRef object{model::ObjectKind::kNode, "", row.node.name.str(), row.node.uid.str()};
+  const model::ObjectRef object{model::ObjectKind::kNode, "", row.node.name.str(),
+                                row.node.uid.str()};
   if (row.machine_gone_at.value() == 0) {
-    if (may_issue(state, context, plan, "instance/" + row.node.provider_id.str(), model::CommandKind::kFindInstances))
-      plan.command(model::FindInstances{{}, row.node.provider_id}, "node_without_claim", {row.position});
+    if (may_issue(state, context, plan, "instance/" + row.node.provider_id.str(),
+                  model::CommandKind::kFindInstances))
+      plan.command(model::FindInstances{{}, row.node.provider_id}, "node_without_claim",
+                   {row.position});
   } else if (row.node.deletion_millis == 0) {
-    if (may_issue(state, context, plan, node_subject(row.node.name), model::CommandKind::kDeleteObject))
+    if (may_issue(state, context, plan, node_subject(row.node.name),
+                  model::CommandKind::kDeleteObject))
       plan.command(model::DeleteObject{object}, "machine_gone", {row.position});
-  } else if (row.node.has_finalizer && may_issue(state, context, plan, node_subject(row.node.name), model::CommandKind::kSetFinalizer)) {
+  } else if (row.node.has_finalizer && may_issue(state, context, plan, node_subject(row.node.name),
+                                                 model::CommandKind::kSetFinalizer)) {
     plan.command(model::SetFinalizer{object, false}, "machine_gone", {row.position});
   }
 }

@@ -8,16 +8,19 @@ namespace {
 
 using projections::PodRow;
 
-// How long a node that is not initialized yet may still be counted on: registration and initialization each have that long.
+// How long a node that is not initialized yet may still be counted on: registration and
+// initialization each have that long.
 LogTime comes_up_until(const ClusterState& state, const ClaimRow& row) {
-  return (row.registered_at.value() != 0 ? row.registered_at : row.created_at) + state.config().registration_timeout_millis;
+  return (row.registered_at.value() != 0 ? row.registered_at : row.created_at) +
+         state.config().registration_timeout_millis;
 }
 
 bool comes_up(const ClusterState& state, const Context& context, const ClaimRow& row) {
   return row.initialized_at.value() != 0 || context.now < comes_up_until(state, row);
 }
 
-// Whether the pod's expectation still holds: its claim lives and has not been up for too long without the pod.
+// Whether the pod's expectation still holds: its claim lives and has not been up for too long
+// without the pod.
 bool covered(const ClusterState& state, const Context& context, const PodRow& pod, Plan& plan) {
   const auto still = [&](LogTime until) {
     if (until <= context.now) return false;
@@ -26,7 +29,8 @@ bool covered(const ClusterState& state, const Context& context, const PodRow& po
   };
   if (!pod.expected_node.empty()) {
     const NodeRow* node = state.nodes().find(pod.expected_node);
-    return node != nullptr && node->node.deletion_millis == 0 && node->tainted_at == Position() && still(pod.expected_until);
+    return node != nullptr && node->node.deletion_millis == 0 && node->tainted_at == Position() &&
+           still(pod.expected_until);
   }
   if (pod.expected_claim.empty()) return false;
   const ClaimRow* claim = state.claims().find(pod.expected_claim);
@@ -43,7 +47,9 @@ bool held_in_place(const ClusterState& state, const PodRow& pod) {
   return last != nullptr && last->code == model::RefusalCode::kBlocked;
 }
 
-bool leaves(const ClaimRow& row) { return row.leaving() || row.interrupted_at.value() != 0 || row.gone_at.value() != 0; }
+bool leaves(const ClaimRow& row) {
+  return row.leaving() || row.interrupted_at.value() != 0 || row.gone_at.value() != 0;
+}
 
 }  // namespace
 
@@ -64,7 +70,8 @@ Demand demand_of(const ClusterState& state, const Context& context, Plan& plan) 
   Demand demand;
   for (auto& [shape, pods] : groups) {
     demand.shapes.push_back(shape);
-    std::sort(pods.begin(), pods.end(), [](const PodRow* a, const PodRow* b) { return a->uid < b->uid; });
+    std::sort(pods.begin(), pods.end(),
+              [](const PodRow* a, const PodRow* b) { return a->uid < b->uid; });
     demand.pods.push_back(std::move(pods));
   }
   return demand;
@@ -73,20 +80,23 @@ Demand demand_of(const ClusterState& state, const Context& context, Plan& plan) 
 namespace {
 
 // Taints that count: while a node starts, its startup and ephemeral taints are going to leave.
-std::vector<model::Taint> lasting_taints(const std::vector<model::Taint>& taints, const ClaimRow* row) {
+std::vector<model::Taint> lasting_taints(const std::vector<model::Taint>& taints,
+                                         const ClaimRow* row) {
   if (row == nullptr || row->initialized_at.value() != 0) return taints;
   std::vector<model::Taint> lasting;
   for (const model::Taint& taint : taints) {
-    const bool startup = std::any_of(row->claim.startup_taints.begin(), row->claim.startup_taints.end(), [&](const model::Taint& one) {
-      return one.key == taint.key && one.effect == taint.effect;
-    });
+    const bool startup = std::any_of(row->claim.startup_taints.begin(),
+                                     row->claim.startup_taints.end(), [&](const model::Taint& one) {
+                                       return one.key == taint.key && one.effect == taint.effect;
+                                     });
     if (!startup && !model::is_known_ephemeral(taint)) lasting.push_back(taint);
   }
   return lasting;
 }
 
 // What DaemonSets will still put on a node with these labels and taints.
-model::Resources daemons_to_come(const ClusterState& state, const model::Labels& labels, const std::vector<model::Taint>& taints,
+model::Resources daemons_to_come(const ClusterState& state, const model::Labels& labels,
+                                 const std::vector<model::Taint>& taints,
                                  const model::Resources& running) {
   model::Resources total;
   const model::Requirements have = model::Requirements::from_labels(labels);
@@ -94,16 +104,21 @@ model::Resources daemons_to_come(const ClusterState& state, const model::Labels&
     const auto* shape = state.shapes().find(slot.row.daemon_set.shape);
     if (shape == nullptr || slot.row.daemon_set.deletion_millis != 0) continue;
     if (model::first_untolerated(taints, shape->shape.tolerations) != nullptr) continue;
-    const model::Requirements selector = model::Requirements::from_labels(shape->shape.node_selector);
+    const model::Requirements selector =
+        model::Requirements::from_labels(shape->shape.node_selector);
     if (!have.incompatible(selector, {}).empty()) continue;
     const auto& terms = shape->shape.required_terms;
-    const bool allowed = terms.empty() || std::any_of(terms.begin(), terms.end(), [&](const model::NodeSelectorTerm& term) {
-      return have.incompatible(model::Requirements(term.expressions), {}).empty();
-    });
+    const bool allowed =
+        terms.empty() ||
+        std::any_of(terms.begin(), terms.end(), [&](const model::NodeSelectorTerm& term) {
+          return have.incompatible(model::Requirements(term.expressions), {}).empty();
+        });
     if (allowed) total += shape->shape.requests;
   }
   total -= running;
-  const auto floor_at_zero = [](std::int64_t& amount) { amount = std::max<std::int64_t>(amount, 0); };
+  const auto floor_at_zero = [](std::int64_t& amount) {
+    amount = std::max<std::int64_t>(amount, 0);
+  };
   floor_at_zero(total.cpu_millis);
   floor_at_zero(total.memory_bytes);
   floor_at_zero(total.ephemeral_bytes);
@@ -113,7 +128,8 @@ model::Resources daemons_to_come(const ClusterState& state, const model::Labels&
 }
 
 // Requests of pods that are expected there and not bound there yet.
-model::Resources expected_requests(const std::vector<const PodRow*>& pods, const std::string& node) {
+model::Resources expected_requests(const std::vector<const PodRow*>& pods,
+                                   const std::string& node) {
   model::Resources total;
   for (const PodRow* pod : pods)
     if (pod->node == nullptr || *pod->node != node) total += pod->shape->requests;
@@ -128,7 +144,9 @@ void add_node(const ClusterState& state, Supply& supply, const NodeRow& node, co
   offer.taints = lasting_taints(node.node.taints, row);
   offer.initialized = row == nullptr || row->initialized_at.value() != 0;
   // A starting node may not report everything it will have.
-  offer.available = offer.initialized ? node.node.allocatable : model::max_of(node.node.allocatable, row->instance.allocatable);
+  offer.available = offer.initialized
+                        ? node.node.allocatable
+                        : model::max_of(node.node.allocatable, row->instance.allocatable);
   if (row != nullptr && !offer.initialized)
     for (const auto& [key, value] : row->claim.labels) model::set_label(offer.labels, key, value);
   model::Resources daemon_running;
@@ -137,9 +155,12 @@ void add_node(const ClusterState& state, Supply& supply, const NodeRow& node, co
     daemon_running = pods->daemon_requests;
   }
   offer.available -= expected_requests(state.pods().expected_on_node(name), name);
-  if (row != nullptr) offer.available -= expected_requests(state.pods().expected_on_claim(row->claim.name.str()), name);
+  if (row != nullptr)
+    offer.available -=
+        expected_requests(state.pods().expected_on_claim(row->claim.name.str()), name);
   offer.available -= daemons_to_come(state, offer.labels, offer.taints, daemon_running);
-  supply.nodes.push_back({node.node.name, row == nullptr ? model::ClaimName() : row->claim.name, offer.initialized});
+  supply.nodes.push_back(
+      {node.node.name, row == nullptr ? model::ClaimName() : row->claim.name, offer.initialized});
   supply.offers.push_back(std::move(offer));
 }
 
@@ -157,7 +178,8 @@ void add_claim(const ClusterState& state, Supply& supply, const ClaimRow& row) {
     for (const model::InstanceType& type : known->catalogue.types)
       if (type.name == row.instance.offer.instance_type)
         for (const model::RequirementSpec& spec : type.requirements)
-          if (spec.op == model::Operator::kIn && spec.values.size() == 1) label(spec.key, spec.values.front());
+          if (spec.op == model::Operator::kIn && spec.values.size() == 1)
+            label(spec.key, spec.values.front());
   offer.taints = row.claim.taints;
   offer.initialized = false;
   offer.available = row.instance.allocatable;
@@ -184,13 +206,15 @@ void add_limits(const ClusterState& state, const model::NodePool& pool, scheduli
 }
 
 // Offerings that lately had no capacity are not for sale.
-void drop_exhausted(const ClusterState& state, const Context& context, std::vector<model::InstanceType>& types) {
+void drop_exhausted(const ClusterState& state, const Context& context,
+                    std::vector<model::InstanceType>& types) {
   for (const auto& [offer, slot] : state.exhausted().slots()) {
     if (slot.row.until <= context.now) continue;
     for (model::InstanceType& type : types)
       if (type.name == offer.instance_type)
         for (model::Offering& offering : type.offerings)
-          if (offering.zone == offer.zone && offering.capacity_type == offer.capacity_type) offering.available = false;
+          if (offering.zone == offer.zone && offering.capacity_type == offer.capacity_type)
+            offering.available = false;
   }
 }
 
@@ -202,28 +226,36 @@ Supply supply_of(const ClusterState& state, const Context& context) {
     const NodeRow& node = slot.row;
     if (!usable(node)) continue;
     const ClaimRow* row = state.claim_by_provider_id(node.node.provider_id);
-    if (row == nullptr && (!node.node.ready || model::has_label(node.node.labels, model::kNodePoolLabel))) continue;
-    if (row != nullptr && (leaves(*row) || !ours(*row, context) || !comes_up(state, context, *row))) continue;
+    if (row == nullptr &&
+        (!node.node.ready || model::has_label(node.node.labels, model::kNodePoolLabel)))
+      continue;
+    if (row != nullptr && (leaves(*row) || !ours(*row, context) || !comes_up(state, context, *row)))
+      continue;
     add_node(state, supply, node, row);
   }
   for (const auto& [name, slot] : state.claims().slots()) {
     const ClaimRow& row = slot.row;
-    if (row.launched() && state.node_of(row) == nullptr && !leaves(row) && row.registered_at.value() == 0 && ours(row, context) &&
-        comes_up(state, context, row))
+    if (row.launched() && state.node_of(row) == nullptr && !leaves(row) &&
+        row.registered_at.value() == 0 && ours(row, context) && comes_up(state, context, row))
       add_claim(state, supply, row);
   }
   return supply;
 }
 
-scheduling::Problem problem_of(const ClusterState& state, const Context& context, const Demand& demand, const Supply& supply) {
+scheduling::Problem problem_of(const ClusterState& state, const Context& context,
+                               const Demand& demand, const Supply& supply) {
   scheduling::Problem problem;
   std::vector<model::InstanceType> types = catalogue(state, context).types;
   drop_exhausted(state, context, types);
   for (const auto& [name, slot] : state.pools().slots()) {
     const model::NodePool& pool = slot.row.pool;
     const auto* node_class = state.node_classes().find(pool.node_class);
-    if (pool.deletion_millis != 0 || pool.replicas || !context.provider.understands(pool.node_class)) continue;
-    if (node_class == nullptr || !node_class->node_class.ready || node_class->node_class.deletion_millis != 0) continue;
+    if (pool.deletion_millis != 0 || pool.replicas ||
+        !context.provider.understands(pool.node_class))
+      continue;
+    if (node_class == nullptr || !node_class->node_class.ready ||
+        node_class->node_class.deletion_millis != 0)
+      continue;
     scheduling::Pool out;
     out.pool = pool;
     out.types = types;
@@ -241,7 +273,8 @@ scheduling::Problem problem_of(const ClusterState& state, const Context& context
     problem.pods.push_back(std::move(pods));
   }
   for (const auto& [uid, slot] : state.daemon_sets().slots())
-    if (const auto* shape = state.shapes().find(slot.row.daemon_set.shape); shape != nullptr && slot.row.daemon_set.deletion_millis == 0)
+    if (const auto* shape = state.shapes().find(slot.row.daemon_set.shape);
+        shape != nullptr && slot.row.daemon_set.deletion_millis == 0)
       problem.daemons.push_back({shape->shape});
   return problem;
 }

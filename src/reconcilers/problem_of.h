@@ -1,4 +1,5 @@
-// The state as a scheduling problem: which pods ask, what could take them. Internal to provisioning.
+// The state as a scheduling problem: which pods ask, what could take them. Internal to
+// provisioning.
 #pragma once
 
 #include <vector>
@@ -8,7 +9,8 @@
 
 namespace karst::reconcilers {
 
-// Pods that ask for a place, grouped so that equal ones are one row. Groups by shape hash; pods of a group by uid.
+// Pods that ask for a place, grouped so that equal ones are one row. Groups by shape hash; pods of
+// a group by uid.
 struct Demand {
   std::vector<model::ShapeHash> shapes;
   std::vector<std::vector<const projections::PodRow*>> pods;
@@ -30,6 +32,7 @@ struct Supply {
 };
 Supply supply_of(const ClusterState& state, const Context& context);
 
-scheduling::Problem problem_of(const ClusterState& state, const Context& context, const Demand& demand, const Supply& supply);
+scheduling::Problem problem_of(const ClusterState& state, const Context& context,
+                               const Demand& demand, const Supply& supply);
 
 }  // namespace karst::reconcilers

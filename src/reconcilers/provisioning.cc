@@ -1,5 +1,6 @@
-// Provisioning: when the batch window has closed, everything pending and everything on leaving nodes is put to the solver, and
-// its answer becomes claims, nominations and verdicts. A nominated pod asks for no other capacity while its claim lives.
+// Provisioning: when the batch window has closed, everything pending and everything on leaving
+// nodes is put to the solver, and its answer becomes claims, nominations and verdicts. A nominated
+// pod asks for no other capacity while its claim lives.
 #include <algorithm>
 #include <map>
 
@@ -13,8 +14,10 @@ namespace {
 
 constexpr std::int64_t kHoldMillis = 10'000;  // after a pass that left pods behind
 
-// The claim object for a new node: what Karpenter's provisioner would write (v1.14), with our command id.
-model::NodeClaim claim_of(const scheduling::Problem& problem, const scheduling::NewClaim& wanted, const model::CommandId& id) {
+// The claim object for a new node: what Karpenter's provisioner would write (v1.14), with our
+// command id.
+model::NodeClaim claim_of(const scheduling::Problem& problem, const scheduling::NewClaim& wanted,
+                          const model::CommandId& id) {
   const scheduling::Pool& from = problem.pools[wanted.pool];
   const model::NodePool& pool = from.pool;
   model::NodeClaim claim;
@@ -26,14 +29,17 @@ model::NodeClaim claim_of(const scheduling::Problem& problem, const scheduling::
   model::set_label(claim.annotations, model::kCommandIdAnnotation, to_string(id));
   model::RequirementSpec types{std::string(model::kInstanceTypeLabel), model::Operator::kIn, {}, 0};
   for (const std::size_t type : wanted.types) types.values.push_back(from.types[type].name);
-  model::RequirementSpec capacity_types{std::string(model::kCapacityTypeLabel), model::Operator::kIn, {}, 0};
-  for (const model::Offer& offer : wanted.offers) capacity_types.values.push_back(offer.capacity_type);
+  model::RequirementSpec capacity_types{
+      std::string(model::kCapacityTypeLabel), model::Operator::kIn, {}, 0};
+  for (const model::Offer& offer : wanted.offers)
+    capacity_types.values.push_back(offer.capacity_type);
   for (auto* list : {&types.values, &capacity_types.values}) {
     std::sort(list->begin(), list->end());
     list->erase(std::unique(list->begin(), list->end()), list->end());
   }
   for (const model::RequirementSpec& requirement : wanted.requirements)
-    if (requirement.key != types.key && requirement.key != capacity_types.key) claim.requirements.push_back(requirement);
+    if (requirement.key != types.key && requirement.key != capacity_types.key)
+      claim.requirements.push_back(requirement);
   claim.requirements.push_back(std::move(capacity_types));
   claim.requirements.push_back(std::move(types));
   std::sort(claim.requirements.begin(), claim.requirements.end());
@@ -54,7 +60,8 @@ class Hand {
   std::vector<model::PodUid> take(const std::vector<scheduling::Share>& shares) {
     std::vector<model::PodUid> uids;
     for (const scheduling::Share& share : shares)
-      for (std::int64_t i = 0; i < share.count; ++i) uids.push_back(demand_.pods[share.group][next_[share.group]++]->uid);
+      for (std::int64_t i = 0; i < share.count; ++i)
+        uids.push_back(demand_.pods[share.group][next_[share.group]++]->uid);
     std::sort(uids.begin(), uids.end());
     return uids;
   }
@@ -64,7 +71,8 @@ class Hand {
   std::vector<std::size_t> next_;
 };
 
-std::vector<Position> evidence_of(const ClusterState& state, const std::vector<model::PodUid>& uids) {
+std::vector<Position> evidence_of(const ClusterState& state,
+                                  const std::vector<model::PodUid>& uids) {
   std::vector<Position> evidence;
   for (const model::PodUid& uid : uids) {
     if (evidence.size() == model::kEvidenceMax) break;
@@ -73,8 +81,8 @@ std::vector<Position> evidence_of(const ClusterState& state, const std::vector<m
   return evidence;
 }
 
-void place_on_existing(const ClusterState& state, const Context& context, Plan& plan, const Supply& supply,
-                       const scheduling::Answer& answer, Hand& hand) {
+void place_on_existing(const ClusterState& state, const Context& context, Plan& plan,
+                       const Supply& supply, const scheduling::Answer& answer, Hand& hand) {
   for (const scheduling::NodePlacement& placement : answer.placements) {
     model::Nomination nomination;
     const SupplyNode& node = supply.nodes[placement.node];
@@ -83,8 +91,10 @@ void place_on_existing(const ClusterState& state, const Context& context, Plan& 
     else
       nomination.claim = node.claim;
     nomination.pods = hand.take(placement.pods);
-    // On a node that is up the kube-scheduler should bind within seconds; on a claim it takes as long as the node takes.
-    const std::int64_t wait = node.initialized ? state.config().nomination_millis : state.config().registration_timeout_millis;
+    // On a node that is up the kube-scheduler should bind within seconds; on a claim it takes as
+    // long as the node takes.
+    const std::int64_t wait = node.initialized ? state.config().nomination_millis
+                                               : state.config().registration_timeout_millis;
     nomination.until_millis = (context.now + wait).value();
     const std::vector<Position> evidence = evidence_of(state, nomination.pods);
     if (plan.full()) return;
@@ -92,14 +102,16 @@ void place_on_existing(const ClusterState& state, const Context& context, Plan& 
   }
 }
 
-void make_claims(const ClusterState& state, const Context& context, Plan& plan, const scheduling::Problem& problem,
-                 const scheduling::Answer& answer, Hand& hand) {
+void make_claims(const ClusterState& state, const Context& context, Plan& plan,
+                 const scheduling::Problem& problem, const scheduling::Answer& answer, Hand& hand) {
   for (const scheduling::NewClaim& wanted : answer.claims) {
     model::Nomination nomination;
     nomination.pods = hand.take(wanted.pods);
-    if (plan.decisions().size() + 2 > kDecisionsPerPlanMax) return;  // the rest is still pending in the next round
+    if (plan.decisions().size() + 2 > kDecisionsPerPlanMax)
+      return;  // the rest is still pending in the next round
     model::NodeClaim claim = claim_of(problem, wanted, plan.next_id());
-    if (state.claims().contains(claim.name)) continue;  // a name of 25 random bits met its twin: the next round draws another
+    if (state.claims().contains(claim.name))
+      continue;  // a name of 25 random bits met its twin: the next round draws another
     nomination.claim = claim.name;
     nomination.until_millis = (context.now + state.config().registration_timeout_millis).value();
     const std::vector<Position> evidence = evidence_of(state, nomination.pods);
@@ -114,15 +126,21 @@ void say_why_not(const Demand& demand, Plan& plan, const scheduling::Answer& ans
   for (const scheduling::Unplaced& left : answer.unplaced) {
     unplaced[left.group] = true;
     std::vector<std::string> args;
-    for (const scheduling::PoolReason& reason : left.reasons) args.push_back(reason.pool + ": " + reason.code + ": " + reason.text);
-    plan.verdict("shape/" + to_string(demand.shapes[left.group]), "unplaced", std::move(args), demand.pods[left.group].front()->position);
+    for (const scheduling::PoolReason& reason : left.reasons)
+      args.push_back(reason.pool + ": " + reason.code + ": " + reason.text);
+    plan.verdict("shape/" + to_string(demand.shapes[left.group]), "unplaced", std::move(args),
+                 demand.pods[left.group].front()->position);
   }
   for (std::size_t group = 0; group < demand.pods.size(); ++group)
-    if (!unplaced[group]) plan.verdict("shape/" + to_string(demand.shapes[group]), "placed", {}, demand.pods[group].front()->position);
+    if (!unplaced[group])
+      plan.verdict("shape/" + to_string(demand.shapes[group]), "placed", {},
+                   demand.pods[group].front()->position);
 }
 
-// Whether the batch window over the uncovered pods has closed: idle for a while, or open for too long.
-bool window_closed(const ClusterState& state, const Context& context, Plan& plan, const Demand& demand) {
+// Whether the batch window over the uncovered pods has closed: idle for a while, or open for too
+// long.
+bool window_closed(const ClusterState& state, const Context& context, Plan& plan,
+                   const Demand& demand) {
   LogTime newest;
   LogTime oldest;
   bool fresh = false;  // something asks that the last pass has not seen
@@ -137,7 +155,8 @@ bool window_closed(const ClusterState& state, const Context& context, Plan& plan
     plan.wake_at(state.held_until());
     return false;
   }
-  const LogTime closes = std::min(newest + state.config().batch_idle_millis, oldest + state.config().batch_max_millis);
+  const LogTime closes =
+      std::min(newest + state.config().batch_idle_millis, oldest + state.config().batch_max_millis);
   if (closes <= context.now) return true;
   plan.wake_at(closes);
   return false;

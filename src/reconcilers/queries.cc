@@ -4,7 +4,8 @@
 
 namespace karst::reconcilers {
 
-bool may_issue(const ClusterState& state, const Context& context, Plan& plan, const std::string& subject, model::CommandKind kind) {
+bool may_issue(const ClusterState& state, const Context& context, Plan& plan,
+               const std::string& subject, model::CommandKind kind) {
   if (plan.full() || state.open_command(subject, kind) != nullptr) return false;
   const LogTime not_before = state.not_before(subject, kind);
   if (not_before <= context.now) return true;
@@ -12,19 +13,26 @@ bool may_issue(const ClusterState& state, const Context& context, Plan& plan, co
   return false;
 }
 
-void request_delete(const ClusterState& state, const Context& context, Plan& plan, const ClaimRow& row, std::string_view why,
-                    std::vector<Position> evidence, Position root) {
+void request_delete(const ClusterState& state, const Context& context, Plan& plan,
+                    const ClaimRow& row, std::string_view why, std::vector<Position> evidence,
+                    Position root) {
   if (row.claim.deletion_millis != 0 || row.claim.uid.empty()) return;
-  if (!may_issue(state, context, plan, claim_subject(row.claim.name), model::CommandKind::kDeleteObject)) return;
+  if (!may_issue(state, context, plan, claim_subject(row.claim.name),
+                 model::CommandKind::kDeleteObject))
+    return;
   evidence.push_back(row.position);
-  plan.command(model::DeleteObject{{model::ObjectKind::kNodeClaim, "", row.claim.name.str(), row.claim.uid.str()}}, why,
-               std::move(evidence), root);
+  plan.command(model::DeleteObject{{model::ObjectKind::kNodeClaim, "", row.claim.name.str(),
+                                    row.claim.uid.str()}},
+               why, std::move(evidence), root);
 }
 
-void set_disrupted(const ClusterState& state, const Context& context, Plan& plan, const ClaimRow& row, const NodeRow& node, bool add,
-                   std::string_view why, std::vector<Position> evidence, Position root) {
+void set_disrupted(const ClusterState& state, const Context& context, Plan& plan,
+                   const ClaimRow& row, const NodeRow& node, bool add, std::string_view why,
+                   std::vector<Position> evidence, Position root) {
   if ((node.tainted_at != Position()) == add) return;
-  if (!may_issue(state, context, plan, node_subject(node.node.name), model::CommandKind::kTaintNode)) return;
+  if (!may_issue(state, context, plan, node_subject(node.node.name),
+                 model::CommandKind::kTaintNode))
+    return;
   evidence.push_back(node.position);
   evidence.push_back(row.position);
   model::TaintNode taint;
@@ -40,14 +48,18 @@ bool read_back_is_fresh(const ClusterState& state, LogTime now, const NodeRow& n
          now - node.read_back_at < state.config().read_back_age_millis;
 }
 
-void request_read_back(const ClusterState& state, const Context& context, Plan& plan, const NodeRow& node, std::string_view why,
-                       Position root) {
-  if (!may_issue(state, context, plan, node_subject(node.node.name), model::CommandKind::kReadBackNode)) return;
-  plan.command(model::ReadBackNode{node.node.name, node.node.uid}, why, {node.tainted_at, node.position}, root);
+void request_read_back(const ClusterState& state, const Context& context, Plan& plan,
+                       const NodeRow& node, std::string_view why, Position root) {
+  if (!may_issue(state, context, plan, node_subject(node.node.name),
+                 model::CommandKind::kReadBackNode))
+    return;
+  plan.command(model::ReadBackNode{node.node.name, node.node.uid}, why,
+               {node.tainted_at, node.position}, root);
 }
 
 bool all_listed(const ClusterState& state) {
-  for (const std::string_view kind : {"Pod", "Node", "NodeClaim", "NodePool", "NodeClass", "DaemonSet", "Instance"})
+  for (const std::string_view kind :
+       {"Pod", "Node", "NodeClaim", "NodePool", "NodeClass", "DaemonSet", "Instance"})
     if (!state.listed(kind)) return false;
   return true;
 }
@@ -72,7 +84,8 @@ model::Resources reserved_capacity(const ClusterState& state, const ClaimRow& ro
 std::optional<std::int64_t> drain_deadline_millis(const ClaimRow& row) {
   std::optional<std::int64_t> deadline;
   if (row.deadline_millis != 0) deadline = row.deadline_millis;
-  const std::string_view annotated = model::label_value(row.claim.annotations, model::kTerminationTimestampAnnotation);
+  const std::string_view annotated =
+      model::label_value(row.claim.annotations, model::kTerminationTimestampAnnotation);
   if (const auto at = base::parse_rfc3339(annotated); !annotated.empty() && at) {
     deadline = deadline ? std::min(*deadline, *at) : *at;
   } else if (row.claim.termination_grace_millis && row.claim.deletion_millis != 0) {

@@ -16,41 +16,52 @@ using projections::ClaimRow;
 using projections::ClusterState;
 using projections::NodeRow;
 
-inline std::string claim_subject(const model::ClaimName& name) { return "nodeclaim/" + name.str(); }
-inline std::string node_subject(const model::NodeName& name) { return "node/" + name.str(); }
+inline std::string claim_subject(const model::ClaimName& name) {
+  return "nodeclaim/" + name.str();
+}
+inline std::string node_subject(const model::NodeName& name) {
+  return "node/" + name.str();
+}
 
 // Claims of a node class that this provider understands; others belong to another product.
-inline bool ours(const ClaimRow& row, const Context& context) { return context.provider.understands(row.claim.node_class); }
+inline bool ours(const ClaimRow& row, const Context& context) {
+  return context.provider.understands(row.claim.node_class);
+}
 
-// Whether a command of that kind about that subject may be issued now: none is open and no back-off holds. Asks for a wake-up
-// when the back-off ends.
-bool may_issue(const ClusterState& state, const Context& context, Plan& plan, const std::string& subject, model::CommandKind kind);
+// Whether a command of that kind about that subject may be issued now: none is open and no back-off
+// holds. Asks for a wake-up when the back-off ends.
+bool may_issue(const ClusterState& state, const Context& context, Plan& plan,
+               const std::string& subject, model::CommandKind kind);
 
 // Asks for the claim's deletion unless that is under way. `why` becomes ClaimRow::delete_reason.
-void request_delete(const ClusterState& state, const Context& context, Plan& plan, const ClaimRow& row, std::string_view why,
-                    std::vector<Position> evidence, Position root);
+void request_delete(const ClusterState& state, const Context& context, Plan& plan,
+                    const ClaimRow& row, std::string_view why, std::vector<Position> evidence,
+                    Position root);
 
-// Taints the claim's node with karpenter.sh/disrupted:NoSchedule, or takes the taint off, unless it is so already.
-void set_disrupted(const ClusterState& state, const Context& context, Plan& plan, const ClaimRow& row, const NodeRow& node, bool add,
-                   std::string_view why, std::vector<Position> evidence, Position root);
+// Taints the claim's node with karpenter.sh/disrupted:NoSchedule, or takes the taint off, unless it
+// is so already.
+void set_disrupted(const ClusterState& state, const Context& context, Plan& plan,
+                   const ClaimRow& row, const NodeRow& node, bool add, std::string_view why,
+                   std::vector<Position> evidence, Position root);
 
 // A read-back that a destructive step may rest on: after the taint's echo, and young enough.
 bool read_back_is_fresh(const ClusterState& state, LogTime now, const NodeRow& node);
 // Asks for one.
-void request_read_back(const ClusterState& state, const Context& context, Plan& plan, const NodeRow& node, std::string_view why,
-                       Position root);
+void request_read_back(const ClusterState& state, const Context& context, Plan& plan,
+                       const NodeRow& node, std::string_view why, Position root);
 
 // Every object kind that voluntary removal rests on has been listed since the start.
 bool all_listed(const ClusterState& state);
 
-// The largest capacity that an unlaunched claim may turn out to have, per resource; a launched claim's own.
+// The largest capacity that an unlaunched claim may turn out to have, per resource; a launched
+// claim's own.
 model::Resources reserved_capacity(const ClusterState& state, const ClaimRow& row);
 
 // The catalogue that decisions use: the observed one, else the embedded one.
 const model::Catalogue& catalogue(const ClusterState& state, const Context& context);
 
-// The deadline of a claim's drain in unix milliseconds: terminationGracePeriod after its deletion, or when the machine is
-// taken away; nullopt: none.
+// The deadline of a claim's drain in unix milliseconds: terminationGracePeriod after its deletion,
+// or when the machine is taken away; nullopt: none.
 std::optional<std::int64_t> drain_deadline_millis(const ClaimRow& row);
 
 }  // namespace karst::reconcilers

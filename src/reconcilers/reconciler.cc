@@ -7,8 +7,9 @@
 
 namespace karst::reconcilers {
 
-// What is leaving is decided before what is new, so that provisioning sees the demand that leaving nodes raise; retry comes
-// first, because a command that ends unclear blocks the others; mirrors come last and show what the others have decided.
+// What is leaving is decided before what is new, so that provisioning sees the demand that leaving
+// nodes raise; retry comes first, because a command that ends unclear blocks the others; mirrors
+// come last and show what the others have decided.
 constexpr std::array kReconcilers{
     Reconciler{"retry", reconcile_retry},
     Reconciler{"interruption", reconcile_interruption},
@@ -20,7 +21,9 @@ constexpr std::array kReconcilers{
     Reconciler{"mirror", reconcile_mirror},
 };
 
-std::span<const Reconciler> reconcilers() { return kReconcilers; }
+std::span<const Reconciler> reconcilers() {
+  return kReconcilers;
+}
 
 void Plan::add(events::Body body, model::Position causation, model::Position correlation) {
   KARST_CHECK(!full(), "a plan is bounded by kDecisionsPerPlanMax");
@@ -28,31 +31,40 @@ void Plan::add(events::Body body, model::Position causation, model::Position cor
   next_ = model::Position(next_.value() + 1);
 }
 
-model::CommandId Plan::command(model::CommandSpec spec, std::string_view reason, std::vector<model::Position> evidence,
-                               model::Position root) {
+model::CommandId Plan::command(model::CommandSpec spec, std::string_view reason,
+                               std::vector<model::Position> evidence, model::Position root) {
   const model::CommandId id = next_id();
   std::erase(evidence, model::Position());
   if (evidence.size() > model::kEvidenceMax) evidence.resize(model::kEvidenceMax);
   const model::Position causation = evidence.empty() ? model::Position() : evidence.front();
-  add(model::Command{rule_, std::string(reason), std::move(evidence), std::move(spec)}, causation, root);
+  add(model::Command{rule_, std::string(reason), std::move(evidence), std::move(spec)}, causation,
+      root);
   return id;
 }
 
-void Plan::verdict(std::string subject, std::string_view code, std::vector<std::string> args, model::Position causation) {
+void Plan::verdict(std::string subject, std::string_view code, std::vector<std::string> args,
+                   model::Position causation) {
   const auto* known = state_.verdicts().find(std::pair<std::string, std::string>(subject, rule_));
   if (known != nullptr && known->verdict.code == code && known->verdict.args == args) return;
   if (full()) return;
   add(model::Verdict{std::move(subject), rule_, std::string(code), std::move(args)}, causation);
 }
 
-void Plan::nominate(model::Nomination nomination, model::Position causation) { add(std::move(nomination), causation); }
+void Plan::nominate(model::Nomination nomination, model::Position causation) {
+  add(std::move(nomination), causation);
+}
 
-void Plan::hold_provisioning(base::LogTime until) { add(events::ProvisioningHeld{until.value()}, {}); }
+void Plan::hold_provisioning(base::LogTime until) {
+  add(events::ProvisioningHeld{until.value()}, {});
+}
 
-void Plan::attempt(model::Position command, std::uint32_t attempt) { add(model::AttemptStarted{command, attempt}, command); }
+void Plan::attempt(model::Position command, std::uint32_t attempt) {
+  add(model::AttemptStarted{command, attempt}, command);
+}
 
 void Plan::abandon(model::Position command, std::string_view reason, model::Position causation) {
-  add(model::CommandAbandoned{command, std::string(reason)}, causation == model::Position() ? command : causation);
+  add(model::CommandAbandoned{command, std::string(reason)},
+      causation == model::Position() ? command : causation);
 }
 
 }  // namespace karst::reconcilers

@@ -1,5 +1,6 @@
-// Reconcilers: state and time in, plan out. Pure functions: no clock, no I/O, no floats, no unordered iteration, no memory of
-// their own. They see each other: the engine applies each plan before it calls the next one.
+// Reconcilers: state and time in, plan out. Pure functions: no clock, no I/O, no floats, no
+// unordered iteration, no memory of their own. They see each other: the engine applies each plan
+// before it calls the next one.
 #pragma once
 
 #include <optional>
@@ -20,26 +21,30 @@ namespace karst::reconcilers {
 inline constexpr std::size_t kDecisionsPerPlanMax = 2'000;  // the rest waits for the next round
 
 struct Decision {
-  events::Body body;          // Command, AttemptStarted, CommandAbandoned, Verdict or Nomination
+  events::Body body;            // Command, AttemptStarted, CommandAbandoned, Verdict or Nomination
   model::Position causation;    // the event that led to it; 0: a timer
   model::Position correlation;  // the root of the chain; 0: the causation, or itself
 };
 
-// What a reconciler wants. Positions are assigned as decisions are added, so a command knows its id at once.
+// What a reconciler wants. Positions are assigned as decisions are added, so a command knows its id
+// at once.
 class Plan {
  public:
-  Plan(const projections::ClusterState& state, std::string_view rule) : state_(state), rule_(rule), next_(state.next_position()) {}
+  Plan(const projections::ClusterState& state, std::string_view rule)
+      : state_(state), rule_(rule), next_(state.next_position()) {}
 
   // The id that the next added decision will have.
   model::CommandId next_id() const { return {state_.log_id(), next_}; }
   bool full() const { return decisions_.size() >= kDecisionsPerPlanMax; }
 
   // Adds a command with this reconciler's name as its rule; returns its id. REQUIRES: !full().
-  // `evidence`: the most telling event first; it becomes the causation. `root`: the correlation, 0 for that event.
-  model::CommandId command(model::CommandSpec spec, std::string_view reason, std::vector<model::Position> evidence,
-                           model::Position root = {});
+  // `evidence`: the most telling event first; it becomes the causation. `root`: the correlation, 0
+  // for that event.
+  model::CommandId command(model::CommandSpec spec, std::string_view reason,
+                           std::vector<model::Position> evidence, model::Position root = {});
   // Adds the verdict unless the state knows the same one about (subject, rule) already.
-  void verdict(std::string subject, std::string_view code, std::vector<std::string> args, model::Position causation);
+  void verdict(std::string subject, std::string_view code, std::vector<std::string> args,
+               model::Position causation);
   void nominate(model::Nomination nomination, model::Position causation);
   void hold_provisioning(base::LogTime until);
   void attempt(model::Position command, std::uint32_t attempt);

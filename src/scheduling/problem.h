@@ -1,6 +1,6 @@
-// The solver's input and output: a pure problem, a placement with reasons. Knows no events and no cluster.
-// Units: model/resources.h. Everything is referred to by index into the problem's vectors, and every vector's order is part of
-// the problem: the same problem always has the same answer.
+// The solver's input and output: a pure problem, a placement with reasons. Knows no events and no
+// cluster. Units: model/resources.h. Everything is referred to by index into the problem's vectors,
+// and every vector's order is part of the problem: the same problem always has the same answer.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,8 @@ struct PodGroup {
 struct Pool {
   model::NodePool pool;
   std::vector<model::InstanceType> types;
-  // What is used of the pool's limits already, claims in flight included; the key "nodes" counts nodes.
+  // What is used of the pool's limits already, claims in flight included; the key "nodes" counts
+  // nodes.
   std::vector<std::pair<std::string, std::int64_t>> used;
 };
 
@@ -36,8 +37,9 @@ struct Pool {
 struct Node {
   std::string name;
   model::Labels labels;
-  std::vector<model::Taint> taints;  // those that count now: startup and ephemeral taints are left out by the caller
-  model::Resources available;        // allocatable less everything bound or expected there
+  std::vector<model::Taint>
+      taints;  // those that count now: startup and ephemeral taints are left out by the caller
+  model::Resources available;  // allocatable less everything bound or expected there
   bool initialized = true;
 };
 
@@ -67,12 +69,15 @@ struct NodePlacement {
 
 struct NewClaim {
   std::size_t pool = 0;  // index into Problem::pools
-  std::vector<model::RequirementSpec> requirements;  // narrowed by the pods; without instance-type and capacity-type lists
-  std::vector<std::size_t> types;    // compatible types that fit, cheapest compatible offering first, at most instance_types_max
+  std::vector<model::RequirementSpec>
+      requirements;  // narrowed by the pods; without instance-type and capacity-type lists
+  std::vector<std::size_t> types;  // compatible types that fit, cheapest compatible offering first,
+                                   // at most instance_types_max
   std::vector<model::Offer> offers;  // compatible available offerings of `types`, cheapest first
   std::vector<Share> pods;
-  model::Resources requests;      // pods and daemons
-  model::Resources max_capacity;  // per resource the largest capacity among `types`: what limits must reserve
+  model::Resources requests;  // pods and daemons
+  model::Resources
+      max_capacity;  // per resource the largest capacity among `types`: what limits must reserve
   friend bool operator==(const NewClaim&, const NewClaim&) = default;
 };
 

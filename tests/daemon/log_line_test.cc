@@ -95,14 +95,15 @@ TEST(LogLines, WholeLines) {
   Happening created = some(HappeningKind::kClaimCreated);
   created.instance_types = {"a", "b", "c", "d", "e", "f", "g"};
   const LogLines lines("0123abcd", "logid");
-  EXPECT_EQ(lines.tell({created}, Watcher(), 0),
-            (std::vector<std::string>{
-                R"({"level":"INFO","time":"2024-07-18T05:39:17.346Z","logger":"controller",)"
-                R"("message":"created nodeclaim","commit":"0123abcd","controller":"provisioner",)"
-                R"("namespace":"","name":"","reconcileID":"logid-42","NodePool":{"name":"default"},)"
-                R"("NodeClaim":{"name":"default-x7k2p"},)"
-                R"("requests":{"cpu":"1510m","memory":"690Mi","pods":"4"},)"
-                R"("instance-types":"a, b, c, d, e and 2 other(s)"})"}));
+  EXPECT_EQ(
+      lines.tell({created}, Watcher(), 0),
+      (std::vector<std::string>{
+          R"({"level":"INFO","time":"2024-07-18T05:39:17.346Z","logger":"controller",)"
+          R"("message":"created nodeclaim","commit":"0123abcd","controller":"provisioner",)"
+          R"("namespace":"","name":"","reconcileID":"logid-42","NodePool":{"name":"default"},)"
+          R"("NodeClaim":{"name":"default-x7k2p"},)"
+          R"("requests":{"cpu":"1510m","memory":"690Mi","pods":"4"},)"
+          R"j("instance-types":"a, b, c, d, e and 2 other(s)"})j"}));
   Happening interrupted = some(HappeningKind::kLeaving);
   interrupted.reason = "spot_interrupted";
   EXPECT_EQ(lines.tell({interrupted}, Watcher(), 0),

@@ -1,7 +1,7 @@
-// The round, told step by step: from a pending pod to a node, and every way back into the same state.
-#include "tests/engine/story.h"
-
+// The round, told step by step: from a pending pod to a node, and every way back into the same
+// state.
 #include "events/codec.h"
+#include "tests/engine/story.h"
 
 namespace karst::engine {
 namespace {
@@ -9,7 +9,9 @@ namespace {
 using testing::Story;
 
 void set_the_stage(Story& story) {
-  story.list("NodeClass", {events::NodeClassObserved{{{"karpenter.kwok.sh", "KWOKNodeClass", "default"}, "c1", 1, true, 0, "{}"}}});
+  story.list("NodeClass",
+             {events::NodeClassObserved{
+                 {{"karpenter.kwok.sh", "KWOKNodeClass", "default"}, "c1", 1, true, 0, "{}"}}});
   story.list("NodePool", {events::NodePoolObserved{testing::pool_of("default")}});
   story.list_all();
   story.step();
@@ -18,7 +20,8 @@ void set_the_stage(Story& story) {
 void add_pods(Story& story, int count, std::int64_t cpu_millis = 500) {
   const model::PodShape shape = testing::shape_of(cpu_millis);
   story.fact(events::ShapeRecorded{model::hash_of(shape), shape});
-  for (int i = 0; i < count; ++i) story.fact(events::PodObserved{testing::pending_pod("pod-" + std::to_string(i), shape)});
+  for (int i = 0; i < count; ++i)
+    story.fact(events::PodObserved{testing::pending_pod("pod-" + std::to_string(i), shape)});
   story.step();
 }
 
@@ -53,7 +56,8 @@ TEST(Engine, PendingPodsBecomeOneClaimAfterTheBatchWindow) {
   ASSERT_EQ(created.size(), 1u);
   const auto& claim = std::get<model::CreateNodeClaim>(created[0].spec).claim;
   EXPECT_EQ(claim.name, model::claim_name_for(claim.pool, created[0].id));
-  EXPECT_EQ(model::label_value(claim.annotations, model::kCommandIdAnnotation), to_string(created[0].id));
+  EXPECT_EQ(model::label_value(claim.annotations, model::kCommandIdAnnotation),
+            to_string(created[0].id));
   EXPECT_EQ(story.state().pods().expected_on_claim(claim.name.str()).size(), 3u);
   story.step(5000);
   EXPECT_TRUE(story.take<model::CreateNodeClaim>().empty()) << "covered pods ask for nothing more";
@@ -97,7 +101,8 @@ TEST(Engine, ACrashMakesOpenCommandsUnclearAndTheSameOrderGoesOut) {
   story.step(2000);
   const auto again = story.take<model::Launch>();
   ASSERT_EQ(again.size(), 1u);
-  EXPECT_EQ(std::get<model::Launch>(again[0].spec).token, std::get<model::Launch>(launches[0].spec).token);
+  EXPECT_EQ(std::get<model::Launch>(again[0].spec).token,
+            std::get<model::Launch>(launches[0].spec).token);
   EXPECT_FALSE(verified(log).difference);
 }
 
@@ -113,13 +118,15 @@ TEST(Engine, ARelistOfKnownThingsCostsNoLog) {
   story.step();
   const model::Position before = log.end();
   for (int i = 0; i < 3; ++i) {
-    story.list("Pod", {events::ShapeRecorded{model::hash_of(shape), shape}, events::PodObserved{bound}});
+    story.list("Pod",
+               {events::ShapeRecorded{model::hash_of(shape), shape}, events::PodObserved{bound}});
     story.step();
   }
   EXPECT_EQ(log.end(), before);
   story.list("Pod", {});
   story.step();
-  EXPECT_EQ(story.state().pods().size(), 0u) << "a closed list that does not name it tells that it is gone";
+  EXPECT_EQ(story.state().pods().size(), 0u)
+      << "a closed list that does not name it tells that it is gone";
 }
 
 TEST(Engine, ARedeliveredInterruptionIsAcknowledgedAndNotLoggedAgain) {
@@ -129,11 +136,14 @@ TEST(Engine, ARedeliveredInterruptionIsAcknowledgedAndNotLoggedAgain) {
   EngineOptions options;
   Engine engine(log, nullptr, *providers::find_provider("kwok"), options);
   ASSERT_TRUE(engine.recover(base::LogTime(story.now()), base::WallTime(0)));
-  const model::Interruption message{model::MessageId("m1"), model::InterruptionKind::kSpotInterruption, model::ProviderId("kwok://x"), 1, 1};
+  const model::Interruption message{model::MessageId("m1"),
+                                    model::InterruptionKind::kSpotInterruption,
+                                    model::ProviderId("kwok://x"), 1, 1};
   std::uint64_t facts = 0;
   for (int delivery = 0; delivery < 2; ++delivery) {
     auto round = engine.step(base::LogTime(story.now() + delivery), base::WallTime(0),
-                             {{events::InterruptionReceived{message}, base::WallTime(0), "receipt-" + std::to_string(delivery)}});
+                             {{events::InterruptionReceived{message}, base::WallTime(0),
+                               "receipt-" + std::to_string(delivery)}});
     ASSERT_TRUE(round);
     ASSERT_EQ(round->to_acknowledge.size(), 1u);
     facts += round->facts;
@@ -155,8 +165,10 @@ TEST(Verify, AnAlteredADroppedAndAnAddedEventAreFoundAndTheRoundIsNamed) {
     auto event = (*cursor)->next();
     ASSERT_TRUE(event);
     if (!*event) break;
-    records.push_back({(*event)->envelope.log_time, (*event)->envelope.wall_time, (*event)->envelope.causation, (*event)->envelope.correlation,
-                       (*event)->envelope.type, std::string((*event)->envelope.stream), std::string((*event)->payload)});
+    records.push_back({(*event)->envelope.log_time, (*event)->envelope.wall_time,
+                       (*event)->envelope.causation, (*event)->envelope.correlation,
+                       (*event)->envelope.type, std::string((*event)->envelope.stream),
+                       std::string((*event)->payload)});
   }
   const auto verify_copy = [&](std::vector<events::Record> changed) {
     events::MemoryLog copy(model::LogId("log"));
@@ -165,7 +177,9 @@ TEST(Verify, AnAlteredADroppedAndAnAddedEventAreFoundAndTheRoundIsNamed) {
     return verified(copy);
   };
   EXPECT_FALSE(verify_copy(records).difference) << "the copy itself is no difference";
-  const auto pod = std::find_if(records.begin(), records.end(), [](const auto& r) { return r.type == events::EventType::kPodObserved; });
+  const auto pod = std::find_if(records.begin(), records.end(), [](const auto& r) {
+    return r.type == events::EventType::kPodObserved;
+  });
   ASSERT_NE(pod, records.end());
   auto altered = records;
   auto body = std::get<events::PodObserved>(events::decode_payload(pod->type, pod->payload));
@@ -174,11 +188,14 @@ TEST(Verify, AnAlteredADroppedAndAnAddedEventAreFoundAndTheRoundIsNamed) {
   auto dropped = records;
   dropped.erase(dropped.begin() + (pod - records.begin()));
   auto decision_altered = records;
-  const auto create = std::find_if(records.begin(), records.end(), [](const auto& r) { return r.type == events::EventType::kNodeClaimCreateRequested; });
+  const auto create = std::find_if(records.begin(), records.end(), [](const auto& r) {
+    return r.type == events::EventType::kNodeClaimCreateRequested;
+  });
   ASSERT_NE(create, records.end());
   auto command = std::get<model::Command>(events::decode_payload(create->type, create->payload));
   command.reason = "because";
-  decision_altered[static_cast<std::size_t>(create - records.begin())].payload = events::encode_payload(command);
+  decision_altered[static_cast<std::size_t>(create - records.begin())].payload =
+      events::encode_payload(command);
   for (const auto& changed : {altered, dropped, decision_altered}) {
     const auto report = verify_copy(changed);
     ASSERT_TRUE(report.difference);
@@ -219,7 +236,8 @@ TEST(Engine, SnapshotAndTailFoldToTheSameState) {
   ASSERT_TRUE(loaded.load(half.save()));
   EXPECT_EQ(loaded.digest(), half.digest());
   for (projections::ClusterState* state : {&half, &loaded})
-    ASSERT_TRUE(walk(log, state->next_position(), *state, [](const auto&, const auto&) { return true; }));
+    ASSERT_TRUE(
+        walk(log, state->next_position(), *state, [](const auto&, const auto&) { return true; }));
   EXPECT_EQ(loaded.digest(), half.digest());
   EXPECT_EQ(loaded.digest(), story.state().digest());
   const std::string bytes = half.save();

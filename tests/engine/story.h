@@ -1,5 +1,5 @@
-// A hand-driven engine on a memory log: tests put facts in, step the time, and look at what it decided. Answers to commands
-// are given by the test, so every order of things can be told.
+// A hand-driven engine on a memory log: tests put facts in, step the time, and look at what it
+// decided. Answers to commands are given by the test, so every order of things can be told.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -69,7 +69,8 @@ class Story {
   void fact(events::Body body) { facts_.push_back({std::move(body), base::WallTime(now_), ""}); }
   Round step(std::int64_t millis = 100) {
     now_ += millis;
-    auto round = engine_->step(base::LogTime(now_), base::WallTime(now_), std::exchange(facts_, {}));
+    auto round =
+        engine_->step(base::LogTime(now_), base::WallTime(now_), std::exchange(facts_, {}));
     EXPECT_TRUE(round) << round.error().message;
     for (const auto& command : round->to_dispatch) sent_.push_back(command);
     return *round;
@@ -85,7 +86,8 @@ class Story {
     });
     return taken;
   }
-  void answer(const ports::IssuedCommand& command, model::OutcomeKind kind, std::vector<model::Instance> instances = {},
+  void answer(const ports::IssuedCommand& command, model::OutcomeKind kind,
+              std::vector<model::Instance> instances = {},
               model::RefusalCode code = model::RefusalCode::kNone) {
     model::Outcome outcome;
     outcome.command = command.id.position;
@@ -106,10 +108,12 @@ class Story {
   std::int64_t now_ = 1'800'000'000'000;
 };
 
-inline model::Instance instance_for(const model::Launch& launch, std::size_t item, const model::CommandId& id) {
+inline model::Instance instance_for(const model::Launch& launch, std::size_t item,
+                                    const model::CommandId& id) {
   const model::LaunchItem& claim = launch.items[item];
   model::Instance instance;
-  instance.provider_id = model::ProviderId("kwok://" + claim.name.str() + "-" + std::to_string(claim.attempt));
+  instance.provider_id =
+      model::ProviderId("kwok://" + claim.name.str() + "-" + std::to_string(claim.attempt));
   instance.claim = claim.claim;
   instance.attempt = claim.attempt;
   instance.command_tag = to_string(id);

@@ -17,6 +17,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+os.environ.update(CCACHE_BASEDIR=str(ROOT), CCACHE_NOHASHDIR="true")  # one cache for every checkout
 PROGRAM_SECONDS_MAX = {"release": 900, "dev": 1800, "tsan": 1800}  # for one test program
 BUILD_SECONDS_MAX = 3000
 STORY_SECONDS_MAX = 1800

@@ -1,0 +1,134 @@
+// The fold of what clouds tell: catalogues and prices, instances, interruptions.
+#include <algorithm>
+
+#include "projections/apply.h"
+
+namespace karst::projections {
+
+void Apply::operator()(const events::CatalogueObserved& e) const {
+  s.catalogues_.edit(e.catalogue.provider, [&](CatalogueRow& row) {
+    row.catalogue = e.catalogue;
+    row.position = at.position;
+  });
+}
+
+void Apply::operator()(const events::PricesObserved& e) const {
+  s.catalogues_.edit_if(e.update.provider, [&](CatalogueRow& row) {
+    for (const model::Offer& price : e.update.prices)
+      for (model::InstanceType& type : row.catalogue.types) {
+        if (type.name != price.instance_type) continue;
+        for (model::Offering& offering : type.offerings)
+          if (offering.zone == price.zone && offering.capacity_type == price.capacity_type)
+            offering.price_nanos_per_hour = price.price_nanos_per_hour;
+      }
+    row.position = at.position;
+  });
+}
+
+void Apply::operator()(const events::InterruptionReceived& e) const {
+  const model::Interruption& message = e.interruption;
+  const bool matched = s.claim_by_provider_id(message.provider_id) != nullptr;
+  s.interruptions_.edit(message.message, [&](InterruptionRow& row) {
+    row.interruption = message;
+    row.position = at.position;
+    row.received_at = now;
+    row.matched = matched;
+  });
+  s.messages_by_position_[at.position] = message.message;
+  if (!matched) s.unmatched_[message.provider_id].push_back(message.message);
+  while (s.messages_by_position_.size() > kMessagesRemembered)
+    forget_message(s.messages_by_position_.begin()->first);
+  if (const ClaimRow* claim = s.claim_by_provider_id(message.provider_id))
+    interrupt(claim->claim.name, message);
+}
+
+void Apply::forget_message(Position position) const {
+  const model::MessageId message = s.messages_by_position_.at(position);
+  s.messages_by_position_.erase(position);
+  if (const InterruptionRow* row = s.interruptions_.find(message)) {
+    const auto waiting = s.unmatched_.find(row->interruption.provider_id);
+    if (waiting != s.unmatched_.end()) {
+      std::erase(waiting->second, message);
+      if (waiting->second.empty()) s.unmatched_.erase(waiting);
+    }
+  }
+  s.interruptions_.erase(message);
+}
+
+void Apply::interrupt(model::ClaimName name, const model::Interruption& message) const {
+  const InterruptionRow* logged = s.interruptions_.find(message.message);
+  if (message.kind == model::InterruptionKind::kOther ||
+      message.kind == model::InterruptionKind::kRebalanceRecommendation)
+    return;
+  s.edit_claim(name, [&](ClaimRow& row) {
+    if (row.interrupted_at.value() == 0) {
+      row.interrupted_at = now;
+      row.interruption_kind = message.kind;
+      row.interruption = logged == nullptr ? at.position : logged->position;
+    }
+    if (row.deadline_millis == 0 ||
+        (message.deadline_millis != 0 && message.deadline_millis < row.deadline_millis))
+      row.deadline_millis = message.deadline_millis;
+  });
+}
+
+void Apply::operator()(const events::InstanceObserved& e) const {
+  observe_instance(e.instance, true);
+}
+
+void Apply::observe_instance(const model::Instance& instance, bool listed) const {
+  if (instance.state == model::InstanceState::kTerminated) {
+    instance_gone(instance.provider_id);
+    return;
+  }
+  s.instances_.edit(instance.provider_id, [&](InstanceRow& row) {
+    if (row.seen_at.value() == 0) row.seen_at = now;
+    row.instance = instance;
+    row.position = at.position;
+    row.listed = row.listed || listed;
+    row.missing = false;
+  });
+  s.instances_by_claim_[instance.claim].insert(instance.provider_id);
+  s.index_instance(instance.provider_id);
+  const ClaimRow* claim = s.claim_by_uid(instance.claim);
+  if (claim == nullptr || claim->launched() ||
+      instance.state == model::InstanceState::kShuttingDown)
+    return;
+  // Only the attempt that is under way or unclear may claim its instance; a refused one that shows
+  // up late is an orphan.
+  if (claim->launch_refused || claim->attempts != instance.attempt) return;
+  launched(claim->claim.name, instance);
+}
+
+void Apply::operator()(const events::InstanceGone& e) const {
+  s.instances_.edit_if(e.provider_id, [](InstanceRow& row) { row.missing = true; });
+  s.index_instance(e.provider_id);
+}
+
+void Apply::instance_found(const model::ProviderId& id) const {
+  s.instances_.edit_if(id, [&](InstanceRow& row) { row.found_at = now; });
+  if (const ClaimRow* claim = s.claim_by_provider_id(id))
+    s.edit_claim(model::ClaimName(claim->claim.name), [&](ClaimRow& row) { row.found_at = now; });
+}
+
+void Apply::instance_gone(const model::ProviderId& id) const {
+  if (const InstanceRow* row = s.instances_.find(id)) {
+    const auto siblings = s.instances_by_claim_.find(row->instance.claim);
+    if (siblings != s.instances_by_claim_.end()) {
+      siblings->second.erase(id);
+      if (siblings->second.empty()) s.instances_by_claim_.erase(siblings);
+    }
+  }
+  s.instances_.erase(id);
+  s.index_instance(id);
+  forget_subject("instance/" + id.str());
+  if (const NodeRow* node = s.node_by_provider_id(id))
+    s.nodes_.edit(model::NodeName(node->node.name),
+                  [&](NodeRow& row) { row.machine_gone_at = now; });
+  if (const ClaimRow* claim = s.claim_by_provider_id(id))
+    s.edit_claim(model::ClaimName(claim->claim.name), [&](ClaimRow& row) {
+      if (row.gone_at.value() == 0) row.gone_at = now;
+    });
+}
+
+}  // namespace karst::projections
