@@ -73,7 +73,7 @@ double karst_seconds(const std::string& folder, const Input& input, events::Dura
 
 double plain_seconds(const std::string& folder, const Input& input, bool sync) {
   std::filesystem::remove_all(folder);
-  rocksdb::DBOptions options = events::database_options(events::Recovery::kTornTail, false);
+  rocksdb::DBOptions options = events::database_options(events::Recovery::kTornTail);
   options.create_if_missing = true;
   options.create_missing_column_families = true;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;

@@ -132,12 +132,12 @@ base::Result<std::unique_ptr<RocksDb>> RocksDb::open(const std::string& path, Re
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const rocksdb::Status status =
-      rocksdb::DB::Open(database_options(recovery, false), path, families(), &handles, &db);
+      rocksdb::DB::Open(database_options(recovery), path, families(), &handles, &db);
   return opened(status, db, std::move(handles));
 }
 
 base::Result<std::unique_ptr<RocksDb>> RocksDb::create(const std::string& path) {
-  rocksdb::DBOptions options = database_options(Recovery::kTornTail, false);
+  rocksdb::DBOptions options = database_options(Recovery::kTornTail);
   options.create_if_missing = true;
   options.create_missing_column_families = true;
   rocksdb::DB* db = nullptr;
@@ -150,14 +150,14 @@ base::Result<std::unique_ptr<RocksDb>> RocksDb::open_read_only(const std::string
                                                                Recovery recovery) {
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  const rocksdb::Status status = rocksdb::DB::OpenForReadOnly(database_options(recovery, true),
-                                                              path, families(), &handles, &db);
+  const rocksdb::Status status =
+      rocksdb::DB::OpenForReadOnly(database_options(recovery), path, families(), &handles, &db);
   return opened(status, db, std::move(handles));
 }
 
 base::Result<std::unique_ptr<RocksDb>> RocksDb::open_secondary(const std::string& path,
                                                                const std::string& scratch) {
-  rocksdb::DBOptions options = database_options(Recovery::kTornTail, true);
+  rocksdb::DBOptions options = database_options(Recovery::kTornTail);
   options.max_open_files = -1;  // files that the writer deletes stay readable
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;

@@ -187,8 +187,7 @@ std::shared_ptr<RocksDb> RocksLog::db() const {
   return db_;
 }
 
-// After a full disk. RocksDB can resume by itself, but aborts on the way when its write-ahead log
-// was hit; a fresh opening is the path that every start takes.
+// After a full disk: a fresh opening is the path that every start takes.
 base::Status RocksLog::reopen() {
   std::error_code code;
   const std::filesystem::space_info space = std::filesystem::space(path_, code);

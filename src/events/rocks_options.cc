@@ -11,15 +11,16 @@ namespace {
 
 constexpr std::size_t kMebibyte = 1 << 20;
 
-// RocksDB writes a diary into the folder; a look without a trace must not.
+// RocksDB's diary (the file LOG) is not kept: a write of it that hits a full disk makes the next
+// one abort the process.
 class NoLogger final : public rocksdb::Logger {
  public:
   using rocksdb::Logger::Logv;
   void Logv(const char*, va_list) override {}
 };
 
-// After a full disk RocksDB would try to go on by itself, on its own thread, and aborts when its
-// write-ahead log was hit. The log opens it again instead.
+// After a full disk RocksDB would go on by itself, on its own thread, at a moment that nobody
+// knows. The log opens it again instead, when the engine appends.
 class NoRecovery final : public rocksdb::EventListener {
  public:
   void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status error,
@@ -61,7 +62,7 @@ rocksdb::ColumnFamilyOptions family_options(const std::shared_ptr<rocksdb::Cache
 
 }  // namespace
 
-rocksdb::DBOptions database_options(Recovery recovery, bool quiet) {
+rocksdb::DBOptions database_options(Recovery recovery) {
   rocksdb::DBOptions options;
   options.create_if_missing = false;  // a lost file must not pass for a new log
   options.paranoid_checks = true;
@@ -72,14 +73,12 @@ rocksdb::DBOptions database_options(Recovery recovery, bool quiet) {
   options.max_total_wal_size = 16 * kMebibyte;
   options.max_open_files = 64;  // each open file holds memory
   options.max_background_jobs = 2;
-  options.keep_log_file_num = 3;
-  options.max_log_file_size = kMebibyte;
   options.max_manifest_file_size = 4 * kMebibyte;
   options.bytes_per_sync = kMebibyte;
   options.stats_dump_period_sec = 0;
   options.avoid_flush_during_shutdown = true;  // closing must work on a full disk
   options.listeners = {std::make_shared<NoRecovery>()};
-  if (quiet) options.info_log = std::make_shared<NoLogger>();
+  options.info_log = std::make_shared<NoLogger>();
   return options;
 }
 

@@ -13,7 +13,7 @@ struct DBOptions;
 
 namespace karst::events {
 
-rocksdb::DBOptions database_options(Recovery recovery, bool quiet);
+rocksdb::DBOptions database_options(Recovery recovery);
 
 // The default family, which RocksDB demands, then those of Family in their order.
 std::vector<rocksdb::ColumnFamilyDescriptor> families();
