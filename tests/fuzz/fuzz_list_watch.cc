@@ -58,7 +58,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::size_t at = 0;
   while (at + 2 < size) {
     const int choice = data[at++];
-    const std::size_t length = std::min<std::size_t>(data[at++] * 4u, size - at);
+    const std::size_t wanted = data[at++] * std::size_t{4};
+    const std::size_t length = std::min(wanted, size - at);
     const std::string_view bytes = all.substr(at, length);
     at += length;
     static constexpr int kStatuses[] = {200, 200, 200, 410, 500, 403, 0, 429};
