@@ -153,6 +153,15 @@ scale_up() {
   echo "# $(count nodes) nodes for 50 pods"
 }
 
+# A person deletes a claim under running pods: they are evicted, and run again elsewhere.
+drain_one() {
+  echo "# one claim is deleted by hand"
+  local claim; claim=$(k get nodeclaims -l karpenter.sh/nodepool=batch -o json | jq -r '.items[0].metadata.name')
+  check "a claim is deleted" k delete nodeclaim "$claim" --wait=false
+  await "the claim $claim is gone" 90 none_left nodeclaim "$claim"
+  await "50 pods run on nodes again" 120 bound_and_running
+}
+
 scale_down() {
   echo "# down to nothing"
   kill_karst "while it is at rest"
@@ -187,6 +196,7 @@ main() {
   trap 'exit 130' INT TERM
   begin
   scale_up
+  drain_one
   scale_down
   judge
 }
