@@ -44,7 +44,7 @@ std::string stored_bytes(const events::Event& event) {
 base::Status export_lines(const events::EventLog& log) {
   auto cursor = log.read(model::Position(1));
   if (!cursor) return base::fail(cursor.error());
-  Progress progress("exporting", log.end().value());
+  Progress progress("exporting", log.end().value(), Meanwhile::kData);
   for (;;) {
     auto event = (*cursor)->next();
     if (!event) return base::fail(event.error());

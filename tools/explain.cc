@@ -225,7 +225,7 @@ base::Result<Subject> subject_of(const events::EventLog& log, const std::string&
 base::Status read_story(const events::EventLog& log, Subject& subject) {
   auto cursor = log.read(model::Position(1));
   if (!cursor) return base::fail(cursor.error());
-  Progress progress("reading the log", log.end().value());
+  Progress progress("reading the log", log.end().value(), Meanwhile::kSilence);
   for (;;) {
     auto event = (*cursor)->next();
     if (!event) return base::fail(event.error());

@@ -44,7 +44,7 @@ base::Status count_types(const events::EventLog& log, std::map<events::EventType
                          Json& summary) {
   auto cursor = log.read(model::Position(1));
   if (!cursor) return base::fail(cursor.error());
-  Progress progress("reading the log", log.end().value());
+  Progress progress("reading the log", log.end().value(), Meanwhile::kSilence);
   std::int64_t first = 0, last = 0;
   std::uint64_t bytes = 0;
   for (;;) {
@@ -101,7 +101,7 @@ int log_stat(const LogOptions& options) {
 int log_dump(const LogOptions& options) {
   auto log = open_for_reading(options.data);
   if (!log) return report(log.error());
-  Progress progress("dumping", (*log)->end().value());
+  Progress progress("dumping", (*log)->end().value(), Meanwhile::kData);
   auto end = print_events(**log, model::Position(std::max<std::uint64_t>(1, options.from)),
                           Format::kJson, &progress);
   return end ? kExitDone : report(end.error());

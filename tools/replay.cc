@@ -52,7 +52,9 @@ bool wait_for_enter() {
 class Telling {
  public:
   Telling(bool step, std::uint64_t end)
-      : step_(step), story_(color_wanted(STDOUT_FILENO)), progress_("folding", end) {}
+      : step_(step),
+        story_(color_wanted(STDOUT_FILENO)),
+        progress_("folding", end, Meanwhile::kData) {}
 
   bool visit(const events::Event& event, const projections::ClusterState& state) {
     watcher_.see(event, state, happenings_);

@@ -8,6 +8,7 @@
 #include "daemon/stop_signal.h"
 #include "daemon/store.h"
 #include "daemon/system_clock.h"
+#include "kube/access.h"
 #include "tools/talk.h"
 
 namespace karst::tools {
@@ -33,9 +34,10 @@ base::Status run_embedded(daemon::Store& store, const RunOptions& options) {
   return daemon::run_embedded(store, settings);
 }
 
-base::Status run_cluster(daemon::Store& store, const RunOptions& options) {
+base::Status run_cluster(daemon::Store& store, const RunOptions& options,
+                         kube::ServerAccess access) {
   daemon::ClusterSettings settings;
-  settings.kubeconfig = options.kubeconfig;
+  settings.access = std::move(access);
   settings.cloud = options.cloud;
   settings.listen = options.listen;
   settings.cluster_uid = options.cluster_uid;
@@ -46,11 +48,18 @@ base::Status run_cluster(daemon::Store& store, const RunOptions& options) {
 
 int run(const RunOptions& options) {
   daemon::block_stop_signals();
+  // What can be wrong with the arguments is said before a folder is made.
+  base::Result<kube::ServerAccess> access{kube::ServerAccess{}};
+  if (!options.embedded) {
+    access = options.kubeconfig.empty() ? kube::in_cluster_access()
+                                        : kube::read_kubeconfig(options.kubeconfig);
+  }
+  if (!access) return report(access.error());
   const daemon::SystemClock clock;
   auto store = daemon::open_store(options.data, clock);
   if (!store) return report(store.error());
-  const base::Status status =
-      options.embedded ? run_embedded(*store, options) : run_cluster(*store, options);
+  const base::Status status = options.embedded ? run_embedded(*store, options)
+                                               : run_cluster(*store, options, std::move(*access));
   return status ? kExitDone : report(status.error());
 }
 

@@ -148,8 +148,11 @@ void print_value(const Json& value, Format format) {
   }
 }
 
-Progress::Progress(std::string what, std::uint64_t all)
-    : what_(std::move(what)), all_(all), terminal_(isatty(STDERR_FILENO) == 1) {}
+Progress::Progress(std::string what, std::uint64_t all, Meanwhile meanwhile)
+    : what_(std::move(what)),
+      all_(all),
+      terminal_(isatty(STDERR_FILENO) == 1 &&
+                (meanwhile == Meanwhile::kSilence || isatty(STDOUT_FILENO) != 1)) {}
 
 Progress::~Progress() {
   if (terminal_ && shown_ != UINT64_MAX) fmt::print(stderr, "\r\x1b[K");

@@ -41,10 +41,12 @@ std::string to_yaml(const Json& value);
 // Writes to stdout; false when nobody reads any more.
 bool print_line(std::string_view line);
 
-// "WHAT 12%" on stderr whenever the per cent change, and nothing unless stderr is a terminal.
+// "WHAT 12%" on stderr whenever the per cent change, and nothing unless stderr is a terminal;
+// nothing either where lines of data go to that terminal meanwhile.
+enum class Meanwhile { kSilence, kData };
 class Progress {
  public:
-  Progress(std::string what, std::uint64_t all);
+  Progress(std::string what, std::uint64_t all, Meanwhile meanwhile);
   ~Progress();
   void at(std::uint64_t done);
 

@@ -47,12 +47,9 @@ base::Status run_cluster(Store& store, const ClusterSettings& settings) {
   const providers::Provider* provider = providers::find_provider(settings.cloud);
   if (provider == nullptr)
     return base::fail(base::Kind::kInvalid, "--cloud " + settings.cloud + ": this build has none");
-  auto access = settings.kubeconfig.empty() ? kube::in_cluster_access()
-                                            : kube::read_kubeconfig(settings.kubeconfig);
-  if (!access) return base::fail(access.error());
-
   const std::string user_agent = "karst/" + build_version();
-  Way watches(*access, user_agent), writes(*access, user_agent), machines(*access, user_agent);
+  Way watches(settings.access, user_agent), writes(settings.access, user_agent),
+      machines(settings.access, user_agent);
   std::string cluster_uid = settings.cluster_uid;
   if (cluster_uid.empty()) {
     auto identity = kube::read_cluster_identity(writes.client);

@@ -6,17 +6,18 @@
 
 #include "base/result.h"
 #include "daemon/store.h"
+#include "kube/access.h"
 
 namespace karst::daemon {
 
 struct ClusterSettings {
-  std::string kubeconfig;   // empty: the cluster that this process runs in
-  std::string cloud;        // kwok
-  std::string listen;       // HOST:PORT of health and metrics
-  std::string cluster_uid;  // empty: uid of the namespace kube-system
+  kube::ServerAccess access;  // how to reach the API server
+  std::string cloud;          // kwok
+  std::string listen;         // HOST:PORT of health and metrics
+  std::string cluster_uid;    // empty: uid of the namespace kube-system
 };
 
-// Until a stop signal. Call block_stop_signals() first. Errors: kInvalid for the kubeconfig, those
+// Until a stop signal. Call block_stop_signals() first. Errors: those
 // of the API server's first answer, kTaken for the address, those of the log.
 base::Status run_cluster(Store& store, const ClusterSettings& settings);
 

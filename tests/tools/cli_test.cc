@@ -92,6 +92,14 @@ TEST(CommandLine, ADataFolderWithoutALogIsBadInput) {
   EXPECT_FALSE(std::filesystem::exists(folder / "nothing")) << "readers make nothing";
 }
 
+TEST(CommandLine, AWrongKubeconfigMakesNoFolder) {
+  const TempFolder folder;
+  const Ended ended = karst({"run", "--data", folder / "data", "--kubeconfig", folder / "nothing"});
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  EXPECT_NE(ended.err.find(folder / "nothing"), std::string::npos) << ended.err;
+  EXPECT_FALSE(std::filesystem::exists(folder / "data"));
+}
+
 TEST(CommandLine, ATakenFolderNamesItsHolder) {
   const TempFolder folder;
   const std::string data = folder / "data";
