@@ -184,6 +184,9 @@ void Runner::crash(const char* why) {
     told_until_ = std::min(told_until_, log_->durable_end());
   }
   restart_at_ = world_.now() + world_.faults().rng().between(100, 30'000);
+  // A chosen crash near the end still gets its time to heal.
+  if (options_.crash.where != CrashPoint::Where::kNone)
+    end_ = std::max(end_, restart_at_ + 2 * base::kMillisPerMinute + kQuietMillis);
 }
 
 std::int64_t Runner::next_time() const {
