@@ -107,6 +107,7 @@ base::Status Daemon::round(std::vector<ports::Fact> facts) {
     if (stopping_) return {};
     round = engine_.step(log_now(), parts_.clock->wall(), {});
   }
+  failures_in_a_row_ = 0;
   if (std::exchange(disk_full_, false))
     parts_.notices->alarm(parts_.clock->wall(), "the log has space again and goes on");
   wake_at_ = round->wake_at;
@@ -125,7 +126,8 @@ base::Status Daemon::wait_for_space(base::Error error) {
   ++counters_.failed_appends;
   const bool released = parts_.release_ballast && !std::exchange(ballast_released_, true);
   if (released) parts_.release_ballast();
-  if (!std::exchange(disk_full_, true) || released) {
+  disk_full_ = true;
+  if (++failures_in_a_row_ == 1 || (failures_in_a_row_ == 2 && !released)) {
     parts_.notices->alarm(
         parts_.clock->wall(),
         error.message + (released

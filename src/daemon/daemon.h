@@ -114,6 +114,7 @@ class Daemon {
   bool recovered_ = false;
   bool disk_full_ = false;
   bool ballast_released_ = false;
+  int failures_in_a_row_ = 0;  // of appends
   std::atomic<bool> stopping_{false};
   std::optional<std::int64_t> server_offset_millis_;
 };

@@ -20,12 +20,13 @@ void LogTimeline::anchor(base::WallTime date, std::int64_t monotonic_millis) {
 
 base::LogTime LogTimeline::now(std::int64_t monotonic_millis) {
   const std::int64_t elapsed = std::max<std::int64_t>(0, monotonic_millis - at_monotonic_millis_);
-  const std::int64_t truth = monotonic_millis + truth_offset_millis_;
-  if (log_millis_ <= truth) {
+  const std::int64_t truth = at_monotonic_millis_ + elapsed + truth_offset_millis_;
+  const std::int64_t half_speed = log_millis_ + elapsed / 2;
+  if (half_speed <= truth) {
     log_millis_ = truth;
     at_monotonic_millis_ += elapsed;
   } else {  // ahead: half speed; an odd millisecond waits for its other half
-    log_millis_ += elapsed / 2;
+    log_millis_ = half_speed;
     at_monotonic_millis_ += elapsed / 2 * 2;
   }
   return base::LogTime(log_millis_);
