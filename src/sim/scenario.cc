@@ -75,7 +75,7 @@ class Draw {
   void pools() {
     scenario_.pools.push_back(pool_named("default", 1000 * rng_.between(5, 60)));
     if (rng_.chance(3'000))
-      scenario_.pools[0].budgets[0].nodes = std::to_string(rng_.between(1, 5));
+      scenario_.pools[0].budgets[0].nodes = std::to_string(rng_.between(5, 10));
     if (rng_.chance(2'000)) scenario_.pools[0].requirements.clear();
     if (rng_.chance(4'000))
       scenario_.pools[0].startup_taints = {
