@@ -83,14 +83,19 @@ void FactObserver::offer(events::Body body) {
 
 void FactObserver::offer_shape(model::ShapeHash hash, const model::PodShape& shape) {
   if (shapes_sent_.size() >= kShapesSentMax) shapes_sent_.clear();
-  if (shapes_sent_.insert(hash).second) offer(events::ShapeRecorded{hash, shape});
+  if (listing_ && !shapes_sent_.insert(hash).second) return;
+  offer(events::ShapeRecorded{hash, shape});
 }
 
 void FactObserver::list_started() {
+  listing_ = true;
+  shapes_sent_.clear();
   offer(events::ListStarted{std::string(watched_kind_name(watched_.kind))});
 }
 
 void FactObserver::list_ended(const std::string& version) {
+  listing_ = false;
+  shapes_sent_.clear();
   offer(events::ListEnded{std::string(watched_kind_name(watched_.kind)), version});
   next_beat_millis_ = clock_.monotonic_millis() + kBeatMillis;
 }

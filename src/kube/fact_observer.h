@@ -55,6 +55,9 @@ class FactObserver final : public ListWatch::Observer {
   struct HashOf {
     std::size_t operator()(const model::ShapeHash& hash) const { return hash.low; }
   };
+  // Within a list a shape is sent once. Outside, every time: the state forgets a shape with its
+  // last pod.
+  bool listing_ = false;
   std::unordered_set<model::ShapeHash, HashOf> shapes_sent_;
   std::int64_t next_beat_millis_ = 0;  // monotonic
   bool stopped_ = false;

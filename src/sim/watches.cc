@@ -52,17 +52,17 @@ void Watches::lag(Kind kind, std::int64_t by_millis, std::int64_t lasting_millis
              " ms");
 }
 
-// The list is what is true now; its parts arrive later, and changes queue up behind them.
+// The list is what is true now; its parts arrive later, and changes queue up behind them. Its
+// beginning is told before it is asked for, so that nothing younger can be missing from it
+// unnoticed.
 void Watches::list(Kind kind) {
   std::vector<events::Body> bodies = api_.list(kind);
   Stream& listed = stream(kind);
   listed.live = true;
   const std::string name(kind_name(kind));
+  core_.emit(events::ListStarted{name});
   const auto middle = bodies.begin() + static_cast<std::ptrdiff_t>(bodies.size() / 2);
-  std::vector<events::Body> first{events::ListStarted{name}};
-  first.insert(first.end(), std::make_move_iterator(bodies.begin()),
-               std::make_move_iterator(middle));
-  deliver(kind, 0, std::move(first));
+  deliver(kind, 0, {std::make_move_iterator(bodies.begin()), std::make_move_iterator(middle)});
   std::vector<events::Body> second(std::make_move_iterator(middle),
                                    std::make_move_iterator(bodies.end()));
   second.push_back(events::ListEnded{name, std::to_string(++listed.version)});

@@ -79,6 +79,16 @@ TEST_F(KubeEdgeTest, AWatchBringsChangesGoneBeatsAndRefusals) {
   EXPECT_EQ(sink.all<events::SourceBeat>()[0].version, "9");
 }
 
+TEST_F(KubeEdgeTest, AShapeComesAgainWithTheNextPodThatHasIt) {
+  transport.answer(200, pods("5", pod("a", "3", "1")));
+  sink.facts.clear();
+  auto watch = transport.take();
+  EXPECT_TRUE(
+      watch.request.on_chunk(R"({"type":"DELETED","object":)" + pod("a", "6", "1") + "}\n"));
+  EXPECT_TRUE(watch.request.on_chunk(R"({"type":"ADDED","object":)" + pod("b", "7", "1") + "}\n"));
+  EXPECT_EQ(sink.names(), (std::vector<std::string>{"PodGone", "ShapeRecorded", "PodObserved"}));
+}
+
 TEST_F(KubeEdgeTest, ACutWatchGoesOnAndTroubleIsToldOnceEach) {
   transport.answer(403, R"({"kind":"Status","message":"pods is forbidden"})");
   ASSERT_EQ(notices.size(), 1u);
