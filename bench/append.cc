@@ -78,7 +78,9 @@ double plain_seconds(const std::string& folder, const Input& input, bool sync) {
   options.create_missing_column_families = true;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* db = nullptr;
-  if (!rocksdb::DB::Open(options, folder, events::families(), &handles, &db).ok()) std::abort();
+  if (!rocksdb::DB::Open(options, folder, events::families(events::Compactions::kOn), &handles, &db)
+           .ok())
+    std::abort();
   rocksdb::WriteOptions write;
   write.sync = sync;
   rocksdb::WriteBatch batch;

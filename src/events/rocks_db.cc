@@ -128,11 +128,12 @@ std::optional<model::Position> parse_position_key(std::string_view key) {
   return model::Position(value);
 }
 
-base::Result<std::unique_ptr<RocksDb>> RocksDb::open(const std::string& path, Recovery recovery) {
+base::Result<std::unique_ptr<RocksDb>> RocksDb::open(const std::string& path, Recovery recovery,
+                                                     Compactions compactions) {
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const rocksdb::Status status =
-      rocksdb::DB::Open(database_options(recovery), path, families(), &handles, &db);
+      rocksdb::DB::Open(database_options(recovery), path, families(compactions), &handles, &db);
   return opened(status, db, std::move(handles));
 }
 
@@ -142,7 +143,8 @@ base::Result<std::unique_ptr<RocksDb>> RocksDb::create(const std::string& path) 
   options.create_missing_column_families = true;
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  const rocksdb::Status status = rocksdb::DB::Open(options, path, families(), &handles, &db);
+  const rocksdb::Status status =
+      rocksdb::DB::Open(options, path, families(Compactions::kOn), &handles, &db);
   return opened(status, db, std::move(handles));
 }
 
@@ -150,8 +152,8 @@ base::Result<std::unique_ptr<RocksDb>> RocksDb::open_read_only(const std::string
                                                                Recovery recovery) {
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  const rocksdb::Status status =
-      rocksdb::DB::OpenForReadOnly(database_options(recovery), path, families(), &handles, &db);
+  const rocksdb::Status status = rocksdb::DB::OpenForReadOnly(
+      database_options(recovery), path, families(Compactions::kOn), &handles, &db);
   return opened(status, db, std::move(handles));
 }
 
@@ -161,8 +163,8 @@ base::Result<std::unique_ptr<RocksDb>> RocksDb::open_secondary(const std::string
   options.max_open_files = -1;  // files that the writer deletes stay readable
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  const rocksdb::Status status =
-      rocksdb::DB::OpenAsSecondary(options, path, scratch, families(), &handles, &db);
+  const rocksdb::Status status = rocksdb::DB::OpenAsSecondary(
+      options, path, scratch, families(Compactions::kOn), &handles, &db);
   return opened(status, db, std::move(handles));
 }
 

@@ -24,6 +24,10 @@ enum class Recovery {
   kUpToDamage,  // keep what is before the first damage
 };
 
+// Compactions rewrite tables and need room for that: on a full disk they would eat what the ballast
+// gave back.
+enum class Compactions { kOn, kOff };
+
 // 8 bytes, big-endian: the order of keys is the order of positions.
 struct PositionKey {
   explicit PositionKey(model::Position position) {
@@ -54,7 +58,8 @@ class RocksIterator {
 class RocksDb {
  public:
   // For the writer of a database that exists, or of one that begins here.
-  static base::Result<std::unique_ptr<RocksDb>> open(const std::string& path, Recovery recovery);
+  static base::Result<std::unique_ptr<RocksDb>> open(const std::string& path, Recovery recovery,
+                                                     Compactions compactions);
   static base::Result<std::unique_ptr<RocksDb>> create(const std::string& path);
   // To look without leaving a trace; nobody may write meanwhile.
   static base::Result<std::unique_ptr<RocksDb>> open_read_only(const std::string& path,

@@ -29,7 +29,7 @@ struct RocksLogOptions {
 struct OpenReport {
   bool created = false;
   std::optional<LogTailCut> cut;  // bytes above the high-water mark were bad and are gone: log this
-  bool ballast = true;            // false: no room for it
+  bool ballast = true;  // false: no room for it, or given back so that the log could be opened
 };
 
 class RocksLog final : public EventLog {
@@ -65,7 +65,9 @@ class RocksLog final : public EventLog {
 
  private:
   explicit RocksLog(std::string path) : path_(std::move(path)) {}
-  base::Status open_existing(const HighWaterMark& mark);
+  static base::Result<std::unique_ptr<RocksLog>> open_once(const RocksLogOptions& options,
+                                                           Compactions compactions);
+  base::Status open_existing(const HighWaterMark& mark, Compactions compactions);
   base::Status begin(base::WallTime now);
   base::Status read_identity(const HighWaterMark& mark);
   base::Status cut(model::Position from, model::Position last);

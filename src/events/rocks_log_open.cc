@@ -81,17 +81,31 @@ base::Result<Inspection> inspect(const std::string& folder, const HighWaterMark&
 }  // namespace
 
 base::Result<std::unique_ptr<RocksLog>> RocksLog::open(const RocksLogOptions& options) {
+  auto log = open_once(options, Compactions::kOn);
+  if (log) {
+    if (options.ballast_bytes > 0)
+      (*log)->report_.ballast = ensure_ballast(options.path, options.ballast_bytes);
+    return log;
+  }
+  if (log.error().kind != base::Kind::kFull) return log;
+  // The process before this one may have died on a full disk with the ballast still there.
+  events::release_ballast(options.path);
+  log = open_once(options, Compactions::kOff);
+  if (log) (*log)->report_.ballast = false;
+  return log;
+}
+
+base::Result<std::unique_ptr<RocksLog>> RocksLog::open_once(const RocksLogOptions& options,
+                                                            Compactions compactions) {
   std::unique_ptr<RocksLog> log(new RocksLog(options.path));
   KARST_TRY(log->lock_.take(options.path));
   const auto mark = HighWaterFile::read(mark_file(options.path));
   if (!mark) return base::fail(mark.error());
   if (*mark) {
-    KARST_TRY(log->open_existing(**mark));
+    KARST_TRY(log->open_existing(**mark, compactions));
   } else {
     KARST_TRY(log->begin(options.now));
   }
-  if (options.ballast_bytes > 0)
-    log->report_.ballast = ensure_ballast(options.path, options.ballast_bytes);
   return log;
 }
 
@@ -127,12 +141,12 @@ base::Status RocksLog::begin(base::WallTime now) {
   return {};
 }
 
-base::Status RocksLog::open_existing(const HighWaterMark& mark) {
+base::Status RocksLog::open_existing(const HighWaterMark& mark, Compactions compactions) {
   const base::Result<Inspection> found = inspect(path_, mark);
   if (!found) return base::fail(found.error());
-  auto db = RocksDb::open(path_, Recovery::kTornTail);
+  auto db = RocksDb::open(path_, Recovery::kTornTail, compactions);
   if (!db && db.error().kind == base::Kind::kCorrupt && !found->torn.empty())
-    db = RocksDb::open(path_, Recovery::kUpToDamage);
+    db = RocksDb::open(path_, Recovery::kUpToDamage, compactions);
   if (!db) return base::fail(cannot_open(path_, mark, db.error()));
   adopt(std::move(*db));
   KARST_TRY(read_identity(mark));
@@ -203,9 +217,9 @@ base::Status RocksLog::reopen() {
     }
     db_.reset();
   }
-  auto opened = RocksDb::open(path_, Recovery::kTornTail);
+  auto opened = RocksDb::open(path_, Recovery::kTornTail, Compactions::kOff);
   if (!opened && opened.error().kind == base::Kind::kCorrupt)
-    opened = RocksDb::open(path_, Recovery::kUpToDamage);
+    opened = RocksDb::open(path_, Recovery::kUpToDamage, Compactions::kOff);
   if (!opened) return base::fail(opened.error());
   adopt(std::move(*opened));
   const std::unique_ptr<RocksIterator> it = db_->iterate(Family::kEvents);

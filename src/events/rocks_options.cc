@@ -82,12 +82,16 @@ rocksdb::DBOptions database_options(Recovery recovery) {
   return options;
 }
 
-std::vector<rocksdb::ColumnFamilyDescriptor> families() {
+std::vector<rocksdb::ColumnFamilyDescriptor> families(Compactions compactions) {
   const std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(8 * kMebibyte);
-  return {{rocksdb::kDefaultColumnFamilyName, family_options(cache, kMebibyte)},
-          {"events", family_options(cache, 8 * kMebibyte)},
-          {"snapshots", family_options(cache, 4 * kMebibyte)},
-          {"meta", family_options(cache, kMebibyte)}};
+  std::vector<rocksdb::ColumnFamilyDescriptor> all = {
+      {rocksdb::kDefaultColumnFamilyName, family_options(cache, kMebibyte)},
+      {"events", family_options(cache, 8 * kMebibyte)},
+      {"snapshots", family_options(cache, 4 * kMebibyte)},
+      {"meta", family_options(cache, kMebibyte)}};
+  for (rocksdb::ColumnFamilyDescriptor& family : all)
+    family.options.disable_auto_compactions = compactions == Compactions::kOff;
+  return all;
 }
 
 }  // namespace karst::events

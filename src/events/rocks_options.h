@@ -16,6 +16,6 @@ namespace karst::events {
 rocksdb::DBOptions database_options(Recovery recovery);
 
 // The default family, which RocksDB demands, then those of Family in their order.
-std::vector<rocksdb::ColumnFamilyDescriptor> families();
+std::vector<rocksdb::ColumnFamilyDescriptor> families(Compactions compactions);
 
 }  // namespace karst::events

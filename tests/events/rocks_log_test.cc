@@ -263,20 +263,51 @@ int fill_disk_and_go_on(const std::string& disk, Durability durability) {
   return 0;
 }
 
-// As above, but the process dies while the disk is full.
+// As above, but the log is opened again while the disk is full and the ballast is there.
+int fill_disk_and_restart(const std::string& disk) {
+  RocksLogOptions options = options_for(disk + "/log");
+  options.ballast_bytes = kSmallBallast;
+  auto log = RocksLog::open(options);
+  EXPECT_TRUE(log && (*log)->open_report().ballast);
+  while (append_numbered(**log, 20, Durability::kSynced, 5000)) continue;
+  const std::uint64_t last = (*log)->end().value() - 1;
+  log->reset();
+  // Something else takes what is left.
+  std::ofstream rest(disk + "/rest", std::ios::binary);
+  while (rest << std::string(4096, 'x') && rest.flush()) continue;
+  const auto reopened = RocksLog::open(options);
+  if (!reopened) return ADD_FAILURE() << reopened.error().message, 1;
+  EXPECT_FALSE((*reopened)->open_report().ballast);
+  EXPECT_EQ(*read_all(**reopened), last);
+  const auto saved = append_numbered(**reopened, 3, Durability::kSynced);
+  EXPECT_TRUE(saved) << saved.error().message;
+  return 0;
+}
+
+// As above, but the process dies while the disk is full. Forks before RocksDB has any threads.
 int fill_disk_and_die(const std::string& disk) {
-  std::uint64_t acknowledged = 0;
-  {
+  int pipes[2];
+  if (pipe(pipes) != 0) return 1;
+  const pid_t child = fork();
+  if (child == 0) {
     auto log = RocksLog::open(options_for(disk + "/log"));
+    if (!log) _exit(1);
     while (append_numbered(**log, 20, Durability::kSynced, 5000)) continue;
-    acknowledged = (*log)->end().value() - 1;
-    log->release();  // never closed
+    const std::uint64_t last = (*log)->end().value() - 1;
+    _exit(write(pipes[1], &last, sizeof(last)) == sizeof(last) ? 0 : 1);
   }
-  // The dead process's lock is gone with it; here it is still ours, so look at a copy of its files.
+  close(pipes[1]);
+  std::uint64_t acknowledged = 0;
+  EXPECT_EQ(read(pipes[0], &acknowledged, sizeof(acknowledged)),
+            static_cast<ssize_t>(sizeof(acknowledged)));
+  int status = 0;
+  waitpid(child, &status, 0);
+  // Elsewhere, where there is room.
   const std::string copy = disk + "-copy";
   copy_folder(disk + "/log", copy);
   const auto log = RocksLog::open(options_for(copy));
   if (!log) return ADD_FAILURE() << log.error().message, 1;
+  EXPECT_GT(acknowledged, 100u);
   EXPECT_GE(*read_all(**log), acknowledged);
   return 0;
 }
@@ -294,7 +325,11 @@ template <class Function>
       umount2((folder / "disk").c_str(), MNT_DETACH);
     }
   }
-  fflush(stdout);
+  // Nobody listens to expectations here; what is said on stderr the test outside repeats.
+  const auto& result = *::testing::UnitTest::GetInstance()->current_test_info()->result();
+  for (int i = 0; i < result.total_part_count(); ++i)
+    fprintf(stderr, "line %d: %s\n", result.GetTestPartResult(i).line_number(),
+            result.GetTestPartResult(i).message());
   _exit(::testing::Test::HasFailure() ? 99 : code);
 }
 #define EXPECT_ON_SMALL_DISK(body)                                                               \
@@ -316,6 +351,9 @@ TEST(FullDisk, RefusesWholeBufferedBatchesAndGoesOnWhenTheBallastIsGone) {
 TEST(FullDisk, RefusesWholeSyncedBatchesAndGoesOnWhenTheBallastIsGone) {
   EXPECT_ON_SMALL_DISK(
       [](const std::string& disk) { return fill_disk_and_go_on(disk, Durability::kSynced); });
+}
+TEST(FullDisk, IsOpenedAgainAtThePriceOfTheBallast) {
+  EXPECT_ON_SMALL_DISK(fill_disk_and_restart);
 }
 TEST(FullDisk, KeepsWhatWasAcknowledgedWhenTheProcessDiesThere) {
   EXPECT_ON_SMALL_DISK(fill_disk_and_die);

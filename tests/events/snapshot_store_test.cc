@@ -75,7 +75,7 @@ TEST_F(SnapshotStoreTest, ADamagedOneIsPassedOver) {
   auto db = std::shared_ptr<RocksDb>();
   log_.reset();
   {
-    auto opened = RocksDb::open(folder_ / "log", Recovery::kTornTail);
+    auto opened = RocksDb::open(folder_ / "log", Recovery::kTornTail, Compactions::kOn);
     ASSERT_TRUE(opened) << opened.error().message;
     db = std::move(*opened);
     SnapshotStore store;
