@@ -114,7 +114,7 @@ class Draw {
           workload_named("job-" + std::to_string(i), random_shape(model::OwnerKind::kJob), {});
       job.run_millis = kSecond * rng_.between(20, 180);
       for (std::int64_t step = rng_.between(1, 3); step > 0; --step)
-        job.timeline.push_back({rng_.between(1, 20) * kMinute, rng_.between(1, 12)});
+        job.timeline.push_back({rng_.between(1, 15) * kMinute, rng_.between(1, 12)});
       std::sort(
           job.timeline.begin(), job.timeline.end(),
           [](const ReplicaStep& a, const ReplicaStep& b) { return a.at_millis < b.at_millis; });
