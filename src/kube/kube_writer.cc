@@ -167,30 +167,27 @@ void KubeWriter::run(const Command& command, const model::DeleteObject& spec) {
        });
 }
 
-void KubeWriter::run(const Command& command, const model::TaintNode& spec) {
+// Reads the node, makes the patch from what it shows, and sends it; nothing to change is done.
+template <class Spec, class MakePatch>
+void KubeWriter::patch_node(const Command& command, const Spec& spec, MakePatch make_patch) {
   send(command, call_to(http::Method::kGet, node_path(spec.node)),
-       [this, command, &spec](const auto& response) {
+       [this, command, &spec, make_patch](const auto& response) {
          if (!response.ok()) return finish(failed(*command, response, Asked::kRead));
          const json node = parse(response);
          if (uid_of(node) != spec.uid.str())
            return finish(refused(*command, RefusalCode::kGone, "another node has the name now"));
-         auto body = taint_patch(node, spec);
+         auto body = make_patch(node, spec);
          if (!body) return finish(done(*command));
          patch(command, node_path(spec.node), std::move(*body), kJsonPatch);
        });
 }
 
+void KubeWriter::run(const Command& command, const model::TaintNode& spec) {
+  patch_node(command, spec, taint_patch);
+}
+
 void KubeWriter::run(const Command& command, const model::SyncNode& spec) {
-  send(command, call_to(http::Method::kGet, node_path(spec.node)),
-       [this, command, &spec](const auto& response) {
-         if (!response.ok()) return finish(failed(*command, response, Asked::kRead));
-         const json node = parse(response);
-         if (uid_of(node) != spec.uid.str())
-           return finish(refused(*command, RefusalCode::kGone, "another node has the name now"));
-         auto body = sync_patch(node, spec);
-         if (!body) return finish(done(*command));
-         patch(command, node_path(spec.node), std::move(*body), kJsonPatch);
-       });
+  patch_node(command, spec, sync_patch);
 }
 
 void KubeWriter::run(const Command& command, const model::EvictPod& spec) {

@@ -30,6 +30,8 @@ class KubeWriter final : public ports::CommandPort {
 
   void run(const Command& command, const model::CreateNodeClaim& spec);
   void run(const Command& command, const model::DeleteObject& spec);
+  template <class Spec, class MakePatch>
+  void patch_node(const Command& command, const Spec& spec, MakePatch make_patch);
   void run(const Command& command, const model::TaintNode& spec);
   void run(const Command& command, const model::EvictPod& spec);
   void run(const Command& command, const model::SetFinalizer& spec);

@@ -91,8 +91,7 @@ bool due(const ClusterState& state, const Context& context, Plan& plan, const Cl
 
 namespace {
 
-// Candidates first, then the vacant claims that are due, as far as the budgets of their pools
-// allow.
+// Opens the removal of vacant claims that are due, as far as the budgets of their pools allow.
 void open_removals(const ClusterState& state, const Context& context, Plan& plan) {
   std::optional<std::map<model::PoolName, PoolCount>> counts;  // counted only when something is due
   for (const model::ClaimName& name : state.vacant()) {
