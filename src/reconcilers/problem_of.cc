@@ -245,8 +245,9 @@ Supply supply_of(const ClusterState& state, const Context& context) {
 scheduling::Problem problem_of(const ClusterState& state, const Context& context,
                                const Demand& demand, const Supply& supply) {
   scheduling::Problem problem;
-  std::vector<model::InstanceType> types = catalogue(state, context).types;
-  drop_exhausted(state, context, types);
+  std::vector<model::InstanceType> offered = catalogue(state, context).types;
+  drop_exhausted(state, context, offered);
+  const std::vector<scheduling::InstanceType> types = scheduling::instance_types_of(offered);
   for (const auto& [name, slot] : state.pools().slots()) {
     const model::NodePool& pool = slot.row.pool;
     const auto* node_class = state.node_classes().find(pool.node_class);

@@ -39,8 +39,9 @@ std::vector<model::Offer> offers_of(const PoolTable& pool, const Bits& mask,
     const TypeRow& type = pool.types()[priced.row];
     for (std::size_t bit = type.first_offer; bit < type.last_offer; ++bit) {
       if (!mask.test(bit)) continue;
-      const model::Offering& offering = pool.source(type, bit);
-      offers.push_back({pool.source(type).name, offering.zone, offering.capacity_type,
+      const Offering& offering = pool.source(type, bit);
+      offers.push_back({pool.source(type).name, std::string(value_of(offering, model::kZoneLabel)),
+                        std::string(value_of(offering, model::kCapacityTypeLabel)),
                         offering.price_nanos_per_hour});
     }
   }
@@ -72,7 +73,8 @@ NewClaim make_claim(const Problem& problem, const Columns& columns, const PoolTa
                     const ClaimRow& row, const std::vector<std::int64_t>& allowed) {
   std::vector<Priced> types = types_that_fit(pool, row, allowed);
   KARST_CHECK(!types.empty(), "a claim keeps a type that fits");
-  types.resize(std::min(types.size(), std::max<std::size_t>(problem.instance_types_max, 1)));
+  types.resize(
+      std::min(types.size(), std::max<std::size_t>(problem.options.instance_types_max, 1)));
   NewClaim claim;
   claim.pool = pool.pool();
   claim.requirements = claim_requirements(requirements);
@@ -147,7 +149,7 @@ model::Labels claim_labels(const Pool& pool, const NewClaim& claim) {
   model::Labels labels = pool_labels(pool.pool);
   std::set<std::string, std::less<>> left_out = model::well_known_labels();
   left_out.emplace(model::kHostnameLabel);
-  for (const model::InstanceType& type : pool.types)
+  for (const InstanceType& type : pool.types)
     for (const model::RequirementSpec& spec : type.requirements) left_out.insert(spec.key);
   const auto template_keys = model::Requirements(pool.pool.requirements);
   const auto narrowed = model::Requirements(claim.requirements);

@@ -7,13 +7,15 @@
 namespace karst::scheduling {
 namespace {
 
-bool offering_matches(const model::Offering& offering, const model::Requirements& requirements) {
+bool offering_matches(const Offering& offering, const model::Requirements& requirements) {
   const auto allows = [&](std::string_view key, const std::string& value) {
     const model::ValueSet* set = requirements.find(key);
     return set == nullptr || set->contains(value);
   };
-  return offering.available && allows(model::kZoneLabel, offering.zone) &&
-         allows(model::kCapacityTypeLabel, offering.capacity_type);
+  return offering.available &&
+         allows(model::kZoneLabel, std::string(value_of(offering, model::kZoneLabel))) &&
+         allows(model::kCapacityTypeLabel,
+                std::string(value_of(offering, model::kCapacityTypeLabel)));
 }
 
 // Zones and capacity types are judged offering by offering, so several values of those do no harm.
@@ -97,7 +99,7 @@ void PoolTable::read_limits() {
 
 void PoolTable::add_type(const Problem& problem, std::size_t type, const Columns& columns,
                          const model::Requirements& base, const RequirementTable& table) {
-  const model::InstanceType& source = source_->types[type];
+  const InstanceType& source = source_->types[type];
   TypeRow row;
   row.type = type;
   row.requirements = model::Requirements(source.requirements);

@@ -44,8 +44,8 @@ class PoolTable {
 
   std::size_t pool() const { return pool_; }  // index into Problem::pools
   const model::NodePool& spec() const { return source_->pool; }
-  const model::InstanceType& source(const TypeRow& type) const { return source_->types[type.type]; }
-  const model::Offering& source(const TypeRow& type, std::size_t bit) const {
+  const InstanceType& source(const TypeRow& type) const { return source_->types[type.type]; }
+  const Offering& source(const TypeRow& type, std::size_t bit) const {
     return source(type).offerings[offers_[bit].offering];
   }
   // Why this form cannot use the pool, which then has no types; empty: it can.

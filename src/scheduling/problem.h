@@ -1,10 +1,15 @@
-// The solver's input and output: a pure problem, a placement with reasons. Knows no events and no
-// cluster. Units: model/resources.h. Everything is referred to by index into the problem's vectors,
-// and every vector's order is part of the problem: the same problem always has the same answer.
+// The solver's input and output: a pure problem in; placements, new claims and reasons out. Knows
+// no events and no cluster. Units: model/resources.h; prices in nano-dollars per hour. Everything
+// is referred to by index into the problem's vectors; the same problem always has the same answer.
+// The problem is plain data, made by the caller and not changed by a solve; all label keys in it
+// are today's names (see Options::label_aliases).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,43 +21,130 @@
 
 namespace karst::scheduling {
 
-// Equal pods are one row with a count.
-struct PodGroup {
-  model::PodShape shape;
-  std::string namespace_name;
-  model::Labels labels;  // projected on the keys that any selector of the problem uses
-  std::int64_t count = 1;
+// Whether preferred terms, ScheduleAnyway spreads and PreferNoSchedule taints are demands until
+// they stand in the way, or (but for the taints) nothing at all.
+enum class PreferencePolicy { kRespect, kIgnore };
+// Whether a pool's minValues must be met, or are lowered to what there is.
+enum class MinValuesPolicy { kStrict, kBestEffort };
+// What reserved offerings mean. kOff: they are offerings like others. kStrict: a pod that could
+// use one waits until one is free. kFallback: it goes elsewhere when none is free.
+enum class ReservedMode { kOff, kStrict, kFallback };
+
+struct Options {
+  PreferencePolicy preferences = PreferencePolicy::kRespect;
+  MinValuesPolicy min_values = MinValuesPolicy::kStrict;
+  ReservedMode reserved = ReservedMode::kStrict;
+  std::size_t instance_types_max = 600;  // per claim, cheapest first; at least 1
+  // Labels that a pod may demand although its pool does not define them. Empty: Karpenter's
+  // well-known ones and every key that an instance type of the problem defines.
+  std::set<std::string, std::less<>> well_known_labels;
+  // Old label names and what they mean today; used on what pods, pools and volumes demand.
+  std::map<std::string, std::string, std::less<>> label_aliases;
+  std::string reservation_id_label;  // empty: nothing is reserved
 };
 
-// A pool with the instance types it may use.
+// One way to buy an instance type.
+struct Offering {
+  std::vector<model::RequirementSpec> requirements;  // zone, capacity type, reservation id, …
+  std::int64_t price_nanos_per_hour = 0;
+  bool available = true;
+  std::int64_t reservation_capacity = 0;        // of reserved offerings: machines still unused
+  std::optional<model::Resources> allocatable;  // where it differs from the type's
+  friend bool operator==(const Offering&, const Offering&) = default;
+};
+
+struct InstanceType {
+  std::string name;
+  // Labels that every such machine has. A key may occur more than once; all must hold.
+  // DoesNotExist: its nodes do not carry the label.
+  std::vector<model::RequirementSpec> requirements;
+  model::Resources capacity;
+  model::Resources allocatable;
+  std::vector<Offering> offerings;
+  // Volumes that a machine can attach, by CSI driver; absent: not limited.
+  std::map<std::string, std::int64_t> attach_limits;
+  friend bool operator==(const InstanceType&, const InstanceType&) = default;
+};
+
+InstanceType instance_type_of(const model::InstanceType& type);
+std::vector<InstanceType> instance_types_of(const std::vector<model::InstanceType>& types);
+// The single value that the offering demands of a label; empty when there is none.
+std::string_view value_of(const Offering& offering, std::string_view key);
+
+// A pool with the instance types it may use. Static pools (replicas given) and pools that are
+// being deleted get no new claims; they may be listed.
 struct Pool {
   model::NodePool pool;
-  std::vector<model::InstanceType> types;
+  std::vector<InstanceType> types;
   // What is used of the pool's limits already, claims in flight included; the key "nodes" counts
   // nodes.
   std::vector<std::pair<std::string, std::int64_t>> used;
 };
 
-// A node or a claim in flight that takes pods.
-struct Node {
-  std::string name;
-  model::Labels labels;
-  std::vector<model::Taint>
-      taints;  // those that count now: startup and ephemeral taints are left out by the caller
-  model::Resources available;  // allocatable less everything bound or expected there
-  bool initialized = true;
+// A volume that a pod attaches.
+struct Volume {
+  std::string driver;  // CSI driver; empty: does not count towards any limit
+  // Names the claim where it is shared with other pods or mounted on a node already; such a volume
+  // counts once per node. Empty: each pod of the row brings its own.
+  std::string claim;
+  // Where it can be reached: one of these must hold. Empty: anywhere.
+  std::vector<std::vector<model::RequirementSpec>> topology;
+  friend auto operator<=>(const Volume&, const Volume&) = default;
 };
 
+// Equal pods are one row with a count.
+struct PodGroup {
+  model::PodShape shape;
+  std::string namespace_name;
+  model::Labels labels;  // at least those that a selector of the problem may ask for
+  std::int64_t count = 1;
+  std::vector<Volume> volumes;       // resolved; shape.volume_claims is not looked at
+  std::int64_t creation_millis = 0;  // between pods of one size the older go first
+  // A move that nobody is forced to: not onto a node inside its consolidateAfter window.
+  bool voluntary = false;
+};
+
+// A node, or a claim in flight. `labels` and `taints` are those that count now: startup and
+// ephemeral taints are left out by the caller until the node is initialized.
+struct Node {
+  std::string name;
+  std::string host_name;  // its value of kubernetes.io/hostname; empty: the label's, or the name
+  model::Labels labels;
+  std::vector<model::Taint> taints;
+  model::Resources available;               // allocatable less everything bound or expected there
+  model::Resources daemon_running;          // the part of that which belongs to Problem::daemons
+  std::vector<model::HostPort> host_ports;  // in use
+  // Mounted there now: driver and claim. Limits by driver; absent: not limited.
+  std::vector<std::pair<std::string, std::string>> volumes;
+  std::map<std::string, std::int64_t> attach_limits;
+  bool initialized = true;
+  bool in_consolidate_after = false;  // takes no voluntary moves
+  // False: it is leaving or being simulated away. Its pods still count for spread and affinity.
+  bool takes_pods = true;
+};
+
+// Equal pods that stay on a node.
+struct BoundPods {
+  std::size_t node = 0;  // index into Problem::nodes
+  std::string namespace_name;
+  model::Labels labels;
+  std::vector<model::PodAffinityTerm> anti_affinity;  // required terms
+  std::int64_t count = 1;
+};
+
+// What a DaemonSet puts on every node it can run on.
 struct Daemon {
   model::PodShape shape;
 };
 
 struct Problem {
+  Options options;
   std::vector<Pool> pools;
   std::vector<Node> nodes;
+  std::vector<BoundPods> bound;
   std::vector<PodGroup> pods;
   std::vector<Daemon> daemons;
-  std::size_t instance_types_max = 600;  // per claim, cheapest first
+  std::map<std::string, model::Labels> namespaces;  // for namespace selectors
 };
 
 struct Share {
@@ -69,41 +161,81 @@ struct NodePlacement {
 
 struct NewClaim {
   std::size_t pool = 0;  // index into Problem::pools
-  std::vector<model::RequirementSpec>
-      requirements;  // narrowed by the pods; without instance-type and capacity-type lists
+  // The pool's, narrowed by the pods, by the domains chosen for spreads and affinities, and by the
+  // reservations held; without instance-type and capacity-type lists (but capacity-type In
+  // [reserved] where reservations are held).
+  std::vector<model::RequirementSpec> requirements;
   std::vector<std::size_t> types;  // compatible types that fit, cheapest compatible offering first,
                                    // at most instance_types_max
   std::vector<model::Offer> offers;  // compatible available offerings of `types`, cheapest first
   std::vector<Share> pods;
+  std::vector<std::string> reservations;  // ids held, sorted
+  bool min_values_relaxed = false;
   model::Resources requests;  // pods and daemons
   model::Resources
       max_capacity;  // per resource the largest capacity among `types`: what limits must reserve
   friend bool operator==(const NewClaim&, const NewClaim&) = default;
 };
 
+// One step of placing: so many pods of a group onto an existing node or a new claim. Spread and
+// affinity hold at every step, so whoever binds pods in this order meets no violated constraint.
+struct Turn {
+  std::size_t group = 0;
+  bool on_claim = false;
+  std::size_t target = 0;  // index into Problem::nodes, or Answer::claims
+  std::int64_t count = 0;
+  friend bool operator==(const Turn&, const Turn&) = default;
+};
+
+// How much one constraint takes away of what a pool offers, on its own.
+struct Removal {
+  std::string constraint;  // "zone In [a]", "cpu", "taint dedicated=gpu:NoSchedule", "limit cpu", …
+  std::int64_t types = 0;
+  std::int64_t offerings = 0;
+  friend bool operator==(const Removal&, const Removal&) = default;
+};
+
 // Why a pool could not take a pod of this group.
 struct PoolReason {
   std::string pool;
-  std::string code;  // taint, requirements, resources, limit, no_offering, unsupported
-  std::string text;  // for people, in Karpenter's message grammar
+  std::string code;        // taint, requirements, volume, topology, resources, limit, no_offering,
+                           // min_values, reserved, host_port, unsupported, no_pool
+  std::string text;        // for people, in Karpenter's message grammar
+  std::int64_t types = 0;  // instance types and available offerings of the pool's catalogue
+  std::int64_t offerings = 0;
+  std::vector<Removal> removals;  // what each constraint removes of them, alone
   friend bool operator==(const PoolReason&, const PoolReason&) = default;
+};
+
+// One change of the pod or of a pool, or the fewest together, with which the pod would be placed.
+struct Relaxation {
+  std::string subject;  // "pod", or "nodepool NAME"
+  std::string field;    // "cpu", "node selector KEY", "toleration", "spread KEY", "limit cpu", …
+  std::string from;
+  std::string to;
+  std::string text;  // "cpu 193 → 192"
+  friend bool operator==(const Relaxation&, const Relaxation&) = default;
 };
 
 struct Unplaced {
   std::size_t group = 0;
   std::int64_t count = 0;
-  std::vector<PoolReason> reasons;
+  bool waits_for_reservation = false;   // strict reserved mode: deferred, not failed
+  std::vector<PoolReason> reasons;      // one per pool that was asked, in the order of asking
+  std::string message;                  // "Failed to schedule pod, …": the reasons' texts joined
+  std::vector<Relaxation> relaxations;  // smallest first; each alone would do
   friend bool operator==(const Unplaced&, const Unplaced&) = default;
 };
 
 struct Answer {
   std::vector<NodePlacement> placements;
   std::vector<NewClaim> claims;
+  std::vector<Turn> order;
   std::vector<Unplaced> unplaced;
   friend bool operator==(const Answer&, const Answer&) = default;
 };
 
-// Pure, total, bounded by the size of the problem. Single-threaded in this form.
+// Pure, total, bounded by the size of the problem. Single-threaded.
 Answer solve(const Problem& problem);
 
 }  // namespace karst::scheduling

@@ -9,7 +9,7 @@ namespace karst::scheduling {
 namespace {
 
 PoolReason reason(const PoolTable& pool, std::string code, std::string text) {
-  return {pool.spec().name.str(), std::move(code), std::move(text)};
+  return {pool.spec().name.str(), std::move(code), std::move(text), 0, 0, {}};
 }
 
 std::string untolerated(const PoolTable& pool, const model::PodShape& shape) {
@@ -40,8 +40,10 @@ bool has_offering(const PoolTable& pool, const TypeRow& type, const model::Requi
     return set == nullptr || set->contains(value);
   };
   for (std::size_t bit = type.first_offer; bit < type.last_offer; ++bit)
-    if (allows(model::kZoneLabel, pool.source(type, bit).zone) &&
-        allows(model::kCapacityTypeLabel, pool.source(type, bit).capacity_type))
+    if (allows(model::kZoneLabel,
+               std::string(value_of(pool.source(type, bit), model::kZoneLabel))) &&
+        allows(model::kCapacityTypeLabel,
+               std::string(value_of(pool.source(type, bit), model::kCapacityTypeLabel))))
       return true;
   return false;
 }
@@ -187,8 +189,8 @@ PoolReason pool_reason(const GroupRow& group, const PoolTable& pool, const Colum
 
 std::vector<PoolReason> reasons_for(const GroupRow& group, const std::vector<PoolTable>& pools,
                                     const Columns& columns, const RequirementTable& requirements) {
-  if (!group.unsupported.empty()) return {{"", "unsupported", group.unsupported}};
-  if (pools.empty()) return {{"", "no_pool", "no dynamic nodepools found"}};
+  if (!group.unsupported.empty()) return {{"", "unsupported", group.unsupported, 0, 0, {}}};
+  if (pools.empty()) return {{"", "no_pool", "no dynamic nodepools found", 0, 0, {}}};
   std::vector<PoolReason> reasons;
   for (const PoolTable& pool : pools)
     reasons.push_back(pool_reason(group, pool, columns, requirements));

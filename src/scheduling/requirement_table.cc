@@ -7,7 +7,7 @@ namespace karst::scheduling {
 RequirementTable::RequirementTable(const Problem& problem)
     : may_be_undefined_(model::well_known_labels()) {
   for (const Pool& pool : problem.pools)
-    for (const model::InstanceType& type : pool.types)
+    for (const InstanceType& type : pool.types)
       for (const model::RequirementSpec& spec : type.requirements)
         may_be_undefined_.insert(spec.key);
 }

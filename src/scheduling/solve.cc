@@ -50,8 +50,12 @@ Answer solve_in(Prepared& prepared, const std::vector<std::size_t>& order) {
   for (std::size_t i = 0; i < left.size(); ++i)
     if (left[i] > 0)
       answer.unplaced.push_back(
-          {prepared.groups[i].group, left[i],
-           reasons_for(prepared.groups[i], pools, prepared.columns, prepared.requirements)});
+          {prepared.groups[i].group,
+           left[i],
+           false,
+           reasons_for(prepared.groups[i], pools, prepared.columns, prepared.requirements),
+           {},
+           {}});
   std::sort(answer.unplaced.begin(), answer.unplaced.end(),
             [](const Unplaced& a, const Unplaced& b) { return a.group < b.group; });
   answer.claims = list_claims(prepared.problem, prepared.columns, prepared.requirements, pools,

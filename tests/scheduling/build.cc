@@ -26,7 +26,7 @@ model::Resources sum_of(const Problem& problem, const std::vector<Share>& pods) 
   return sum;
 }
 
-model::Labels labels_of(const Pool& pool, const NewClaim& claim, const model::InstanceType& type,
+model::Labels labels_of(const Pool& pool, const NewClaim& claim, const InstanceType& type,
                         const model::Offer& offer, const std::string& name) {
   model::Labels labels = claim_labels(pool, claim);
   for (const model::RequirementSpec& spec : type.requirements)
@@ -115,7 +115,7 @@ std::string wrong_claim(const Problem& problem, const NewClaim& claim) {
   if (has_conflict(problem, claim.pods)) return where + "pods that must not meet";
   std::set<std::string> listed;
   for (const std::size_t index : claim.types) {
-    const model::InstanceType& type = pool.types.at(index);
+    const InstanceType& type = pool.types.at(index);
     if (!listed.insert(type.name).second) return where + type.name + " listed twice";
     model::Resources sum = sum_of(problem, claim.pods);
     const model::Labels labels = labels_of(pool, claim, type, {type.name, "", "", 0}, "some-node");
@@ -131,7 +131,7 @@ std::string wrong_claim(const Problem& problem, const NewClaim& claim) {
     if (offer.price_nanos_per_hour < last) return where + "offers are not cheapest first";
     last = offer.price_nanos_per_hour;
     for (const std::size_t index : claim.types) {
-      const model::InstanceType& type = pool.types[index];
+      const InstanceType& type = pool.types[index];
       if (type.name != offer.instance_type) continue;
       const model::Labels labels = labels_of(pool, claim, type, offer, "some-node");
       for (const Share& share : claim.pods)
@@ -240,7 +240,7 @@ std::string wrong(const Problem& problem, const Answer& answer) {
 Node node_of(const Problem& problem, const NewClaim& claim, const std::string& name,
              std::size_t nth) {
   const Pool& pool = problem.pools[claim.pool];
-  const model::InstanceType& type = pool.types[claim.types.at(nth)];
+  const InstanceType& type = pool.types[claim.types.at(nth)];
   Node node;
   node.name = name;
   node.taints = pool.pool.taints;

@@ -27,24 +27,32 @@ inline model::Resources amounts(std::int64_t cpu_millis, std::int64_t memory_gi,
   return resources;
 }
 
+inline Offering offering(const std::string& zone, const std::string& capacity_type,
+                         std::int64_t price) {
+  Offering result;
+  result.requirements = {in(std::string(model::kZoneLabel), {zone}),
+                         in(std::string(model::kCapacityTypeLabel), {capacity_type})};
+  result.price_nanos_per_hour = price;
+  return result;
+}
+
 // On demand in zones a and b, spot at 70% in zone a only.
-inline model::InstanceType machine(const std::string& name, std::int64_t cpu,
-                                   std::int64_t memory_gi, std::int64_t cents,
-                                   const std::string& arch = "amd64") {
-  model::InstanceType type;
+inline InstanceType machine(const std::string& name, std::int64_t cpu, std::int64_t memory_gi,
+                            std::int64_t cents, const std::string& arch = "amd64") {
+  InstanceType type;
   type.name = name;
   type.requirements = {in(std::string(model::kArchLabel), {arch}),
                        in(std::string(model::kOsLabel), {"linux"}),
                        in(std::string(model::kInstanceTypeLabel), {name})};
   type.capacity = amounts(cpu * 1000, memory_gi, 16 * cpu);
   type.allocatable = type.capacity;
-  type.offerings = {{"a", "on-demand", cents * kCent, true},
-                    {"b", "on-demand", cents * kCent, true},
-                    {"a", "spot", cents * kCent * 7 / 10, true}};
+  type.offerings = {offering("a", "on-demand", cents * kCent),
+                    offering("b", "on-demand", cents * kCent),
+                    offering("a", "spot", cents * kCent * 7 / 10)};
   return type;
 }
 
-inline std::vector<model::InstanceType> machines() {
+inline std::vector<InstanceType> machines() {
   return {machine("m1", 1, 4, 10), machine("m2", 2, 8, 20), machine("m4", 4, 16, 40),
           machine("m8", 8, 32, 80)};
 }

@@ -57,7 +57,7 @@ PodGroup random_group(std::int64_t count_max) {
 Pool random_pool(std::int64_t index, bool limits) {
   Pool result = pool("pool" + std::to_string(index));
   result.types.push_back(machine("arm2", 2, 8, 15, "arm64"));
-  model::InstanceType gpu = machine("gpu8", 8, 32, 300);
+  InstanceType gpu = machine("gpu8", 8, 32, 300);
   gpu.capacity.set_amount("example.com/gpu", 2);
   gpu.allocatable.set_amount("example.com/gpu", 2);
   result.types.push_back(gpu);
@@ -184,7 +184,7 @@ bool twin_places(const Problem& problem, std::size_t group) {
   if (!pod.shape.volume_claims.empty()) return false;
   for (std::size_t p = 0; p < problem.pools.size(); ++p)
     for (std::size_t t = 0; t < problem.pools[p].types.size(); ++t)
-      for (const model::Offering& o : problem.pools[p].types[t].offerings)
+      for (const Offering& o : problem.pools[p].types[t].offerings)
         for (const char* team : {"blue", "green", "red", ""})
           for (const char* size : {"3", "5", "7", ""}) {
             if (!o.available) continue;
@@ -194,7 +194,8 @@ bool twin_places(const Problem& problem, std::size_t group) {
             claim.types = {t};
             claim.max_capacity = problem.pools[p].types[t].capacity;
             claim.offers = {
-                {problem.pools[p].types[t].name, o.zone, o.capacity_type, o.price_nanos_per_hour}};
+                {problem.pools[p].types[t].name, std::string(value_of(o, model::kZoneLabel)),
+                 std::string(value_of(o, model::kCapacityTypeLabel)), o.price_nanos_per_hour}};
             claim.pods = {{0, 1}};
             const bool has_team = !problem.pools[p].pool.requirements.empty() && *team != '\0';
             if (has_team) claim.requirements.push_back(in("team", {team}));

@@ -311,7 +311,7 @@ TEST(Solve, ListsEveryTypeAndOfferCheapestFirst) {
     EXPECT_NE(model::kInstanceTypeLabel, spec.key);
     EXPECT_NE(model::kCapacityTypeLabel, spec.key);
   }
-  small.instance_types_max = 2;
+  small.options.instance_types_max = 2;
   answer = solve(small);
   EXPECT_EQ((std::vector<std::size_t>{1, 2}), answer.claims[0].types);
   EXPECT_EQ(4u, answer.claims[0].offers.size());

@@ -1,0 +1,41 @@
+#include "scheduling/problem.h"
+
+#include "model/labels.h"
+
+namespace karst::scheduling {
+namespace {
+
+void demand(Offering& offering, std::string_view key, const std::string& value) {
+  if (!value.empty())
+    offering.requirements.push_back({std::string(key), model::Operator::kIn, {value}, 0});
+}
+
+}  // namespace
+
+InstanceType instance_type_of(const model::InstanceType& type) {
+  InstanceType result{type.name, type.requirements, type.capacity, type.allocatable, {}, {}};
+  for (const model::Offering& source : type.offerings) {
+    Offering offering;
+    demand(offering, model::kZoneLabel, source.zone);
+    demand(offering, model::kCapacityTypeLabel, source.capacity_type);
+    offering.price_nanos_per_hour = source.price_nanos_per_hour;
+    offering.available = source.available;
+    result.offerings.push_back(std::move(offering));
+  }
+  return result;
+}
+
+std::vector<InstanceType> instance_types_of(const std::vector<model::InstanceType>& types) {
+  std::vector<InstanceType> result;
+  for (const model::InstanceType& type : types) result.push_back(instance_type_of(type));
+  return result;
+}
+
+std::string_view value_of(const Offering& offering, std::string_view key) {
+  for (const model::RequirementSpec& spec : offering.requirements)
+    if (spec.key == key && spec.op == model::Operator::kIn && spec.values.size() == 1)
+      return spec.values.front();
+  return {};
+}
+
+}  // namespace karst::scheduling
