@@ -29,6 +29,10 @@ class ByteWriter {
   void operator()(const T&... values) {
     (write(values), ...);
   }
+  void text(std::string_view text) {  // as a std::string is written
+    raw(text.size());
+    bytes_.append(text);
+  }
   void clear() { bytes_.clear(); }
   std::string_view view() const { return bytes_; }
   std::string take() { return std::move(bytes_); }
@@ -48,10 +52,7 @@ class ByteWriter {
       fields(*this, const_cast<T&>(value));
     }
   }
-  void write(const std::string& text) {
-    raw(text.size());
-    bytes_.append(text);
-  }
+  void write(const std::string& value) { text(value); }
   template <class Tag>
   void write(const StrongString<Tag>& id) {
     write(id.str());

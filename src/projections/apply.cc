@@ -60,6 +60,7 @@ void Apply::operator()(const events::PodObserved& e) const {
 }
 
 void Apply::observe_pod(const events::PodView& pod) const {
+  if (s.pods_.refresh(pod, at.position)) return;
   const PodRow* before = s.pods_.find(pod.uid);
   const bool known = before != nullptr;
   const bool was_bound = known && before->node != nullptr;

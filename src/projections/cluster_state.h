@@ -23,7 +23,7 @@ namespace karst::projections {
 
 // Bump when rows, digests or the meaning of apply() change: snapshots of another version are not
 // used.
-inline constexpr std::string_view kProjectionVersion = "1";
+inline constexpr std::string_view kProjectionVersion = "2";
 
 inline constexpr std::size_t kMessagesRemembered =
     20'000;  // interruption messages kept to know a redelivery

@@ -1,6 +1,7 @@
 #include "projections/pod_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 
@@ -8,6 +9,10 @@ namespace karst::projections {
 namespace {
 
 constexpr std::uint64_t kDigestSeed = 2;
+
+std::uint32_t short_hash(std::string_view uid) {
+  return static_cast<std::uint32_t>(base::FastHash()(uid));
+}
 
 std::string_view text_of(const std::string* interned) {
   return interned == nullptr ? std::string_view() : *interned;
@@ -40,9 +45,41 @@ model::Pod PodRow::to_model() const {
   return pod;
 }
 
+std::uint32_t PodRows::add() {
+  KARST_CHECK(size_ < PodRow::kNoSlot, "there are fewer than 2^32 pods");
+  if (size_ % kChunk == 0) chunks_.push_back(std::make_unique<PodRow[]>(kChunk));
+  return size_++;
+}
+
 const PodRow* PodTable::find(std::string_view uid) const {
-  const auto at = index_.find(uid);
-  return at == index_.end() ? nullptr : &slots_[at->second];
+  const std::uint32_t slot = slot_of(uid);
+  return slot == PodRow::kNoSlot ? nullptr : &slots_[slot];
+}
+
+std::uint32_t PodTable::slot_of(std::string_view uid) const {
+  const auto at = index_.find(short_hash(uid));
+  std::uint32_t slot = at == index_.end() ? PodRow::kNoSlot : at->second;
+  while (slot != PodRow::kNoSlot && slots_[slot].uid.str() != uid) slot = slots_[slot].next_of_hash;
+  return slot;
+}
+
+void PodTable::insert(std::uint32_t slot) {
+  PodRow& row = slots_[slot];
+  const auto [at, alone] = index_.emplace(short_hash(row.uid.str()), slot);
+  row.next_of_hash = alone ? PodRow::kNoSlot : std::exchange(at->second, slot);
+}
+
+void PodTable::remove(std::uint32_t slot) {
+  const auto at = index_.find(short_hash(slots_[slot].uid.str()));
+  KARST_CHECK(at != index_.end(), "a stored pod is in the index");
+  const std::uint32_t next = slots_[slot].next_of_hash;
+  if (at->second == slot && next == PodRow::kNoSlot) {
+    index_.erase(at);
+    return;
+  }
+  std::uint32_t* link = &at->second;
+  while (*link != slot) link = &slots_[*link].next_of_hash;
+  *link = next;
 }
 
 const PodRow& PodTable::row_of(std::string_view uid) const {
@@ -57,8 +94,7 @@ std::uint32_t PodTable::fresh_slot() {
     free_.pop_back();
     return slot;
   }
-  slots_.emplace_back();
-  return static_cast<std::uint32_t>(slots_.size() - 1);
+  return slots_.add();
 }
 
 const std::string* PodTable::intern(std::string_view text) {
@@ -81,61 +117,66 @@ PodTable::Place* PodTable::place_of(std::string_view node) {
   return stable;
 }
 
-void PodTable::assign(PodRow& row, const events::PodView& pod, model::Position position) {
-  if (row.namespace_name == nullptr || *row.namespace_name != pod.namespace_name)
-    row.namespace_name = intern(pod.namespace_name);
-  if (row.name != pod.name) row.name = pod.name;
-  if (row.packed_labels != pod.packed_labels) row.packed_labels = pod.packed_labels;
-  row.phase = pod.phase;
+namespace {
+
+void assign_times(PodRow& row, const events::PodView& pod, model::Position position) {
   row.unschedulable = pod.unschedulable;
   row.ready = pod.ready;
-  if (text_of(row.owner_name) != pod.owner_name) row.owner_name = intern(pod.owner_name);
   row.creation_millis = pod.creation_millis;
   row.deletion_millis = pod.deletion_millis;
   row.start_millis = pod.start_millis;
   row.position = position;
 }
 
-namespace {
-
-// A change that leaves a pod where it is: the same node, shape and standing, nothing pending,
-// nothing expected.
-bool stays(const PodRow& row, const events::PodView& pod, const model::PodShape* shape) {
-  return row.shape == shape && row.node != nullptr && *row.node == pod.node &&
-         row.terminal() == pod.terminal() &&
+// Bound, of the same standing, nothing pending, nothing expected: no index knows of the change.
+bool stays(const PodRow& row, const events::PodView& pod) {
+  return row.node != nullptr && row.phase == pod.phase &&
          (row.deletion_millis == 0) == (pod.deletion_millis == 0) &&
-         row.pending_since.value() == 0 && row.nominated_node == nullptr &&
-         pod.nominated_node.empty() && row.expected_claim.empty() && row.expected_node.empty();
+         row.pending_since.value() == 0 && row.expected_until.value() == 0;
 }
 
 }  // namespace
 
+void PodTable::assign(PodRow& row, const events::PodView& pod, model::Position position) {
+  row.namespace_name = intern(pod.namespace_name);
+  row.name = pod.name;
+  row.packed_labels = pod.packed_labels;
+  row.owner_name = intern(pod.owner_name);
+  row.phase = pod.phase;
+  assign_times(row, pod, position);
+  row.content = content_of(pod);
+}
+
+bool PodTable::refresh(const events::PodView& pod, model::Position position) {
+  const auto at = index_.find(short_hash(pod.uid));
+  if (at == index_.end()) return false;
+  // Equal contents are the same pod, so the uid needs no look; a row further down a chain goes the
+  // long way.
+  PodRow& row = slots_[at->second];
+  if (!stays(row, pod) || !(row.content == content_of(pod))) return false;
+  digest_.remove(row.hash);
+  assign_times(row, pod, position);
+  row.hash = hash_of(row);
+  digest_.add(row.hash);
+  return true;
+}
+
 const PodRow& PodTable::observe(const events::PodView& pod, const model::PodShape* shape,
                                 model::Position position, base::LogTime now) {
   KARST_CHECK(shape != nullptr, "a pod's shape is logged before the pod");
-  const auto at = index_.find(pod.uid);
-  std::uint32_t slot = 0;
-  if (at == index_.end()) {
+  std::uint32_t slot = slot_of(pod.uid);
+  const bool known = slot != PodRow::kNoSlot;
+  if (!known) {
     slot = fresh_slot();
     slots_[slot] = PodRow{};
     slots_[slot].uid = model::PodUid(pod.uid);
     slots_[slot].seen_at = now;
-    index_.emplace(slots_[slot].uid.str(), slot);
-  } else {
-    slot = at->second;
-    PodRow& known = slots_[slot];
-    if (stays(known, pod, shape)) {
-      digest_.remove(known.hash);
-      assign(known, pod, position);
-      known.hash = hash_of(known);
-      digest_.add(known.hash);
-      return known;
-    }
+    insert(slot);
   }
   const std::string* left = slots_[slot].node;
   const bool bound_anew =
       !pod.node.empty() && (slots_[slot].node == nullptr || *slots_[slot].node != pod.node);
-  if (at != index_.end()) unlink(slot);
+  if (known) unlink(slot);
   PodRow& row = slots_[slot];
   assign(row, pod, position);
   row.node = pod.node.empty() ? nullptr : &place_of(pod.node)->name;
@@ -162,11 +203,10 @@ void PodTable::forget_empty_place(const std::string* node) {
 }
 
 bool PodTable::erase(std::string_view uid) {
-  const auto at = index_.find(uid);
-  if (at == index_.end()) return false;
-  const std::uint32_t slot = at->second;
+  const std::uint32_t slot = slot_of(uid);
+  if (slot == PodRow::kNoSlot) return false;
   unlink(slot);
-  index_.erase(at);
+  remove(slot);
   if (slots_[slot].node != nullptr) forget_empty_place(slots_[slot].node);
   slots_[slot] = PodRow{};
   free_.push_back(slot);
@@ -175,14 +215,15 @@ bool PodTable::erase(std::string_view uid) {
 
 bool PodTable::expect(std::string_view uid, const model::ClaimName& claim,
                       const model::NodeName& node, base::LogTime until) {
-  const auto at = index_.find(uid);
-  if (at == index_.end()) return false;
-  PodRow& row = slots_[at->second];
-  unlink(at->second);
-  row.expected_claim = claim;
-  row.expected_node = node;
-  row.expected_until = until;
-  link(at->second);
+  const std::uint32_t slot = slot_of(uid);
+  if (slot == PodRow::kNoSlot) return false;
+  PodRow& row = slots_[slot];
+  unlink(slot);
+  const bool nowhere = until.value() == 0 || (claim.empty() && node.empty());
+  row.expected_claim = nowhere ? model::ClaimName() : claim;
+  row.expected_node = nowhere ? model::NodeName() : node;
+  row.expected_until = nowhere ? base::LogTime(0) : until;
+  link(slot);
   return true;
 }
 
@@ -269,16 +310,32 @@ std::vector<const PodRow*> PodTable::expected_on_node(std::string_view node) con
 
 std::vector<std::string> PodTable::all_uids() const {
   std::vector<std::string> uids;
-  uids.reserve(index_.size());
-  for (const PodRow& row : slots_)
-    if (!row.uid.empty()) uids.push_back(row.uid.str());
+  uids.reserve(size());
+  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot)
+    if (!slots_[slot].uid.empty()) uids.push_back(slots_[slot].uid.str());
   std::sort(uids.begin(), uids.end());
   return uids;
 }
 
+base::Hash128 PodTable::content_of(const events::PodView& pod) {
+  scratch_.clear();
+  scratch_.text(pod.uid);
+  scratch_.text(pod.namespace_name);
+  scratch_.text(pod.name);
+  scratch_.text(pod.packed_labels);
+  scratch_.text(pod.node);
+  scratch_.text(pod.nominated_node);
+  scratch_.text(pod.owner_name);
+  scratch_(pod.shape);
+  return base::hash128(scratch_.view(), kDigestSeed);
+}
+
 base::Hash128 PodTable::hash_of(const PodRow& row) {
   scratch_.clear();
-  write_row(scratch_, row);
+  scratch_(row.content.low, row.content.high, row.phase, row.unschedulable, row.ready,
+           row.creation_millis, row.deletion_millis, row.start_millis, row.position, row.seen_at,
+           row.pending_since, row.expected_until);
+  if (row.expected_until.value() != 0) scratch_(row.expected_claim, row.expected_node);
   return base::hash128(scratch_.view(), kDigestSeed);
 }
 
@@ -307,11 +364,13 @@ bool PodTable::read_row(base::ByteReader& reader, PodRow& row) {
   row.node = node.empty() ? nullptr : &place_of(node)->name;
   row.nominated_node = intern(nominated);
   row.owner_name = intern(owner);
+  row.content = content_of({row.uid.str(), namespace_name, row.name, row.packed_labels, node,
+                            nominated, owner, row.shape_hash});
   return reader.ok();
 }
 
 void PodTable::save(base::ByteWriter& writer) const {
-  writer(static_cast<std::uint64_t>(index_.size()));
+  writer(static_cast<std::uint64_t>(size()));
   for (const std::string& uid : all_uids()) write_row(writer, row_of(uid));
 }
 

@@ -6,7 +6,6 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -24,30 +23,38 @@
 
 namespace karst::projections {
 
-struct PodRow {
-  model::PodUid uid;
-  const std::string* namespace_name = nullptr;  // interned
-  std::string name;
-  std::string packed_labels;               // events::PodView's form
+// A refresh touches the first two cache lines alone; names and labels come behind them.
+struct alignas(64) PodRow {
+  static constexpr std::uint32_t kNoSlot = 0xFFFF'FFFF;
+
+  // Of everything that an observation says but standing and times (content_of): equal contents,
+  // nothing to compare.
+  base::Hash128 content;
+  base::Hash128 hash;
   const std::string* node = nullptr;       // interned; nullptr: not bound
   const model::PodShape* shape = nullptr;  // of the shape table; never nullptr for a stored row
-  model::ShapeHash shape_hash;
-  const std::string* nominated_node = nullptr;  // interned; the scheduler's preemption
-  model::PodPhase phase = model::PodPhase::kPending;
-  bool unschedulable = false;
-  bool ready = false;
-  const std::string* owner_name = nullptr;  // interned
   std::int64_t creation_millis = 0;
   std::int64_t deletion_millis = 0;
   std::int64_t start_millis = 0;
   model::Position position;     // latest observation
   base::LogTime seen_at;        // first observation
   base::LogTime pending_since;  // became provisionable; 0: is not
-  // Where karst expects it, until when (PodsNominated); both empty: nowhere.
+  base::LogTime expected_until;
+  model::PodPhase phase = model::PodPhase::kPending;
+  bool unschedulable = false;
+  bool ready = false;
+  std::uint32_t next_of_hash = kNoSlot;  // the next row whose uid has the same short hash
+
+  model::PodUid uid;
+  const std::string* namespace_name = nullptr;  // interned
+  std::string name;
+  std::string packed_labels;  // events::PodView's form
+  model::ShapeHash shape_hash;
+  const std::string* nominated_node = nullptr;  // interned; the scheduler's preemption
+  const std::string* owner_name = nullptr;      // interned
+  // Where karst expects it until expected_until (PodsNominated); both empty when that is 0.
   model::ClaimName expected_claim;
   model::NodeName expected_node;
-  base::LogTime expected_until;
-  base::Hash128 hash;
 
   bool terminal() const {
     return phase == model::PodPhase::kSucceeded || phase == model::PodPhase::kFailed;
@@ -77,6 +84,23 @@ struct NodePods {
   std::int64_t reschedulable = 0;    // how many pods would need another place
 };
 
+// Rows that never move, in chunks: a look-up touches the row and nothing on the way to it that is
+// not in the cache.
+class PodRows {
+ public:
+  PodRow& operator[](std::uint32_t slot) { return chunks_[slot / kChunk][slot % kChunk]; }
+  const PodRow& operator[](std::uint32_t slot) const {
+    return chunks_[slot / kChunk][slot % kChunk];
+  }
+  std::uint32_t size() const { return size_; }
+  std::uint32_t add();  // the new row's slot
+
+ private:
+  static constexpr std::uint32_t kChunk = 1024;
+  std::vector<std::unique_ptr<PodRow[]>> chunks_;
+  std::uint32_t size_ = 0;
+};
+
 class PodTable {
  public:
   PodTable() = default;
@@ -85,8 +109,11 @@ class PodTable {
   PodTable& operator=(PodTable&&) = default;
 
   const PodRow* find(std::string_view uid) const;
-  std::size_t size() const { return index_.size(); }
+  std::size_t size() const { return slots_.size() - free_.size(); }
 
+  // The observation of a bound pod that says nothing new but its readiness or times, which most
+  // are: taken over, and true. False: nothing was done, observe() must.
+  bool refresh(const events::PodView& pod, model::Position position);
   // Inserts or replaces what is observed of a pod; `shape` must outlive the row. Expectation and
   // seen_at are kept.
   const PodRow& observe(const events::PodView& pod, const model::PodShape* shape,
@@ -133,15 +160,20 @@ class PodTable {
   void assign(PodRow& row, const events::PodView& pod, model::Position position);
   void link(std::uint32_t slot);    // into indexes and digest
   void unlink(std::uint32_t slot);  // out of them
+  base::Hash128 content_of(const events::PodView& pod);
   base::Hash128 hash_of(const PodRow& row);
   static void write_row(base::ByteWriter& writer, const PodRow& row);
   bool read_row(base::ByteReader& reader, PodRow& row);
+  std::uint32_t slot_of(std::string_view uid) const;  // kNoSlot: none
+  void insert(std::uint32_t slot);                    // into the uid index
+  void remove(std::uint32_t slot);                    // out of it
   std::uint32_t fresh_slot();
 
-  std::deque<PodRow> slots_;
+  PodRows slots_;
   std::vector<std::uint32_t> free_;
-  // order never shows: look-ups only; keys live in the rows
-  boost::unordered_flat_map<std::string_view, std::uint32_t, base::FastHash> index_;
+  // By a short hash of the uid, the first row of a chain. Small, because a look-up's cost is the
+  // memory it touches. order never shows: look-ups only
+  boost::unordered_flat_map<std::uint32_t, std::uint32_t> index_;
   // order never shows: look-ups only
   boost::unordered_flat_map<std::string_view, std::unique_ptr<const std::string>, base::FastHash>
       interned_;
@@ -164,8 +196,8 @@ bool PodTable::load(base::ByteReader& reader, ShapeOf&& shape_of) {
     PodRow& row = slots_[slot];
     if (!read_row(reader, row)) return false;
     row.shape = shape_of(row.shape_hash);
-    if (row.shape == nullptr || index_.contains(row.uid.str())) return false;
-    index_.emplace(row.uid.str(), slot);
+    if (row.shape == nullptr || slot_of(row.uid.str()) != PodRow::kNoSlot) return false;
+    insert(slot);
     link(slot);
   }
   return reader.ok();
