@@ -8,6 +8,19 @@
 namespace karst::objects {
 namespace {
 
+std::string repeated(const std::string& text, int count) {
+  std::string out;
+  for (int i = 0; i < count; ++i) out += text;
+  return out;
+}
+
+// 90 lists in each other, each with an anchor, around 12,000 values.
+std::string nested_anchors() {
+  std::string text;
+  for (int i = 0; i < 90; ++i) text += "&a" + std::to_string(i) + " [";
+  return text + repeated("1, ", 12'000) + "1" + repeated("]", 90) + "\n";
+}
+
 TEST(Yaml, ReadsScalarsListsMapsAnchorsAndJson) {
   struct Case {
     const char* yaml;
@@ -22,6 +35,13 @@ TEST(Yaml, ReadsScalarsListsMapsAnchorsAndJson) {
       {"a: |\n  two\n  lines\n", R"({"a":"two\nlines\n"})"},
       {"a: 127.0.0.1\nb: 1e3\nc: -5\nd: 2024-01-01\n",
        R"({"a":"127.0.0.1","b":1000.0,"c":-5,"d":"2024-01-01"})"},
+      {"a: y\nb: N\nc: \"n\"\n", R"({"a":true,"b":false,"c":"n"})"},
+      {"a: 0x1f\nb: 0644\nc: 0b11\nd: 1_000\ne: +3\nf: 08\ng: 1.\nh: 0x\n",
+       R"({"a":31,"b":420,"c":3,"d":1000,"e":3,"f":8,"g":1,"h":"0x"})"},
+      {"a: 1_0.5\nc: .\nd: 1e\ne: 99999999999999999999\n",
+       R"({"a":"1_0.5","c":".","d":"1e","e":1e20})"},
+      {"a: &x {b: 1}\nc: {<<: *x, d: 2}\ne: {<<: [*x, {b: 3, f: 4}]}\n",
+       R"({"a":{"b":1},"c":{"b":1,"d":2},"e":{"b":1,"f":4}})"},
       {"", "null"},
   };
   for (const Case& test : cases) {
@@ -50,7 +70,15 @@ TEST(Yaml, SaysWhatIsWrongAndWhere) {
       {"unknown anchor", "a: *x\n", "line 1: nothing is named by &x"},
       {"too deep", std::string(200, '[') + std::string(200, ']'), "line 1: nested deeper than 100"},
       {"a list as key", "? [a]\n: b\n", "line 1: expected a key that is a plain word"},
-      {"unfolding aliases", bomb, "line 6: aliases unfold to too many values"},
+      {"unfolding aliases", bomb, "line 5: aliases unfold to too many values"},
+      {"a merge beside the key", "a: &x {b: 1}\nc: {<<: *x, b: 2}\n",
+       "line 1: the key \"b\" comes twice"},
+      {"a merge of a word", "c: {<<: x}\n", "line 1: expected a map to merge"},
+      {"no number", "a: -.inf\n", "line 1: \"-.inf\" is no number that JSON knows"},
+      {"too many aliases", "a: &x 1\nb: [" + repeated("*x, ", 101) + "*x]\n",
+       "line 2: more than 100 aliases"},
+      {"anchors in anchors", "a: " + nested_anchors(), "line 1: anchors name too many values"},
+      {"not UTF-8", "a: \xff\xfe\n", "line "},
       {"too large", std::string(kYamlBytesMax + 1, ' '), "3145729 bytes of YAML"},
   };
   for (const Case& test : cases) {

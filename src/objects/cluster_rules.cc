@@ -1,0 +1,81 @@
+// Nodes, volumes, classes.
+#include <set>
+
+#include "model/quantity.h"
+#include "objects/manifest_rules.h"
+#include "objects/name_rules.h"
+
+namespace karst::objects {
+namespace {
+
+constexpr std::int64_t kUserPriorityMax = 1'000'000'000;
+constexpr std::int64_t kPriorityMin = -2'147'483'648;
+
+void check_taint(Review& review, const TreeValue& taint) {
+  check_text(review, taint, "key", bad_label_key);
+  check_text(review, taint, "value", bad_label_value);
+  if (taint.text_of("effect").empty())
+    refuse_field(review, taint, "effect", "must be NoSchedule, PreferNoSchedule or NoExecute");
+}
+
+void check_node(Review& review, const TreeValue& spec) {
+  const TreeValue* taints = spec.find("taints");
+  if (taints == nullptr) return;
+  std::set<std::pair<std::string_view, std::string_view>> seen;
+  Review::Scope scope(review, "taints");
+  for (std::size_t i = 0; i < taints->items.size(); ++i) {
+    const TreeValue& taint = taints->items[i];
+    if (seen.emplace(taint.text_of("key"), taint.text_of("effect")).second) continue;
+    Review::Scope inner(review, i);
+    review.refuse(taint.line, "the same key and effect are there twice");
+  }
+}
+
+void check_claim(Review& review, const TreeValue& spec) {
+  check_not_empty(review, spec, "accessModes");
+  const TreeValue* resources = spec.find("resources");
+  const TreeValue* requests = resources == nullptr ? nullptr : resources->find("requests");
+  const TreeValue* storage = requests == nullptr ? nullptr : requests->find("storage");
+  Review::Scope scope(review, "resources");
+  Review::Scope inner(review, "requests");
+  if (storage == nullptr)
+    review.refuse("storage", spec.line, "is missing; it must be there");
+  else if (model::parse_quantity_units(storage->text, model::Rounding::kUp).value_or(0) == 0)
+    review.refuse("storage", storage->line, "must be more than 0");
+}
+
+void check_volume(Review& review, const TreeValue& spec) {
+  check_not_empty(review, spec, "accessModes");
+  check_not_empty(review, spec, "capacity");
+}
+
+void check_storage_class(Review& review, const TreeValue& object) {
+  if (object.text_of("provisioner").empty())
+    refuse_field(review, object, "provisioner", "must not be empty");
+}
+
+void check_topology_label(Review& review, const TreeValue& requirement) {
+  check_text(review, requirement, "key", bad_label_key);
+  check_not_empty(review, requirement, "values");
+}
+
+void check_priority_class(Review& review, const TreeValue& object) {
+  const TreeValue* metadata = object.find("metadata");
+  const std::string_view name = metadata == nullptr ? "" : metadata->text_of("name");
+  if (!name.starts_with("system-"))
+    check_range(review, object, "value", kPriorityMin, kUserPriorityMax);
+}
+
+}  // namespace
+
+std::vector<RuleEntry> cluster_rules() {
+  return {{"Taint", check_taint},
+          {"NodeSpec", check_node},
+          {"PersistentVolumeClaimSpec", check_claim},
+          {"PersistentVolumeSpec", check_volume},
+          {"StorageClass", check_storage_class},
+          {"TopologySelectorLabelRequirement", check_topology_label},
+          {"PriorityClass", check_priority_class}};
+}
+
+}  // namespace karst::objects

@@ -1,0 +1,105 @@
+// Containers: names, ports, and what they ask for.
+#include "model/quantity.h"
+#include "objects/manifest_rules.h"
+#include "objects/name_rules.h"
+
+namespace karst::objects {
+namespace {
+
+constexpr std::int64_t kPortMax = 65535;
+
+std::int64_t amount(const TreeValue& value) {
+  return model::parse_quantity_millis(value.text, model::Rounding::kUp).value_or(0);
+}
+
+bool is_standard(std::string_view name) {
+  return name == "cpu" || name == "memory" || name == "ephemeral-storage";
+}
+
+bool is_huge_pages(std::string_view name) {
+  return name.starts_with("hugepages-");
+}
+
+// Resources that cannot be shared: what is requested is what is limited.
+bool is_exclusive(std::string_view name) {
+  return !is_standard(name);
+}
+
+void check_names(Review& review, const TreeValue& resources, std::string_view list) {
+  const TreeValue* map = resources.find(list);
+  if (map == nullptr) return;
+  Review::Scope scope(review, list);
+  for (const TreeField& field : map->fields) {
+    if (const std::string bad = bad_label_key(field.key); !bad.empty()) {
+      review.refuse(field.line, bad);
+    } else if (field.key.find('/') == std::string::npos && !is_standard(field.key) &&
+               !is_huge_pages(field.key)) {
+      review.refuse(field.key, field.line,
+                    "is no resource of containers; expected cpu, memory, ephemeral-storage, "
+                    "hugepages-SIZE or DOMAIN/NAME");
+    } else if (is_exclusive(field.key) && amount(field.value) % 1000 != 0) {
+      review.refuse(field.key, field.line, "must be a whole number, found " + field.value.text);
+    }
+  }
+}
+
+void check_resources(Review& review, const TreeValue& resources) {
+  const std::size_t before = review.count();
+  check_names(review, resources, "requests");
+  check_names(review, resources, "limits");
+  const TreeValue* requests = resources.find("requests");
+  const TreeValue* limits = resources.find("limits");
+  if (requests == nullptr || review.count() > before) return;
+  Review::Scope scope(review, "requests");
+  for (const TreeField& request : requests->fields) {
+    const TreeValue* limit = limits == nullptr ? nullptr : limits->find(request.key);
+    if (limit == nullptr) {
+      if (is_exclusive(request.key))
+        review.refuse(request.key, request.line, "needs a limit of the same amount");
+      continue;
+    }
+    const bool more = amount(request.value) > amount(*limit);
+    const bool less = amount(request.value) < amount(*limit);
+    if (more)
+      review.refuse(
+          request.key, request.line,
+          "requests " + request.value.text + ", which is more than its limit " + limit->text);
+    else if (less && is_exclusive(request.key))
+      review.refuse(request.key, request.line,
+                    "must equal its limit " + limit->text + ", found " + request.value.text);
+  }
+}
+
+void check_container(Review& review, const TreeValue& container) {
+  check_text(review, container, "name", bad_dns_label);
+  if (container.text_of("image").empty())
+    refuse_field(review, container, "image", "is missing; it must be there");
+  const std::string_view restart = container.text_of("restartPolicy");
+  if (!restart.empty() && restart != "Always")
+    refuse_field(review, container, "restartPolicy",
+                 "must be Always or absent, found \"" + std::string(restart.substr(0, 40)) + "\"");
+}
+
+void check_port(Review& review, const TreeValue& port) {
+  const auto range = [&](std::string_view name, std::int64_t least) {
+    const std::int64_t number = number_of(port, name, least);
+    if (number < least || number > kPortMax)
+      refuse_field(review, port, name, "must be 1 to 65535, found " + std::to_string(number));
+  };
+  range("hostPort", 0);
+  if (port.find("containerPort") == nullptr)
+    refuse_field(review, port, "containerPort", "is missing; it must be there");
+  else
+    range("containerPort", 1);
+  if (!port.text_of("name").empty()) check_text(review, port, "name", bad_port_name);
+}
+
+}  // namespace
+
+std::vector<RuleEntry> container_rules() {
+  return {{"ResourceRequirements", check_resources},
+          {"Container", check_container},
+          {"ContainerPort", check_port}};
+}
+
+}  // namespace karst::objects

@@ -1,0 +1,69 @@
+// Plain manifests, as people apply them or as kubectl prints them, read strictly: what the API
+// server would refuse is refused here, with file, line and field (schema.h). YAML and JSON, many
+// documents, lists of objects. No uid is needed: what has none is told apart by kind, namespace and
+// name. Owner: the caller; plain values, no thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/cluster.h"
+#include "objects/pod.h"
+#include "objects/volumes.h"
+
+namespace karst::objects {
+
+inline constexpr std::size_t kManifestBytesMax = 64u << 20;   // of one file
+inline constexpr std::size_t kManifestObjectsMax = 200'000;   // of all files
+inline constexpr std::int64_t kManifestPodsMax = 10'000'000;  // that workloads ask for together
+
+struct ManifestText {
+  std::string file;  // as messages name it
+  std::string text;
+};
+
+// Pods that are equal but for their names: one Pod, or what a workload makes.
+struct ManifestPods {
+  std::string kind;  // "Pod", "Deployment", …
+  std::int64_t count = 1;
+  ReducedPod pod;  // of a workload: its template as a pod called like the workload
+  // Who controls the Pod or the workload itself, "ReplicaSet"; empty: nobody.
+  std::string owner_kind;
+  std::string owner_name;
+  std::vector<VolumeClaim> templates;  // a StatefulSet's, one claim a pod
+  std::vector<std::string> ephemeral;  // names of ephemeral volumes, one claim a pod each
+};
+
+struct PriorityClass {
+  std::string name;
+  std::int32_t value = 0;
+  bool global_default = false;
+};
+
+// Each list in the order of the files. Namespaced objects without a namespace are in "default".
+struct Manifests {
+  std::vector<model::NodePool> pools;
+  std::vector<model::NodeClaim> claims;
+  std::vector<model::NodeClass> node_classes;
+  std::vector<model::Node> nodes;
+  std::vector<NodeOverlay> overlays;
+  std::vector<ManifestPods> pods;
+  std::vector<ReducedDaemonSet> daemon_sets;
+  std::vector<VolumeClaim> volume_claims;
+  std::vector<PersistentVolume> volumes;
+  std::vector<StorageClass> storage_classes;
+  std::vector<CsiNode> csi_nodes;
+  std::vector<PriorityClass> priority_classes;
+  std::map<std::string, model::Labels> namespaces;
+  // Objects that say nothing about where pods go, by kind.
+  std::map<std::string, std::int64_t> ignored;
+};
+
+// Errors: kInvalid, one line for each thing that is wrong, kRefusalsMax at most:
+// "FILE:LINE: KIND NAME: FIELD: what".
+base::Result<Manifests> read_manifests(const std::vector<ManifestText>& texts);
+
+}  // namespace karst::objects

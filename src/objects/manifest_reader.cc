@@ -1,0 +1,320 @@
+#include "objects/manifest_reader.h"
+
+#include <algorithm>
+
+#include "objects/cluster.h"
+#include "objects/manifest_rules.h"
+#include "objects/name_rules.h"
+
+namespace karst::objects {
+namespace {
+
+using ValueType = TreeValue::Type;
+
+constexpr std::size_t kListDepthMax = 4;  // lists in lists
+
+TreeValue map_value() {
+  TreeValue value;
+  value.type = ValueType::kMap;
+  return value;
+}
+
+// The value at `path`; nullptr when there is nothing on the way.
+const TreeValue* at(const TreeValue& object, std::initializer_list<std::string_view> path) {
+  const TreeValue* value = &object;
+  for (const std::string_view key : path)
+    if (value != nullptr) value = value->find(key);
+  return value;
+}
+
+std::string_view metadata_text(const TreeValue& object, std::string_view key) {
+  const TreeValue* metadata = object.find("metadata");
+  return metadata == nullptr ? std::string_view() : metadata->text_of(key);
+}
+
+// Pods and jobs may leave the end of their name to the API server.
+std::string name_of(const TreeValue& object) {
+  const std::string_view name = metadata_text(object, "name");
+  return std::string(name.empty() ? metadata_text(object, "generateName") : name);
+}
+
+// The object with all that reducers ask for: name, namespace, and a uid.
+TreeValue completed(const TreeValue& object, const std::string& kind, bool namespaced) {
+  TreeValue copy = object;
+  const TreeValue* given = object.find("metadata");
+  TreeValue metadata = given == nullptr ? map_value() : *given;
+  metadata.set("name", text_value(name_of(object)));
+  if (namespaced && metadata.text_of("namespace").empty())
+    metadata.set("namespace", text_value("default"));
+  if (metadata.text_of("uid").empty())
+    metadata.set("uid", text_value(kind + "/" + std::string(metadata.text_of("namespace")) + "/" +
+                                   name_of(object)));
+  copy.set("metadata", std::move(metadata));
+  return copy;
+}
+
+// The pod that a workload's template makes, called like the workload.
+TreeValue templated(const TreeValue& workload, const std::string& kind) {
+  const TreeValue* made = at(workload, {"spec", "template"});
+  TreeValue pod = map_value();
+  const TreeValue* given = made == nullptr ? nullptr : made->find("metadata");
+  TreeValue metadata = given == nullptr ? map_value() : *given;
+  const std::string name = name_of(workload);
+  metadata.set("name", text_value(name));
+  if (const std::string_view space = metadata_text(workload, "namespace"); !space.empty())
+    metadata.set("namespace", text_value(space));
+  if (kind == "Job") {
+    const TreeValue* known = metadata.find("labels");
+    TreeValue labels = known == nullptr ? map_value() : *known;
+    for (const std::string_view key : {"job-name", "batch.kubernetes.io/job-name"})
+      labels.set(key, text_value(name));
+    metadata.set("labels", std::move(labels));
+  }
+  TreeValue owner = map_value();
+  owner.set("kind", text_value(kind == "Deployment" ? "ReplicaSet" : kind));
+  owner.set("name", text_value(name));
+  TreeValue yes;
+  yes.type = ValueType::kBoolean;
+  yes.text = "true";
+  owner.set("controller", std::move(yes));
+  TreeValue owners;
+  owners.type = ValueType::kList;
+  owners.items.push_back(std::move(owner));
+  metadata.set("ownerReferences", std::move(owners));
+  pod.set("metadata", std::move(metadata));
+  if (made != nullptr && made->find("spec") != nullptr) pod.set("spec", *made->find("spec"));
+  return pod;
+}
+
+std::int64_t replicas_of(const TreeValue& object, Role role) {
+  const TreeValue* spec = object.find("spec");
+  if (spec == nullptr) return 0;
+  if (role == Role::kWorkload) return number_of(*spec, "replicas", 1);
+  const TreeValue* suspend = spec->find("suspend");
+  if (suspend != nullptr && suspend->text == "true") return 0;
+  const std::int64_t parallel = number_of(*spec, "parallelism", 1);
+  if (spec->find("completions") == nullptr) return parallel;
+  const TreeValue* status = object.find("status");
+  const std::int64_t done = status == nullptr ? 0 : number_of(*status, "succeeded", 0);
+  return std::max<std::int64_t>(0, std::min(parallel, number_of(*spec, "completions", 1) - done));
+}
+
+void read_controller(const TreeValue& object, ManifestPods& pods) {
+  const TreeValue* owners = at(object, {"metadata", "ownerReferences"});
+  if (owners == nullptr) return;
+  for (const TreeValue& owner : owners->items)
+    if (const TreeValue* flag = owner.find("controller"); flag != nullptr && flag->text == "true") {
+      pods.owner_kind = owner.text_of("kind");
+      pods.owner_name = owner.text_of("name");
+    }
+}
+
+// A StatefulSet's claims, named for their template.
+std::vector<VolumeClaim> claim_templates(const TreeValue& object) {
+  std::vector<VolumeClaim> claims;
+  const TreeValue* templates = at(object, {"spec", "volumeClaimTemplates"});
+  if (templates == nullptr) return claims;
+  for (const TreeValue& one : templates->items) {
+    VolumeClaim claim;
+    claim.name = std::string(metadata_text(one, "name"));
+    if (const TreeValue* storage = at(one, {"spec", "storageClassName"}))
+      claim.storage_class = storage->text;
+    claims.push_back(std::move(claim));
+  }
+  return claims;
+}
+
+std::vector<std::string> ephemeral_volumes(const TreeValue& pod) {
+  std::vector<std::string> names;
+  if (const TreeValue* volumes = at(pod, {"spec", "volumes"}))
+    for (const TreeValue& volume : volumes->items)
+      if (volume.find("ephemeral") != nullptr) names.emplace_back(volume.text_of("name"));
+  return names;
+}
+
+// The field's value goes to the end of `list`, or its error to the review.
+template <class T>
+void take(Review& review, const TreeValue& object, base::Result<T> reduced, std::vector<T>& list) {
+  if (reduced)
+    list.push_back(std::move(*reduced));
+  else
+    review.refuse(object.line, std::move(reduced.error().message));
+}
+
+}  // namespace
+
+void ManifestReader::read(Review& review, const TreeValue& document) {
+  std::vector<std::pair<const TreeValue*, std::size_t>> open{{&document, 0}};
+  while (!open.empty()) {
+    const auto [object, depth] = open.back();
+    open.pop_back();
+    review.begin("");
+    const std::string_view kind = object->text_of("kind");
+    const TreeValue* items = object->find("items");
+    if (kind.ends_with("List") && items != nullptr && items->is(ValueType::kList)) {
+      if (depth == kListDepthMax) {
+        review.refuse(object->line, "lists within lists");
+        continue;
+      }
+      for (auto item = items->items.rbegin(); item != items->items.rend(); ++item)
+        open.emplace_back(&*item, depth + 1);
+      continue;
+    }
+    read_object(review, *object);
+  }
+}
+
+void ManifestReader::read_object(Review& review, const TreeValue& object) {
+  if (!object.is(ValueType::kMap))
+    return review.refuse(
+        object.line,
+        "expected an object with apiVersion, kind and metadata, found " + describe(object));
+  for (const std::string_view name : {"apiVersion", "kind"})
+    if (object.text_of(name).empty())
+      return review.refuse(name, object.line, "is missing; it must be there");
+  if (++objects_ > kManifestObjectsMax)
+    return review.refuse(object.line,
+                         "more than " + std::to_string(kManifestObjectsMax) + " objects");
+  const std::string kind(object.text_of("kind"));
+  const KindInfo info = kind_info(object.text_of("apiVersion"), kind);
+  const std::string name = name_of(object).substr(0, 253);
+  review.begin(kind.substr(0, 80) + (name.empty() ? "" : " " + name));
+  if (info.role == Role::kRefused) return review.refuse(object.line, info.refusal);
+  if (info.role == Role::kIgnored) {
+    ++out_.ignored[kind.substr(0, 80)];
+    return;
+  }
+  const std::size_t before = review.count();
+  Schema::instance().check(review, info.type, object);
+  if (review.count() == before && check_name(review, object, info)) add(review, object, info, kind);
+}
+
+// The name must be there, be well formed, and come once.
+bool ManifestReader::check_name(Review& review, const TreeValue& object, const KindInfo& info) {
+  const TreeValue* metadata = object.find("metadata");
+  const std::string_view name = metadata_text(object, "name");
+  const bool generated = name.empty() && !metadata_text(object, "generateName").empty();
+  Review::Scope scope(review, "metadata");
+  if (name.empty() && !generated) {
+    review.refuse("name", metadata == nullptr ? object.line : metadata->line,
+                  "is missing; it must be there");
+    return false;
+  }
+  if (generated) return true;
+  const bool label = info.role == Role::kNamespace || info.role == Role::kNodePool;
+  if (std::string bad = label ? bad_dns_label(name) : bad_dns_name(name); !bad.empty()) {
+    // A pool's name is the value of a label, but may hold dots.
+    if (info.role != Role::kNodePool || name.size() > 63 || !bad_dns_name(name).empty()) {
+      refuse_field(review, *metadata, "name", std::move(bad));
+      return false;
+    }
+  }
+  const std::string_view space = metadata_text(object, "namespace");
+  if (!info.namespaced && !space.empty()) {
+    refuse_field(review, *metadata, "namespace", "this kind is not in a namespace; remove it");
+    return false;
+  }
+  const std::string key = std::string(object.text_of("apiVersion")) + "/" +
+                          std::string(object.text_of("kind")) + "/" +
+                          std::string(space.empty() ? "default" : space) + "/" + std::string(name);
+  const auto [at_first, fresh] =
+      seen_.emplace(key, review.file() + ":" + std::to_string(object.line));
+  if (!fresh)
+    refuse_field(review, *metadata, "name", "is there twice; first at " + at_first->second);
+  return fresh;
+}
+
+void ManifestReader::add(Review& review, const TreeValue& object, const KindInfo& info,
+                         const std::string& kind) {
+  switch (info.role) {
+    case Role::kChecked:
+      if (kind == "CronJob") ++out_.ignored[kind];
+      return;
+    case Role::kPriorityClass:
+      return add_priority_class(object);
+    case Role::kPod:
+      return add_pods(review, completed(object, kind, true), kind, 1);
+    case Role::kWorkload:
+    case Role::kJob:
+      return add_pods(review, object, kind, replicas_of(object, info.role));
+    case Role::kNamespace: {
+      model::Labels labels{{"kubernetes.io/metadata.name", name_of(object)}};
+      if (const TreeValue* given = at(object, {"metadata", "labels"}))
+        for (const TreeField& field : given->fields)
+          model::set_label(labels, field.key, field.value.text);
+      out_.namespaces[name_of(object)] = std::move(labels);
+      return;
+    }
+    default:
+      break;
+  }
+  const std::string text = to_json(completed(object, kind, info.namespaced));
+  const auto element = parser_.parse(text, kObjectBytesMax);
+  if (!element) return review.refuse(object.line, element.error().message);
+  add_reduced(review, object, *element, info, kind);
+}
+
+void ManifestReader::add_reduced(Review& review, const TreeValue& object,
+                                 simdjson::dom::element element, const KindInfo& info,
+                                 const std::string& kind) {
+  switch (info.role) {
+    case Role::kNodePool:
+      return take(review, object, reduce_node_pool(element), out_.pools);
+    case Role::kNodeClaim:
+      return take(review, object, reduce_node_claim(element), out_.claims);
+    case Role::kNodeOverlay:
+      return take(review, object, reduce_overlay(element), out_.overlays);
+    case Role::kNodeClass: {
+      const std::string_view version = object.text_of("apiVersion");
+      return take(review, object,
+                  reduce_node_class(element, version.substr(0, version.find('/')), kind),
+                  out_.node_classes);
+    }
+    case Role::kNode:
+      return take(review, object, reduce_node(element), out_.nodes);
+    case Role::kDaemonSet:
+      return take(review, object, reduce_daemon_set(element), out_.daemon_sets);
+    case Role::kVolumeClaim:
+      return take(review, object, reduce_volume_claim(element), out_.volume_claims);
+    case Role::kVolume:
+      return take(review, object, reduce_volume(element), out_.volumes);
+    case Role::kStorageClass:
+      return take(review, object, reduce_storage_class(element), out_.storage_classes);
+    case Role::kCsiNode:
+      return take(review, object, reduce_csi_node(element), out_.csi_nodes);
+    default:
+      return;
+  }
+}
+
+void ManifestReader::add_pods(Review& review, const TreeValue& object, const std::string& kind,
+                              std::int64_t count) {
+  const bool single = kind == "Pod";
+  pods_ += count;
+  if (pods_ > kManifestPodsMax)
+    return review.refuse(object.line,
+                         "more than " + std::to_string(kManifestPodsMax) + " pods together");
+  const TreeValue pod = single ? object : completed(templated(object, kind), kind, true);
+  const std::string text = to_json(pod);
+  const auto element = parser_.parse(text, kObjectBytesMax);
+  if (!element) return review.refuse(object.line, element.error().message);
+  auto reduced = reduce_pod(*element);
+  if (!reduced) return review.refuse(object.line, std::move(reduced.error().message));
+  ManifestPods pods;
+  pods.kind = kind;
+  pods.count = count;
+  pods.pod = std::move(*reduced);
+  read_controller(object, pods);
+  pods.templates = claim_templates(object);
+  pods.ephemeral = ephemeral_volumes(pod);
+  out_.pods.push_back(std::move(pods));
+}
+
+void ManifestReader::add_priority_class(const TreeValue& object) {
+  const TreeValue* is_default = object.find("globalDefault");
+  out_.priority_classes.push_back({name_of(object),
+                                   static_cast<std::int32_t>(number_of(object, "value", 0)),
+                                   is_default != nullptr && is_default->text == "true"});
+}
+
+}  // namespace karst::objects

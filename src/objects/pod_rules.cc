@@ -1,0 +1,165 @@
+// Pods: the spec as a whole, volumes, tolerations, and what templates of workloads add.
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "objects/manifest_rules.h"
+#include "objects/name_rules.h"
+
+namespace karst::objects {
+namespace {
+
+constexpr std::int64_t kNumberMax = std::numeric_limits<std::int64_t>::max();
+
+bool is_text(const TreeValue* value) {
+  return value != nullptr && value->is(TreeValue::Type::kText) && !value->text.empty();
+}
+
+// Containers, init containers and ephemeral ones share one space of names.
+void check_container_names(Review& review, const TreeValue& spec) {
+  std::set<std::string_view> seen;
+  for (const std::string_view list : {"containers", "initContainers", "ephemeralContainers"}) {
+    const TreeValue* containers = spec.find(list);
+    if (containers == nullptr) continue;
+    Review::Scope scope(review, list);
+    for (std::size_t i = 0; i < containers->items.size(); ++i) {
+      Review::Scope inner(review, i);
+      const std::string_view name = containers->items[i].text_of("name");
+      if (!seen.insert(name).second)
+        refuse_field(review, containers->items[i], "name",
+                     "\"" + std::string(name) + "\" is there twice");
+    }
+  }
+}
+
+// Host ports of containers, and with the host's network all of them.
+void check_ports(Review& review, const TreeValue& spec) {
+  const TreeValue* host = spec.find("hostNetwork");
+  const bool host_network = host != nullptr && host->text == "true";
+  std::set<std::string> seen;
+  const TreeValue* containers = spec.find("containers");
+  if (containers == nullptr) return;
+  Review::Scope scope(review, "containers");
+  for (std::size_t i = 0; i < containers->items.size(); ++i) {
+    const TreeValue* ports = containers->items[i].find("ports");
+    if (ports == nullptr) continue;
+    Review::Scope inner(review, i);
+    Review::Scope field(review, "ports");
+    for (std::size_t j = 0; j < ports->items.size(); ++j) {
+      const TreeValue& port = ports->items[j];
+      const std::int64_t number = number_of(port, "hostPort", 0);
+      if (number == 0) continue;
+      Review::Scope element(review, j);
+      if (host_network && number != number_of(port, "containerPort", 0))
+        refuse_field(review, port, "hostPort", "must equal containerPort with hostNetwork");
+      const std::string key = std::string(port.text_of("protocol")) + "/" +
+                              std::string(port.text_of("hostIP")) + "/" + std::to_string(number);
+      if (!seen.insert(key).second)
+        refuse_field(review, port, "hostPort", std::to_string(number) + " is there twice");
+    }
+  }
+}
+
+void check_gates(Review& review, const TreeValue& spec) {
+  const TreeValue* gates = spec.find("schedulingGates");
+  check_unique(review, spec, "schedulingGates", "name");
+  if (gates != nullptr && !gates->items.empty() && is_text(spec.find("nodeName")))
+    refuse_field(review, spec, "nodeName", "must not be set while schedulingGates is not empty");
+}
+
+void check_spec(Review& review, const TreeValue& spec) {
+  check_not_empty(review, spec, "containers");
+  check_container_names(review, spec);
+  check_unique(review, spec, "volumes", "name");
+  check_ports(review, spec);
+  check_gates(review, spec);
+  check_labels(review, spec, "nodeSelector");
+  check_text(review, spec, "nodeName", bad_dns_name);
+  check_text(review, spec, "serviceAccountName", bad_dns_name);
+  check_range(review, spec, "activeDeadlineSeconds", 1, kNumberMax);
+  const TreeValue* constraints = spec.find("topologySpreadConstraints");
+  if (constraints == nullptr) return;
+  Review::Scope scope(review, "topologySpreadConstraints");
+  std::set<std::pair<std::string_view, std::string_view>> seen;
+  for (std::size_t i = 0; i < constraints->items.size(); ++i) {
+    const TreeValue& item = constraints->items[i];
+    if (seen.emplace(item.text_of("topologyKey"), item.text_of("whenUnsatisfiable")).second)
+      continue;
+    Review::Scope inner(review, i);
+    review.refuse(item.line, "the same topologyKey and whenUnsatisfiable are there twice");
+  }
+}
+
+void check_toleration(Review& review, const TreeValue& toleration) {
+  const std::string_view key = toleration.text_of("key");
+  const std::string_view op = toleration.text_of("operator");
+  if (!key.empty()) check_text(review, toleration, "key", bad_label_key);
+  if (key.empty() && op != "Exists")
+    refuse_field(review, toleration, "operator", "must be Exists when key is empty");
+  if (op == "Exists" && !toleration.text_of("value").empty())
+    refuse_field(review, toleration, "value", "must be empty with operator Exists");
+  if (op != "Exists") check_text(review, toleration, "value", bad_label_value);
+  if (toleration.find("tolerationSeconds") != nullptr &&
+      toleration.text_of("effect") != "NoExecute")
+    refuse_field(review, toleration, "effect", "must be NoExecute when tolerationSeconds is set");
+}
+
+void check_volume(Review& review, const TreeValue& volume) {
+  check_text(review, volume, "name", bad_dns_label);
+  std::size_t sources = 0;
+  for (const TreeField& field : volume.fields)
+    sources += field.key != "name" && !field.value.is(TreeValue::Type::kNull);
+  if (sources > 1)
+    review.refuse(volume.line, "a volume must have one source, found " + std::to_string(sources));
+}
+
+void check_claim_source(Review& review, const TreeValue& source) {
+  check_text(review, source, "claimName", bad_dns_name);
+}
+
+void check_gate(Review& review, const TreeValue& gate) {
+  check_text(review, gate, "name", bad_label_key);
+}
+
+void check_pod(Review& review, const TreeValue& pod) {
+  const TreeValue* spec = pod.find("spec");
+  if (spec == nullptr) return refuse_field(review, pod, "spec", "is missing; it must be there");
+  Review::Scope scope(review, "spec");
+  check_mounts(review, *spec);
+}
+
+}  // namespace
+
+void check_mounts(Review& review, const TreeValue& spec) {
+  std::set<std::string_view> volumes;
+  if (const TreeValue* list = spec.find("volumes"))
+    for (const TreeValue& volume : list->items) volumes.insert(volume.text_of("name"));
+  for (const std::string_view list : {"containers", "initContainers"}) {
+    const TreeValue* containers = spec.find(list);
+    if (containers == nullptr) continue;
+    Review::Scope scope(review, list);
+    for (std::size_t i = 0; i < containers->items.size(); ++i) {
+      const TreeValue* mounts = containers->items[i].find("volumeMounts");
+      if (mounts == nullptr) continue;
+      Review::Scope inner(review, i);
+      Review::Scope field(review, "volumeMounts");
+      for (std::size_t j = 0; j < mounts->items.size(); ++j) {
+        Review::Scope mount(review, j);
+        if (const std::string_view name = mounts->items[j].text_of("name"); !volumes.contains(name))
+          refuse_field(review, mounts->items[j], "name",
+                       "no volume is called \"" + std::string(name.substr(0, 80)) + "\"");
+      }
+    }
+  }
+}
+
+std::vector<RuleEntry> pod_rules() {
+  return {{"Pod", check_pod},
+          {"PodSpec", check_spec},
+          {"Toleration", check_toleration},
+          {"Volume", check_volume},
+          {"PersistentVolumeClaimVolumeSource", check_claim_source},
+          {"PodSchedulingGate", check_gate}};
+}
+
+}  // namespace karst::objects
