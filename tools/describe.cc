@@ -235,6 +235,9 @@ struct Text {
   std::string operator()(const events::WallClockJumped& e) const {
     return "the wall clock differs by " + daemon::duration_text(e.offset_millis);
   }
+  std::string operator()(const events::LogSpaceLow& e) const {
+    return e.low ? "the disk of the log is full: nothing new is started" : "the log has room again";
+  }
   std::string operator()(const events::LogTailCut& e) const {
     return fmt::format("the end of the log was cut from {}: {}", e.from.value(), e.reason);
   }

@@ -45,9 +45,9 @@ void print_pods(const State& state, Format format) {
     const std::string expected = !row.expected_claim.empty()  ? row.expected_claim.str()
                                  : !row.expected_node.empty() ? row.expected_node.str()
                                                               : "";
-    rows.push_back({*row.namespace_name, row.name, pod_status(row),
-                    row.node == nullptr ? "" : *row.node, expected, age(state, row.creation_millis),
-                    uid});
+    rows.push_back({row.namespace_name == nullptr ? "" : *row.namespace_name, row.name,
+                    pod_status(row), row.node == nullptr ? "" : *row.node, expected,
+                    age(state, row.creation_millis), uid});
   }
   std::sort(rows.begin(), rows.end());
   print_rows({"namespace", "name", "status", "node", "expected_on", "age", "uid"}, rows, format);

@@ -78,6 +78,8 @@ base::Status run_cluster(Store& store, const ClusterSettings& settings) {
   parts.lines = &lines;
   parts.kill_points = &*kill_points;
   parts.release_ballast = [&store] { store.log->release_ballast(); };
+  parts.restore_ballast = [&store] { return store.log->restore_ballast(); };
+  parts.log_space_low = !store.log->open_report().ballast;
   parts.cut = store.log->open_report().cut;
   parts.server_offset_millis = [&edge] { return edge.server_offset_millis(); };
   parts.engine.config.cluster_uid = cluster_uid;

@@ -83,11 +83,13 @@ base::Status Daemon::run() {
   KARST_TRY(recover());
   std::vector<ports::Fact> first;
   if (parts_.cut) first.push_back({*parts_.cut, parts_.clock->wall(), ""});
+  if (parts_.log_space_low) first.push_back({events::LogSpaceLow{true}, parts_.clock->wall(), ""});
   KARST_TRY(round(std::move(first)));
   while (!stopping_) {
     std::vector<ports::Fact> facts = wait_for_facts();
     if (stopping_) break;
     watch_wall_clock();
+    watch_space();
     if (facts.empty() && !wake_due()) {
       publish();
       continue;
@@ -105,7 +107,11 @@ base::Status Daemon::round(std::vector<ports::Fact> facts) {
   while (!round) {
     KARST_TRY(wait_for_space(round.error()));
     if (stopping_) return {};
-    round = engine_.step(log_now(), parts_.clock->wall(), {});
+    // The first thing that the ballast pays for.
+    std::vector<ports::Fact> low;
+    if (!engine_.state().log_space_low())
+      low.push_back({events::LogSpaceLow{true}, parts_.clock->wall(), ""});
+    round = engine_.step(log_now(), parts_.clock->wall(), std::move(low));
   }
   failures_in_a_row_ = 0;
   if (std::exchange(disk_full_, false))
@@ -125,6 +131,7 @@ base::Status Daemon::wait_for_space(base::Error error) {
   if (error.kind != base::Kind::kFull) return base::fail(std::move(error));
   ++counters_.failed_appends;
   const bool released = parts_.release_ballast && !std::exchange(ballast_released_, true);
+  look_for_space_millis_ = parts_.clock->monotonic_millis() + kSpaceLookMillis;
   if (released) parts_.release_ballast();
   disk_full_ = true;
   if (++failures_in_a_row_ == 1 || (failures_in_a_row_ == 2 && !released)) {
@@ -214,6 +221,17 @@ void Daemon::publish() {
   view->round_millis = round_millis_;
   view->counters = counters_;
   board_.publish(std::move(view));
+}
+
+// Room again: the ballast comes first, then new work.
+void Daemon::watch_space() {
+  if (!engine_.state().log_space_low() || !parts_.restore_ballast) return;
+  const std::int64_t now = parts_.clock->monotonic_millis();
+  if (now < look_for_space_millis_) return;
+  look_for_space_millis_ = now + kSpaceLookMillis;
+  if (!parts_.restore_ballast()) return;
+  ballast_released_ = false;
+  inbox_.try_offer({events::LogSpaceLow{false}, parts_.clock->wall(), ""});
 }
 
 void Daemon::watch_wall_clock() {

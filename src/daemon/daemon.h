@@ -39,6 +39,7 @@ namespace karst::daemon {
 inline constexpr std::int64_t kRoundsPerSecondMax = 20;
 inline constexpr std::int64_t kIdleWaitMaxMillis = 1000;  // between two looks at clock and view
 inline constexpr std::int64_t kFullRetryMillis = 1000;    // between two tries on a full disk
+inline constexpr std::int64_t kSpaceLookMillis = 1000;    // between two looks for room for ballast
 
 // What must have been listed before this is ready.
 inline constexpr std::array<std::string_view, 7> kListedKinds = {
@@ -58,7 +59,9 @@ struct DaemonParts {
   Notices* notices = nullptr;
   const LineWriter* lines = nullptr;  // for the count of dropped notices
   KillPoints* kill_points = nullptr;
-  std::function<void()> release_ballast;  // called once, when the disk is full; may be empty
+  std::function<void()> release_ballast;  // called when the disk is full; may be empty
+  std::function<bool()> restore_ballast;  // asked now and then after that; may be empty
+  bool log_space_low = false;             // there is no ballast from the start
   std::optional<events::LogTailCut> cut;  // what opening the log cut off
   // The API server's clock minus this machine's wall clock, when it was last heard; may be empty.
   std::function<std::optional<std::int64_t>()> server_offset_millis;
@@ -97,6 +100,7 @@ class Daemon {
   bool wake_due();
   std::chrono::milliseconds real(std::int64_t clock_millis) const;
   void watch_wall_clock();
+  void watch_space();
 
   DaemonParts parts_;
   KillPointLog log_;
@@ -114,7 +118,8 @@ class Daemon {
   bool recovered_ = false;
   bool disk_full_ = false;
   bool ballast_released_ = false;
-  int failures_in_a_row_ = 0;  // of appends
+  std::int64_t look_for_space_millis_ = 0;  // monotonic
+  int failures_in_a_row_ = 0;               // of appends
   std::atomic<bool> stopping_{false};
   std::optional<std::int64_t> server_offset_millis_;
 };

@@ -85,6 +85,8 @@ base::Status run_embedded(Store& store, const EmbeddedSettings& settings) {
   parts.lines = &lines;
   parts.kill_points = &*kill_points;
   parts.release_ballast = [&store] { store.log->release_ballast(); };
+  parts.restore_ballast = [&store] { return store.log->restore_ballast(); };
+  parts.log_space_low = !store.log->open_report().ballast;
   parts.cut = store.log->open_report().cut;
   parts.speed = settings.speed;
   parts.engine.config.cluster_uid = "embedded-" + store.log->id().str();

@@ -123,6 +123,9 @@ void Watcher::see(const events::Event& event, const projections::ClusterState& s
     Happening h = scene.blank(HappeningKind::kWallClockJumped);
     h.millis = j->offset_millis;
     scene.tell(std::move(h));
+  } else if (const auto* space = std::get_if<events::LogSpaceLow>(&body)) {
+    scene.tell(
+        scene.blank(space->low ? HappeningKind::kLogSpaceLow : HappeningKind::kLogSpaceBack));
   } else if (const auto* cut = std::get_if<events::LogTailCut>(&body)) {
     Happening h = scene.blank(HappeningKind::kTailCut);
     h.text = cut->reason;

@@ -41,6 +41,8 @@ enum class HappeningKind {
   kVerdict,        // why something was or was not done
   kWallClockJumped,
   kTailCut,
+  kLogSpaceLow,   // the disk of the log is full
+  kLogSpaceBack,  // it has room again
 };
 
 struct Happening {

@@ -244,6 +244,12 @@ std::string LogLines::line_of(const Happening& h) const {
       return start(h, LogLevel::kError, "wall clock differs from log time", {"karst", "", "", ""})
           .text("difference", duration_text(h.millis))
           .take();
+    case HappeningKind::kLogSpaceLow:
+      return start(h, LogLevel::kError, "the disk of the log is full, nothing new is started",
+                   {"karst", "", "", ""})
+          .take();
+    case HappeningKind::kLogSpaceBack:
+      return start(h, LogLevel::kInfo, "the log has room again", {"karst", "", "", ""}).take();
     case HappeningKind::kTailCut:
       return start(h, LogLevel::kError, "cut the torn end of the log", {"karst", "", "", ""})
           .text("error", h.text)

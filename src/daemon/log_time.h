@@ -8,10 +8,11 @@
 #include <optional>
 
 #include "base/time.h"
+#include "projections/cluster_state.h"
 
 namespace karst::daemon {
 
-inline constexpr std::int64_t kWallOffsetMaxMillis = 5 * base::kMillisPerMinute;
+using projections::kWallOffsetMaxMillis;
 inline constexpr std::int64_t kAnchorNoiseMillis = 2 * base::kMillisPerSecond;
 
 class LogTimeline {

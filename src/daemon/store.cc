@@ -14,8 +14,9 @@ base::Result<Store> open_store(const std::string& data, const base::Clock& clock
                                found.cut->from.value(), found.cut->reason);
   }
   if (!found.ballast) {
-    store.remark += fmt::format("{}there is no room for the ballast in {}: free space there soon",
-                                store.remark.empty() ? "" : "; ", data);
+    store.remark += fmt::format(
+        "{}there is no room for the ballast in {}: nothing new is started until there is some",
+        store.remark.empty() ? "" : "; ", data);
   }
   return store;
 }

@@ -44,10 +44,12 @@ std::string_view color_of(HappeningKind kind) {
     case HappeningKind::kInterrupted:
     case HappeningKind::kLaunchRefused:
     case HappeningKind::kTailCut:
+    case HappeningKind::kLogSpaceLow:
     case HappeningKind::kWallClockJumped:
       return "\x1b[31m";
     case HappeningKind::kLaunched:
     case HappeningKind::kInitialized:
+    case HappeningKind::kLogSpaceBack:
     case HappeningKind::kPodBound:
       return "\x1b[32m";
     case HappeningKind::kLeaving:
@@ -141,6 +143,10 @@ std::string Story::line_of(const Happening& h) const {
       return verdict_line(h);
     case HappeningKind::kWallClockJumped:
       return fmt::format("! the machine's clock is off by {}", duration_text(h.millis));
+    case HappeningKind::kLogSpaceLow:
+      return "! the disk of the log is full: open work is finished, nothing new is started";
+    case HappeningKind::kLogSpaceBack:
+      return "the log has room again";
     case HappeningKind::kTailCut:
       return fmt::format("! the torn end of the log was cut: {}", h.text);
     case HappeningKind::kPodWaiting:

@@ -161,8 +161,11 @@ void Admission::note_named(const events::Body& body) {
 
 std::vector<events::Body> Admission::admit(const ClusterState& state, base::LogTime now,
                                            events::Body body) {
-  if (const auto* started = std::get_if<events::ListStarted>(&body))
+  if (const auto* started = std::get_if<events::ListStarted>(&body)) {
+    const bool again = brackets_.contains(started->kind);  // the last one was never ended
     brackets_[started->kind] = {now, {}};
+    if (again) return {};
+  }
   note_named(body);
   if (const auto* ended = std::get_if<events::ListEnded>(&body)) {
     Bodies bodies = close_bracket(state, *ended);

@@ -62,6 +62,11 @@ base::Result<Recovery> Engine::recover(base::LogTime now, base::WallTime wall) {
 
 void Engine::fact_record(events::Body body, base::LogTime now, base::WallTime wall) {
   events::Record record = events::make_record(body);
+  if (record.payload.size() > events::kPayloadMax) {  // no source should; the log cannot hold it
+    body = events::InputRefused{"admission", record.stream,
+                                "larger than the 4 MiB that one event may have", ""};
+    record = events::make_record(body);
+  }
   record.log_time = now;
   record.wall_time = wall;
   fill_causes(state_, body, record);
@@ -76,6 +81,7 @@ base::Status Engine::flush(events::Durability durability) {
   auto first = log_.append(unsaved_, durability);
   if (!first) return base::fail(first.error());
   KARST_CHECK(*first == expected, "the log and the state count the same positions");
+  if (durability == events::Durability::kSynced) synced_at_ = unsaved_.back().log_time;
   unsaved_.clear();
   return {};
 }
@@ -100,8 +106,8 @@ base::Result<Round> Engine::step(base::LogTime now, base::WallTime wall,
   round.to_acknowledge = std::exchange(unsaved_receipts_, {});
   round.to_dispatch = std::exchange(unsaved_commands_, {});
   decide(now, wall, round);
-  const bool acts = !unsaved_commands_.empty();
-  if (auto saved = flush(acts ? events::Durability::kSynced : events::Durability::kBuffered);
+  const bool sync = !unsaved_commands_.empty() || now - synced_at_ >= kSyncEveryMillis;
+  if (auto saved = flush(sync ? events::Durability::kSynced : events::Durability::kBuffered);
       !saved) {
     // Acknowledgements wait with the rest: a receipt handed out twice does no harm, one that is
     // lost comes again.

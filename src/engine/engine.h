@@ -24,6 +24,9 @@
 namespace karst::engine {
 
 inline constexpr std::size_t kFactsPerRoundMax = 5'000;
+// What nobody waits for is synced with the first round that closes this long after the last sync;
+// sources beat every 15 s, so nothing stays buffered for longer than that.
+inline constexpr std::int64_t kSyncEveryMillis = 1'000;
 inline constexpr std::uint64_t kSnapshotDistance = 100'000;  // positions between two snapshots
 
 struct EngineOptions {
@@ -82,6 +85,7 @@ class Engine {
   std::vector<std::string> unsaved_receipts_;  // to acknowledge once they are
   std::vector<ports::IssuedCommand> unsaved_commands_;
   std::uint64_t facts_since_round_ = 0;
+  base::LogTime synced_at_;
   model::Position snapshot_at_;
   bool recovered_ = false;
 };

@@ -49,6 +49,7 @@ struct TypeOf {
   EventType operator()(const EpochOpened&) const { return EventType::kEpochOpened; }
   EventType operator()(const WallClockJumped&) const { return EventType::kWallClockJumped; }
   EventType operator()(const LogTailCut&) const { return EventType::kLogTailCut; }
+  EventType operator()(const LogSpaceLow&) const { return EventType::kLogSpaceLow; }
 };
 
 struct StreamOf {
@@ -104,6 +105,7 @@ struct StreamOf {
   std::string operator()(const EpochOpened&) const { return "log"; }
   std::string operator()(const WallClockJumped&) const { return "log"; }
   std::string operator()(const LogTailCut&) const { return "log"; }
+  std::string operator()(const LogSpaceLow&) const { return "log"; }
 
   static std::string of(const model::NodeClassRef& ref) {
     return "nodeclass/" + ref.kind + "/" + ref.name;
@@ -235,6 +237,8 @@ std::string_view event_type_name(EventType type) {
       return "WallClockJumped";
     case EventType::kLogTailCut:
       return "LogTailCut";
+    case EventType::kLogSpaceLow:
+      return "LogSpaceLow";
   }
   return {};
 }

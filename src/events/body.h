@@ -71,6 +71,7 @@ enum class EventType : std::uint16_t {
   kEpochOpened = 403,
   kWallClockJumped = 404,
   kLogTailCut = 405,
+  kLogSpaceLow = 406,
 };
 // "PodObserved" and so on; empty for a number that this build does not know.
 std::string_view event_type_name(EventType type);
@@ -219,6 +220,11 @@ struct EpochOpened {
 struct WallClockJumped {
   std::int64_t offset_millis = 0;
 };
+// The disk of the log is full and its ballast was given up (true), or there is room and ballast
+// again (false). Between the two nothing new is started.
+struct LogSpaceLow {
+  bool low = false;
+};
 struct LogTailCut {
   model::Position from;
   std::string reason;
@@ -233,7 +239,7 @@ using Body =
                  SourceBeat, InputRefused, model::Command, model::AttemptStarted,
                  model::CommandAbandoned, model::Outcome, model::Verdict, model::Nomination,
                  ProvisioningHeld, LogCreated, DaemonStarted, RoundClosed, EpochOpened,
-                 WallClockJumped, LogTailCut>;
+                 WallClockJumped, LogTailCut, LogSpaceLow>;
 
 EventType type_of(const Body& body);
 

@@ -115,6 +115,8 @@ bool with_root(EventType type, Visit&& visit) {
       return visit(Root<log::WallClockJumped, WallClockJumped>());
     case T::kLogTailCut:
       return visit(Root<log::LogTailCut, LogTailCut>());
+    case T::kLogSpaceLow:
+      return visit(Root<log::LogSpaceLow, LogSpaceLow>());
   }
   return false;
 }

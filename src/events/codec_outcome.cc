@@ -170,6 +170,13 @@ void get(const log::WallClockJumped& in, WallClockJumped& out) {
   out.offset_millis = in.offset_millis();
 }
 
+Offset<log::LogSpaceLow> put(Builder& b, const LogSpaceLow& v) {
+  return log::CreateLogSpaceLow(b, v.low);
+}
+void get(const log::LogSpaceLow& in, LogSpaceLow& out) {
+  out.low = in.low();
+}
+
 Offset<log::LogTailCut> put(Builder& b, const LogTailCut& v) {
   return log::CreateLogTailCut(b, v.from.value(), put(b, v.reason));
 }

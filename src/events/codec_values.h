@@ -203,6 +203,7 @@ Offset<log::RoundClosed> put(Builder& b, const RoundClosed& v);
 Offset<log::EpochOpened> put(Builder& b, const EpochOpened& v);
 Offset<log::WallClockJumped> put(Builder& b, const WallClockJumped& v);
 Offset<log::LogTailCut> put(Builder& b, const LogTailCut& v);
+Offset<log::LogSpaceLow> put(Builder& b, const LogSpaceLow& v);
 
 void get(const log::ShapeRecorded& in, ShapeRecorded& out);
 void get(const log::PodObserved& in, PodObserved& out);
@@ -238,6 +239,7 @@ void get(const log::RoundClosed& in, RoundClosed& out);
 void get(const log::EpochOpened& in, EpochOpened& out);
 void get(const log::WallClockJumped& in, WallClockJumped& out);
 void get(const log::LogTailCut& in, LogTailCut& out);
+void get(const log::LogSpaceLow& in, LogSpaceLow& out);
 
 using WhyOffset = Offset<log::Why>;
 WhyOffset put_why(Builder& b, const model::Command& v);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -80,6 +81,13 @@ bool ensure_ballast(const std::string& folder, std::uint64_t bytes) {
 
 void release_ballast(const std::string& folder) {
   unlink((folder + "/ballast").c_str());
+}
+
+bool restore_ballast(const std::string& folder, std::uint64_t bytes) {
+  struct statvfs disk{};
+  if (statvfs(folder.c_str(), &disk) != 0) return false;
+  if (static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize < 2 * bytes) return false;
+  return ensure_ballast(folder, bytes);
 }
 
 }  // namespace karst::events

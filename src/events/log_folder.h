@@ -32,5 +32,7 @@ class FolderLock {
 // when there is no room for it, which is no error: the alarm is that it is missing.
 bool ensure_ballast(const std::string& folder, std::uint64_t bytes);
 void release_ballast(const std::string& folder);
+// Reserves the ballast again once twice as much is free. False: not yet.
+bool restore_ballast(const std::string& folder, std::uint64_t bytes);
 
 }  // namespace karst::events

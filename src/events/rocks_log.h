@@ -62,9 +62,12 @@ class RocksLog final : public EventLog {
 
   // After kFull: gives the reserved bytes back, so that appends work again for a while.
   void release_ballast() { events::release_ballast(path_); }
+  // True when the bytes are reserved again, which takes twice as much free space.
+  bool restore_ballast() { return events::restore_ballast(path_, ballast_bytes_); }
 
  private:
-  explicit RocksLog(std::string path) : path_(std::move(path)) {}
+  RocksLog(std::string path, std::uint64_t ballast_bytes)
+      : path_(std::move(path)), ballast_bytes_(ballast_bytes) {}
   static base::Result<std::unique_ptr<RocksLog>> open_once(const RocksLogOptions& options,
                                                            Compactions compactions);
   base::Status open_existing(const HighWaterMark& mark, Compactions compactions);
@@ -78,6 +81,7 @@ class RocksLog final : public EventLog {
   void adopt(std::unique_ptr<RocksDb> db);
 
   std::string path_;
+  const std::uint64_t ballast_bytes_;
   FolderLock lock_;
   mutable std::mutex
       db_mutex_;  // db_ is another one after a full disk, and cursors may be made by other threads

@@ -97,7 +97,7 @@ base::Result<std::unique_ptr<RocksLog>> RocksLog::open(const RocksLogOptions& op
 
 base::Result<std::unique_ptr<RocksLog>> RocksLog::open_once(const RocksLogOptions& options,
                                                             Compactions compactions) {
-  std::unique_ptr<RocksLog> log(new RocksLog(options.path));
+  std::unique_ptr<RocksLog> log(new RocksLog(options.path, options.ballast_bytes));
   KARST_TRY(log->lock_.take(options.path));
   const auto mark = HighWaterFile::read(mark_file(options.path));
   if (!mark) return base::fail(mark.error());
@@ -243,7 +243,7 @@ base::Result<std::unique_ptr<RocksLog>> RocksLog::open_reader(const std::string&
   if (!*mark) return damaged(path, "the file high-water is missing");
   auto db = RocksDb::open_secondary(path, scratch);
   if (!db) return base::fail(cannot_open(path, **mark, db.error()));
-  std::unique_ptr<RocksLog> log(new RocksLog(path));
+  std::unique_ptr<RocksLog> log(new RocksLog(path, 0));
   log->reader_ = true;
   log->adopt(std::move(*db));
   KARST_TRY(log->read_identity(**mark));

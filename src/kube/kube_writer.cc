@@ -160,10 +160,12 @@ void KubeWriter::run(const Command& command, const model::DeleteObject& spec) {
   send(command,
        call_to(http::Method::kDelete, path_of(spec.object), delete_options(spec.object.uid).dump()),
        [this, command](const auto& response) {
-         const bool absent = response.status == 404 ||
-                             response.status == 409;  // 409: another object has the name now
-         finish(response.ok() || absent ? done(*command)
-                                        : failed(*command, response, Asked::kWrite));
+         // 409: another object has the name now.
+         const bool absent = response.status == 404 || response.status == 409;
+         if (!response.ok() && !absent) return finish(failed(*command, response, Asked::kWrite));
+         model::Outcome outcome = done(*command);
+         if (absent) outcome.code = RefusalCode::kGone;
+         finish(std::move(outcome));
        });
 }
 

@@ -25,7 +25,8 @@ ListWatch::Step ListWatch::start() {
   return list_step();
 }
 
-ListWatch::Step ListWatch::list_step() const {
+ListWatch::Step ListWatch::list_step() {
+  if (continue_.empty()) observer_.list_started();
   std::string path = path_ + "?limit=" + std::to_string(kListPageItems);
   if (!continue_.empty()) path += "&continue=" + escaped(continue_);
   return {Step::Kind::kList, std::move(path), 0};
@@ -84,7 +85,6 @@ bool ListWatch::read_page(std::string_view body, std::string& error) {
     error = "an answer that is no list: it has no items or no metadata.resourceVersion";
     return false;
   }
-  if (continue_.empty()) observer_.list_started();
   version_ = version;
   continue_ = text_at(*page, "/metadata/continue");
   if (!no_items)

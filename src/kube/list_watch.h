@@ -30,6 +30,8 @@ class ListWatch {
   class Observer {
    public:
     virtual ~Observer() = default;
+    // Before the first page is asked for: whatever exists at that moment and is not listed then is
+    // gone. A list that fails on the way is started again.
     virtual void list_started() = 0;
     virtual void listed(simdjson::dom::element object) = 0;
     virtual void list_ended(const std::string& version) = 0;
@@ -70,7 +72,7 @@ class ListWatch {
   const std::string& version() const { return version_; }
 
  private:
-  Step list_step() const;
+  Step list_step();
   Step watch_step();
   Step wait(bool then_list, std::string trouble);
   bool read_page(std::string_view body, std::string& error);

@@ -29,8 +29,9 @@ inline base::Lane lane_of(const events::Body& body) {
 
 // The engine's bounded inbox as sources see it. Any thread.
 // A source sends a ShapeRecorded before the first PodObserved or DaemonSetObserved with that shape,
-// and may send it again at any time. It sends ListStarted{kind}, every object of that kind,
-// ListEnded{kind} for each full list; objects of a kind keep their order within one source. Nothing
+// and may send it again at any time. For each full list it sends ListStarted{kind} before it asks
+// (what exists then and is not named is gone; a list that fails is started anew), every object of
+// that kind, and ListEnded{kind}; objects of a kind keep their order within one source. Nothing
 // else is asked: redelivered and repeated facts cost no log (engine/admission.h).
 class FactSink {
  public:

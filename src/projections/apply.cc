@@ -286,6 +286,9 @@ void Apply::operator()(const events::LogCreated& e) const {
 
 void Apply::operator()(const events::DaemonStarted& e) const {
   s.config_ = e.config;
+  // A new process looks at disk and clock with its own eyes.
+  s.log_space_low_ = false;
+  s.wall_clock_wrong_ = false;
   std::vector<std::string> kinds;
   for (const auto& [kind, slot] : s.sources_.slots()) kinds.push_back(kind);
   for (const std::string& kind : kinds)
@@ -309,7 +312,13 @@ void Apply::operator()(const events::RoundClosed&) const {
 void Apply::operator()(const events::EpochOpened& e) const {
   s.epoch_ = e.epoch;
 }
-void Apply::operator()(const events::WallClockJumped&) const {}
+void Apply::operator()(const events::WallClockJumped& e) const {
+  s.wall_clock_wrong_ =
+      e.offset_millis > kWallOffsetMaxMillis || e.offset_millis < -kWallOffsetMaxMillis;
+}
+void Apply::operator()(const events::LogSpaceLow& e) const {
+  s.log_space_low_ = e.low;
+}
 void Apply::operator()(const events::LogTailCut&) const {}
 
 }  // namespace karst::projections

@@ -49,6 +49,7 @@ struct Apply {
   void operator()(const events::EpochOpened& e) const;
   void operator()(const events::WallClockJumped& e) const;
   void operator()(const events::LogTailCut& e) const;
+  void operator()(const events::LogSpaceLow& e) const;
 
  private:
   friend class ClusterState;

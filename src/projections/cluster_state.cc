@@ -20,7 +20,8 @@ base::Hash128 ClusterState::digest() const {
         sources_.digest(), verdicts_.digest(), catalogues_.digest()})
     sum.add(part);
   base::ByteWriter writer;
-  writer(log_id_, last_position_, last_log_time_, config_, epoch_, held_at_, held_until_);
+  writer(log_id_, last_position_, last_log_time_, config_, epoch_, held_at_, held_until_,
+         log_space_low_, wall_clock_wrong_);
   sum.add(base::hash128(writer.view(), 17));
   return sum.value();
 }
@@ -166,7 +167,7 @@ void ClusterState::index_instance(const model::ProviderId& id) {
 std::string ClusterState::save() const {
   base::ByteWriter writer;
   writer(std::string(kProjectionVersion), log_id_, last_position_, last_log_time_, config_, epoch_,
-         rounds_, last_round_, held_at_, held_until_);
+         rounds_, last_round_, held_at_, held_until_, log_space_low_, wall_clock_wrong_);
   shapes_.save(writer);
   pods_.save(writer);
   nodes_.save(writer);
@@ -198,7 +199,7 @@ base::Status ClusterState::load(std::string_view bytes) {
   reader(version);
   if (version != kProjectionVersion) return damaged("another projection version");
   reader(log_id_, last_position_, last_log_time_, config_, epoch_, rounds_, last_round_, held_at_,
-         held_until_);
+         held_until_, log_space_low_, wall_clock_wrong_);
   shapes_.load(reader);
   if (!reader.ok()) return damaged("cut short");
   const auto shape_of = [this](const model::ShapeHash& hash) {

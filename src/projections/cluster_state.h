@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "base/set_digest.h"
+#include "base/time.h"
 #include "events/event.h"
 #include "projections/pod_table.h"
 #include "projections/rows.h"
@@ -24,6 +25,9 @@ namespace karst::projections {
 // Bump when rows, digests or the meaning of apply() change: snapshots of another version are not
 // used.
 inline constexpr std::string_view kProjectionVersion = "2";
+
+// A machine whose clock is further off than this cannot be trusted with ages and deadlines.
+inline constexpr std::int64_t kWallOffsetMaxMillis = 5 * base::kMillisPerMinute;
 
 inline constexpr std::size_t kMessagesRemembered =
     20'000;  // interruption messages kept to know a redelivery
@@ -53,6 +57,10 @@ class ClusterState {
   // The latest ProvisioningHeld: when it was said, and until when it holds.
   LogTime held_at() const { return held_at_; }
   LogTime held_until() const { return held_until_; }
+  // The disk of the log is full: open work is finished, nothing new is started.
+  bool log_space_low() const { return log_space_low_; }
+  // The machine's clock and log time disagree: nothing is removed that need not be.
+  bool wall_clock_wrong() const { return wall_clock_wrong_; }
 
   const PodTable& pods() const { return pods_; }
   const Table<model::ShapeHash, ShapeRow>& shapes() const { return shapes_; }
@@ -125,6 +133,8 @@ class ClusterState {
   model::Position last_round_;
   LogTime held_at_;
   LogTime held_until_;
+  bool log_space_low_ = false;
+  bool wall_clock_wrong_ = false;
 
   Table<model::ShapeHash, ShapeRow> shapes_{1};
   PodTable pods_;

@@ -171,8 +171,9 @@ class PodTable {
 
   PodRows slots_;
   std::vector<std::uint32_t> free_;
-  // By a short hash of the uid, the first row of a chain. Small, because a look-up's cost is the
-  // memory it touches. order never shows: look-ups only
+  // By a short hash of the uid, the first row of a chain: small, because a look-up costs the memory
+  // that it touches.
+  // order never shows: look-ups only
   boost::unordered_flat_map<std::uint32_t, std::uint32_t> index_;
   // order never shows: look-ups only
   boost::unordered_flat_map<std::string_view, std::unique_ptr<const std::string>, base::FastHash>

@@ -58,7 +58,7 @@ bool held_back(const NodeRow& node) {
 // A tainted candidate: removed when a fresh read confirms that it is empty, otherwise let go.
 void settle(const ClusterState& state, const Context& context, Plan& plan, const ClaimRow& row,
             const NodeRow& node) {
-  if (!is_empty(state, row, node) || held_back(node))
+  if (!is_empty(state, row, node) || held_back(node) || state.wall_clock_wrong())
     return set_disrupted(state, context, plan, row, node, false, "needed_again", {node.position},
                          {});
   if (node.tainted_at == Position()) {  // not seen yet, or somebody took it off
@@ -130,7 +130,7 @@ void reconcile_emptiness(const ClusterState& state, const Context& context, Plan
         ours(row, context))
       settle(state, context, plan, row, *node);
   }
-  open_removals(state, context, plan);
+  if (!state.log_space_low() && !state.wall_clock_wrong()) open_removals(state, context, plan);
 }
 
 }  // namespace karst::reconcilers

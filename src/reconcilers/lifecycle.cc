@@ -89,6 +89,7 @@ bool may_launch(const ClusterState& state, const Context& context, Plan& plan,
                 const ClaimRow& row) {
   if (row.attempts > 0 && !row.launch_refused)
     return false;  // under way, or unclear: retry's business
+  if (state.log_space_low()) return false;
   if (row.launch_refused) {
     switch (row.launch_code) {
       case model::RefusalCode::kCapacity:
@@ -181,6 +182,7 @@ bool timed_out(const ClusterState& state, const Context& context, Plan& plan, co
 
 bool expired(const ClusterState& state, const Context& context, Plan& plan, const ClaimRow& row) {
   if (!row.claim.expire_after_millis || row.claim.creation_millis == 0) return false;
+  if (state.wall_clock_wrong() || state.log_space_low()) return false;
   const LogTime at(row.claim.creation_millis + *row.claim.expire_after_millis);
   if (context.now < at) {
     plan.wake_at(at);

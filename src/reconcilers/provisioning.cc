@@ -165,7 +165,7 @@ bool window_closed(const ClusterState& state, const Context& context, Plan& plan
 }  // namespace
 
 void reconcile_provisioning(const ClusterState& state, const Context& context, Plan& plan) {
-  if (!all_listed(state)) return;
+  if (!all_listed(state) || state.log_space_low()) return;
   const Demand demand = demand_of(state, context, plan);
   if (demand.pods.empty() || !window_closed(state, context, plan, demand)) return;
   const Supply supply = supply_of(state, context);

@@ -70,6 +70,7 @@ class Heard final : public Notices {
   void round(const std::vector<Happening>& happenings, const Watcher&, std::int64_t) override {
     std::lock_guard lock(mutex_);
     for (const Happening& h : happenings) kinds_.push_back(h.kind);
+    changed_.notify_all();
   }
   void alarm(base::WallTime, std::string_view message) override {
     std::lock_guard lock(mutex_);
@@ -82,6 +83,12 @@ class Heard final : public Notices {
       return std::any_of(alarms_.begin(), alarms_.end(), [&](const std::string& alarm) {
         return alarm.find(part) != std::string::npos;
       });
+    });
+  }
+  bool await(HappeningKind kind) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(60), [&] {
+      return std::find(kinds_.begin(), kinds_.end(), kind) != kinds_.end();
     });
   }
   std::size_t count(HappeningKind kind) {
@@ -117,6 +124,7 @@ class DaemonTest : public testing::Test {
     parts.notices = &heard_;
     parts.kill_points = &kill_points_;
     parts.release_ballast = [this] { ++ballasts_; };
+    parts.restore_ballast = [this] { return room_.load(); };
     parts.engine.decision_version = "test";
     daemon_.emplace(std::move(parts));
   }
@@ -138,6 +146,7 @@ class DaemonTest : public testing::Test {
   const AlwaysLeads lease_;
   KillPoints kill_points_;
   std::atomic<int> ballasts_{0};
+  std::atomic<bool> room_{false};
   std::optional<Daemon> daemon_;
   base::Status status_;
   std::thread thread_;
@@ -181,6 +190,10 @@ TEST_F(DaemonTest, AFullDiskEndsNothing) {
   log_.full = false;
   EXPECT_TRUE(hands_.await("m-2")) << "the same round is finished once there is room";
   EXPECT_TRUE(heard_.await_alarm("has space again"));
+  EXPECT_TRUE(heard_.await(HappeningKind::kLogSpaceLow)) << "the log says so, too";
+  EXPECT_EQ(heard_.count(HappeningKind::kLogSpaceBack), 0U);
+  room_ = true;
+  EXPECT_TRUE(heard_.await(HappeningKind::kLogSpaceBack));
   finish();
   EXPECT_EQ(ballasts_, 1);
   EXPECT_FALSE(daemon_->view().read()->disk_full);

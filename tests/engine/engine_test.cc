@@ -63,6 +63,135 @@ TEST(Engine, PendingPodsBecomeOneClaimAfterTheBatchWindow) {
   EXPECT_TRUE(story.take<model::CreateNodeClaim>().empty()) << "covered pods ask for nothing more";
 }
 
+// One claim's node, up and ready, with nothing on it: its pods are gone again.
+void bring_up_an_empty_node(Story& story) {
+  add_pods(story, 1);
+  const auto launches = create_claims(story);
+  ASSERT_EQ(launches.size(), 1u);
+  const auto& launch = std::get<model::Launch>(launches[0].spec);
+  const model::Instance instance = testing::instance_for(launch, 0, launches[0].id);
+  story.answer(launches[0], model::OutcomeKind::kDone, {instance});
+  model::Node node;
+  node.name = model::NodeName("node-1");
+  node.uid = model::NodeUid("node-uid-1");
+  node.provider_id = instance.provider_id;
+  node.labels = {{"karpenter.sh/initialized", "true"}, {"karpenter.sh/registered", "true"}};
+  node.capacity = instance.capacity;
+  node.allocatable = instance.allocatable;
+  node.ready = node.has_finalizer = true;
+  story.fact(events::NodeObserved{node});
+  model::NodeClaim claim = story.state().claims().find(launch.items[0].name)->claim;
+  claim.provider_id = instance.provider_id;
+  claim.conditions = {{"Ready", model::ConditionStatus::kTrue, "Ready", "", 1}};
+  story.fact(events::NodeClaimObserved{claim});
+  story.fact(events::PodGone{model::PodUid("pod-0"), "default", "pod-0"});
+}
+
+TEST(Engine, NothingNewStartsWhileTheDiskOfTheLogIsFull) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  story.fact(events::LogSpaceLow{true});
+  add_pods(story, 3);
+  story.step(20'000);
+  EXPECT_TRUE(story.take<model::CreateNodeClaim>().empty());
+  story.fact(events::LogSpaceLow{false});
+  story.step(100);
+  const auto created = story.take<model::CreateNodeClaim>();
+  ASSERT_EQ(created.size(), 1u) << "the window has long closed";
+  // A claim that was made just before: its launch waits as well.
+  model::NodeClaim claim = std::get<model::CreateNodeClaim>(created[0].spec).claim;
+  claim.uid = model::ClaimUid("uid-1");
+  claim.creation_millis = story.now();
+  story.fact(events::LogSpaceLow{true});
+  story.fact(events::NodeClaimObserved{claim});
+  story.answer(created[0], model::OutcomeKind::kDone);
+  story.step(100);
+  EXPECT_TRUE(story.take<model::Launch>().empty());
+  story.fact(events::LogSpaceLow{false});
+  story.step(100);
+  EXPECT_EQ(story.take<model::Launch>().size(), 1u);
+  EXPECT_EQ(verified(log).difference, std::nullopt);
+}
+
+TEST(Engine, AFactTooLargeForTheLogIsRefusedAndNamed) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  story.fact(events::NodeClassObserved{{{"karpenter.kwok.sh", "KWOKNodeClass", "huge"},
+                                        "c1",
+                                        1,
+                                        true,
+                                        0,
+                                        std::string(events::kPayloadMax + 1, 'x')}});
+  story.step();
+  EXPECT_EQ(story.state().node_classes().size(), 0u);
+  auto cursor = log.read(model::Position(log.end().value() - 2));
+  ASSERT_TRUE(cursor);
+  auto event = (*cursor)->next();
+  ASSERT_TRUE(event && *event);
+  const auto body = events::decode_body(**event);
+  const auto* refused = std::get_if<events::InputRefused>(&body);
+  ASSERT_NE(refused, nullptr);
+  EXPECT_EQ(refused->id, "nodeclass/KWOKNodeClass/huge");
+}
+
+TEST(Engine, ARestartLooksAtTheDiskAnew) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  story.fact(events::LogSpaceLow{true});
+  story.fact(events::WallClockJumped{3'600'000});
+  story.step();
+  EXPECT_TRUE(story.state().log_space_low());
+  EXPECT_TRUE(story.state().wall_clock_wrong());
+  story.start();
+  EXPECT_FALSE(story.state().log_space_low());
+  EXPECT_FALSE(story.state().wall_clock_wrong());
+}
+
+TEST(Engine, AnEmptyNodeStaysWhileTheMachinesClockIsWrongOrTheDiskIsFull) {
+  struct Row {
+    const char* name;
+    events::Body begins, ends;
+  };
+  const Row rows[] = {
+      {"clock", events::WallClockJumped{-3'600'000}, events::WallClockJumped{10}},
+      {"disk", events::LogSpaceLow{true}, events::LogSpaceLow{false}},
+  };
+  for (const Row& row : rows) {
+    events::MemoryLog log(model::LogId("log"));
+    Story story(log);
+    set_the_stage(story);
+    bring_up_an_empty_node(story);
+    story.fact(row.begins);
+    story.step(60'000);
+    EXPECT_TRUE(story.take<model::TaintNode>().empty()) << row.name;
+    story.fact(row.ends);
+    story.step();
+    EXPECT_EQ(story.take<model::TaintNode>().size(), 1u) << row.name;
+  }
+}
+
+TEST(Engine, AWrongClockCallsAnOpenRemovalOff) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  bring_up_an_empty_node(story);
+  story.step();
+  const auto taints = story.take<model::TaintNode>();
+  ASSERT_EQ(taints.size(), 1u);
+  model::Node node = story.state().nodes().find(model::NodeName("node-1"))->node;
+  node.taints.push_back(std::get<model::TaintNode>(taints[0].spec).taint);
+  story.answer(taints[0], model::OutcomeKind::kDone);
+  story.fact(events::NodeObserved{node});
+  story.fact(events::WallClockJumped{3'600'000});
+  story.step();
+  story.step(6'000);  // the echo of the first taint is waited for
+  const auto back = story.take<model::TaintNode>();
+  ASSERT_EQ(back.size(), 1u);
+  EXPECT_FALSE(std::get<model::TaintNode>(back[0].spec).add);
+  EXPECT_TRUE(story.take<model::DeleteObject>().empty());
+}
+
 TEST(Engine, ALaunchCarriesTheTokenOfItsClaimsAndIsSentAgainUnchangedWhileUnclear) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log);

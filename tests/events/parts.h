@@ -185,6 +185,10 @@ void parts(A& a, WallClockJumped& e) {
   a(e.offset_millis);
 }
 template <class A>
+void parts(A& a, LogSpaceLow& e) {
+  a(e.low);
+}
+template <class A>
 void parts(A& a, LogTailCut& e) {
   a(e.from, e.reason);
 }

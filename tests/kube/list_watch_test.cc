@@ -144,6 +144,11 @@ TEST_F(ListWatchTest, BacksOffDoublingUpToTheBoundAndStartsAnew) {
   EXPECT_EQ(machine.watch_closed({0, {}, "cut"}).millis, 200);
 }
 
+TEST_F(ListWatchTest, TheBracketOpensBeforeTheListIsAskedFor) {
+  EXPECT_EQ(machine.start().kind, Step::Kind::kList);
+  EXPECT_EQ(recorder.log, "[") << "what is made from now on may be missing from the answer";
+}
+
 TEST_F(ListWatchTest, AListThatBreaksOffBeginsAgainFromTheFirstPage) {
   (void)machine.start();
   const std::string first = list_of("10", "a", "more");
@@ -162,7 +167,7 @@ TEST_F(ListWatchTest, WhatIsNoListIsNeverAnEmptyList) {
     EXPECT_EQ(machine.list_answered({200, body, {}}).kind, Step::Kind::kWait) << body;
     EXPECT_FALSE(machine.trouble().empty()) << body;
   }
-  EXPECT_EQ(recorder.log, "");
+  EXPECT_EQ(recorder.log, "[[[[[[") << "asked for, never ended";
   const Step step =
       machine.list_answered({200, R"({"metadata":{"resourceVersion":"7"},"items":null})", {}});
   EXPECT_EQ(step.kind, Step::Kind::kWatch) << "Go writes an empty list as null";
