@@ -33,8 +33,10 @@ struct ManifestPods {
   // Who controls the Pod or the workload itself, "ReplicaSet"; empty: nobody.
   std::string owner_kind;
   std::string owner_name;
-  std::vector<VolumeClaim> templates;  // a StatefulSet's, one claim a pod
-  std::vector<std::string> ephemeral;  // names of ephemeral volumes, one claim a pod each
+  // Claims of which every pod has its own, called like their volume or template: of a StatefulSet's
+  // templates (a claim is then TEMPLATE-SET-NUMBER), and of ephemeral volumes (POD-VOLUME).
+  std::vector<VolumeClaim> templates;
+  std::vector<VolumeClaim> ephemeral;
 };
 
 struct PriorityClass {
@@ -43,7 +45,8 @@ struct PriorityClass {
   bool global_default = false;
 };
 
-// Each list in the order of the files. Namespaced objects without a namespace are in "default".
+// Each list in the order of the files. Namespaced objects without a namespace are in "default". A
+// node that says nothing about being ready is.
 struct Manifests {
   std::vector<model::NodePool> pools;
   std::vector<model::NodeClaim> claims;

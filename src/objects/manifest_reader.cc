@@ -124,12 +124,27 @@ std::vector<VolumeClaim> claim_templates(const TreeValue& object) {
   return claims;
 }
 
-std::vector<std::string> ephemeral_volumes(const TreeValue& pod) {
-  std::vector<std::string> names;
-  if (const TreeValue* volumes = at(pod, {"spec", "volumes"}))
-    for (const TreeValue& volume : volumes->items)
-      if (volume.find("ephemeral") != nullptr) names.emplace_back(volume.text_of("name"));
-  return names;
+std::vector<VolumeClaim> ephemeral_claims(const TreeValue& pod) {
+  std::vector<VolumeClaim> claims;
+  const TreeValue* volumes = at(pod, {"spec", "volumes"});
+  if (volumes == nullptr) return claims;
+  for (const TreeValue& volume : volumes->items) {
+    if (volume.find("ephemeral") == nullptr) continue;
+    VolumeClaim claim;
+    claim.name = volume.text_of("name");
+    if (const TreeValue* storage =
+            at(volume, {"ephemeral", "volumeClaimTemplate", "spec", "storageClassName"}))
+      claim.storage_class = storage->text;
+    claims.push_back(std::move(claim));
+  }
+  return claims;
+}
+
+bool says_ready(const TreeValue& node) {
+  const TreeValue* conditions = at(node, {"status", "conditions"});
+  return conditions != nullptr &&
+         std::any_of(conditions->items.begin(), conditions->items.end(),
+                     [](const TreeValue& one) { return one.text_of("type") == "Ready"; });
 }
 
 // The field's value goes to the end of `list`, or its error to the review.
@@ -270,8 +285,12 @@ void ManifestReader::add_reduced(Review& review, const TreeValue& object,
                   reduce_node_class(element, version.substr(0, version.find('/')), kind),
                   out_.node_classes);
     }
-    case Role::kNode:
-      return take(review, object, reduce_node(element), out_.nodes);
+    case Role::kNode: {
+      const std::size_t before = out_.nodes.size();
+      take(review, object, reduce_node(element), out_.nodes);
+      if (out_.nodes.size() > before && !says_ready(object)) out_.nodes.back().ready = true;
+      return;
+    }
     case Role::kDaemonSet:
       return take(review, object, reduce_daemon_set(element), out_.daemon_sets);
     case Role::kVolumeClaim:
@@ -306,7 +325,7 @@ void ManifestReader::add_pods(Review& review, const TreeValue& object, const std
   pods.pod = std::move(*reduced);
   read_controller(object, pods);
   pods.templates = claim_templates(object);
-  pods.ephemeral = ephemeral_volumes(pod);
+  pods.ephemeral = ephemeral_claims(pod);
   out_.pods.push_back(std::move(pods));
 }
 

@@ -68,6 +68,9 @@ base::Result<StorageClass> reduce_storage_class(simdjson::dom::element object);
 base::Result<CsiNode> reduce_csi_node(simdjson::dom::element object);
 base::Result<NodeOverlay> reduce_overlay(simdjson::dom::element object);
 
+// The CSI driver that does a provisioner's work today; the provisioner itself when it is one.
+std::string csi_driver(std::string_view provisioner);
+
 // "0.25", "+0.5", "-1" in units of 10^-9, cut after nine digits; none when it is no decimal number
 // or too large.
 std::optional<std::int64_t> parse_nanos(std::string_view text);

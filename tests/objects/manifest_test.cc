@@ -173,7 +173,9 @@ TEST(Manifests, WorkloadsCountAsTheirPods) {
   EXPECT_EQ(pod.pod.pod.name, "once-");
   EXPECT_EQ(pod.owner_kind, "Job");
   EXPECT_EQ(pod.owner_name, "count");
-  EXPECT_EQ(pod.ephemeral, std::vector<std::string>{"tmp"});
+  ASSERT_EQ(pod.ephemeral.size(), 1u);
+  EXPECT_EQ(pod.ephemeral[0].name, "tmp");
+  EXPECT_EQ(pod.ephemeral[0].storage_class, std::nullopt);
   EXPECT_EQ(manifests->ignored, (std::map<std::string, std::int64_t>{{"Service", 1}}));
 }
 

@@ -1,0 +1,143 @@
+#include "tools/solve_pools.h"
+
+#include <algorithm>
+#include <map>
+
+#include "model/labels.h"
+#include "providers/aws/catalogue.h"
+#include "providers/kwok/catalogue.h"
+#include "providers/overlay.h"
+
+namespace karst::tools {
+namespace {
+
+using model::NodePool;
+using providers::PoolTypes;
+
+constexpr std::string_view kKwokGroup = "karpenter.kwok.sh";
+constexpr std::string_view kKwokKind = "KWOKNodeClass";
+
+bool is_aws(const model::NodeClassRef& ref) {
+  return ref.group == providers::aws::kNodeClassGroup && ref.kind == providers::aws::kNodeClassKind;
+}
+
+bool is_kwok(const model::NodeClassRef& ref) {
+  return ref.group == kKwokGroup && ref.kind == kKwokKind;
+}
+
+std::string shown(const model::NodeClassRef& ref) {
+  return ref.kind + " " + ref.name;
+}
+
+base::Result<std::vector<model::InstanceType>> aws_types(const model::NodeClassRef& ref,
+                                                         const objects::Manifests& manifests,
+                                                         std::vector<std::string>& notes) {
+  const auto at = std::find_if(manifests.node_classes.begin(), manifests.node_classes.end(),
+                               [&](const auto& one) { return one.ref == ref; });
+  if (at == manifests.node_classes.end()) {
+    notes.push_back(shown(ref) +
+                    " is not in the files: reckoned with AL2023, its default disk and kubelet");
+    return providers::aws::make_catalogue({}).types;
+  }
+  const auto settings = providers::aws::read_node_class(at->spec_json);
+  if (!settings)
+    return base::fail(base::Kind::kInvalid, shown(ref) + ": spec." + settings.error().message);
+  return providers::aws::make_catalogue(*settings).types;
+}
+
+base::Result<std::vector<model::InstanceType>> types_of(const NodePool& pool,
+                                                        const objects::Manifests& manifests,
+                                                        std::vector<std::string>& notes) {
+  if (is_aws(pool.node_class)) return aws_types(pool.node_class, manifests, notes);
+  if (is_kwok(pool.node_class)) return providers::kwok::make_catalogue().types;
+  return base::fail(base::Kind::kInvalid,
+                    "NodePool " + pool.name.str() +
+                        ": there is no catalogue of instance types for " + pool.node_class.kind +
+                        " (" + pool.node_class.group +
+                        "); there are those of EC2NodeClass (karpenter.k8s.aws) and KWOKNodeClass "
+                        "(karpenter.kwok.sh)");
+}
+
+// What the type table cannot say: ids of zones, and how many volumes a machine attaches.
+void complete(const model::NodeClassRef& ref, bool with_volumes, scheduling::InstanceType& type) {
+  if (!is_aws(ref)) return;
+  for (scheduling::Offering& offering : type.offerings) {
+    const std::string_view id =
+        providers::aws::zone_id_of(scheduling::value_of(offering, model::kZoneLabel));
+    if (!id.empty())
+      offering.requirements.push_back(
+          {std::string(providers::aws::kZoneIdLabel), model::Operator::kIn, {std::string(id)}, 0});
+  }
+  if (!with_volumes) return;
+  if (const std::int64_t most = providers::aws::attachable_volumes(type.name); most > 0)
+    type.attach_limits[std::string(providers::aws::kVolumeDriver)] = most;
+}
+
+// The label by which nodes name their class: "karpenter.k8s.aws/ec2nodeclass".
+void add_class_label(NodePool& pool) {
+  std::string kind = pool.node_class.kind;
+  for (char& c : kind)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
+  model::set_label(pool.template_labels, pool.node_class.group + "/" + kind, pool.node_class.name);
+}
+
+// Capacity of the pool's claims, and of its nodes that no claim stands for.
+void add_used(const objects::Manifests& manifests, scheduling::Pool& out) {
+  const std::string& name = out.pool.name.str();
+  std::int64_t nodes = 0;
+  model::Resources used;
+  const auto count = [&](const model::Resources& capacity) {
+    ++nodes;
+    used += capacity;
+  };
+  std::vector<std::string> counted;  // provider ids
+  for (const model::NodeClaim& claim : manifests.claims) {
+    if (claim.pool.str() != name) continue;
+    count(claim.capacity);
+    if (!claim.provider_id.empty()) counted.push_back(claim.provider_id.str());
+  }
+  for (const model::Node& node : manifests.nodes) {
+    if (model::label_value(node.labels, model::kNodePoolLabel) != name) continue;
+    if (std::find(counted.begin(), counted.end(), node.provider_id.str()) == counted.end())
+      count(node.capacity);
+  }
+  for (const auto& [resource, limit] : out.pool.limits)
+    out.used.emplace_back(resource, resource == "nodes" ? nodes : used.amount(resource));
+}
+
+}  // namespace
+
+base::Result<std::vector<scheduling::Pool>> read_pools(const objects::Manifests& manifests,
+                                                       bool with_volumes,
+                                                       std::vector<std::string>& notes) {
+  std::vector<scheduling::Pool> pools;
+  std::vector<PoolTypes> types;
+  for (const NodePool& given : manifests.pools) {
+    scheduling::Pool pool;
+    pool.pool = given;
+    add_class_label(pool.pool);
+    add_used(manifests, pool);
+    pools.push_back(std::move(pool));
+    types.push_back({&given, {}});
+    if (given.replicas || given.deletion_millis != 0) {
+      notes.push_back("NodePool " + given.name.str() +
+                      (given.replicas ? " is static (replicas)" : " is being deleted") +
+                      ": it gets no new nodes for pods");
+      continue;
+    }
+    auto found = types_of(given, manifests, notes);
+    if (!found) return base::fail(std::move(found.error()));
+    types.back().types = std::move(*found);
+  }
+  for (const std::string& name : providers::apply_overlays(manifests.overlays, types))
+    notes.push_back("NodeOverlay " + name +
+                    " conflicts with another of its weight and was left out");
+  for (std::size_t i = 0; i < pools.size(); ++i) {
+    pools[i].types = scheduling::instance_types_of(types[i].types);
+    for (scheduling::InstanceType& type : pools[i].types)
+      complete(pools[i].pool.node_class, with_volumes, type);
+  }
+  return pools;
+}
+
+}  // namespace karst::tools
