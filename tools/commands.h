@@ -64,6 +64,12 @@ struct AuditExportOptions {
 };
 int audit_export(const AuditExportOptions& options);
 
+struct SolveOptions {
+  std::string case_file;  // a problem as JSON; *.jsonl: one a line
+  std::string out;        // empty: stdout, as a table for people
+};
+int solve(const SolveOptions& options);
+
 struct VersionOptions {
   bool kill_points = false;
   Format format = Format::kTable;

@@ -22,6 +22,7 @@ struct CommandLine {
   ExplainOptions explain;
   LogOptions log;
   AuditExportOptions audit;
+  SolveOptions solve;
   VersionOptions version;
   std::function<int()> chosen;
 };
@@ -133,6 +134,17 @@ void add_log(CommandLine& line) {
   tail->callback([&line] { line.chosen = [&line] { return log_tail(line.log); }; });
 }
 
+void add_solve(CommandLine& line) {
+  SolveOptions& o = line.solve;
+  CLI::App* c =
+      line.app.add_subcommand("solve", "one scheduling problem: what goes where, and why not");
+  c->add_option("case", o.case_file, "the problem as JSON, or one a line in a file *.jsonl")
+      ->required()
+      ->type_name("CASE.json");
+  c->add_option("-o,--output", o.out, "the answer as JSON; default: a table")->type_name("FILE");
+  c->callback([&line] { line.chosen = [&line] { return solve(line.solve); }; });
+}
+
 void add_rest(CommandLine& line) {
   CLI::App* audit = line.app.add_subcommand("audit", "the decision trail")->require_subcommand(1);
   CLI::App* take = audit->add_subcommand("export", "every event, stored bytes and readable form");
@@ -169,6 +181,7 @@ int main_of(int argc, char** argv) {
   add_state(line);
   add_explain(line);
   add_log(line);
+  add_solve(line);
   add_rest(line);
   if (const auto error = argc > 1 ? unknown_subcommand(line.app, argv[1]) : std::nullopt)
     return report(*error);

@@ -94,39 +94,6 @@ std::vector<model::Taint> lasting_taints(const std::vector<model::Taint>& taints
   return lasting;
 }
 
-// What DaemonSets will still put on a node with these labels and taints.
-model::Resources daemons_to_come(const ClusterState& state, const model::Labels& labels,
-                                 const std::vector<model::Taint>& taints,
-                                 const model::Resources& running) {
-  model::Resources total;
-  const model::Requirements have = model::Requirements::from_labels(labels);
-  for (const auto& [uid, slot] : state.daemon_sets().slots()) {
-    const auto* shape = state.shapes().find(slot.row.daemon_set.shape);
-    if (shape == nullptr || slot.row.daemon_set.deletion_millis != 0) continue;
-    if (model::first_untolerated(taints, shape->shape.tolerations) != nullptr) continue;
-    const model::Requirements selector =
-        model::Requirements::from_labels(shape->shape.node_selector);
-    if (!have.incompatible(selector, {}).empty()) continue;
-    const auto& terms = shape->shape.required_terms;
-    const bool allowed =
-        terms.empty() ||
-        std::any_of(terms.begin(), terms.end(), [&](const model::NodeSelectorTerm& term) {
-          return have.incompatible(model::Requirements(term.expressions), {}).empty();
-        });
-    if (allowed) total += shape->shape.requests;
-  }
-  total -= running;
-  const auto floor_at_zero = [](std::int64_t& amount) {
-    amount = std::max<std::int64_t>(amount, 0);
-  };
-  floor_at_zero(total.cpu_millis);
-  floor_at_zero(total.memory_bytes);
-  floor_at_zero(total.ephemeral_bytes);
-  floor_at_zero(total.pods);
-  std::erase_if(total.extended, [](const auto& one) { return one.second <= 0; });
-  return total;
-}
-
 // Requests of pods that are expected there and not bound there yet.
 model::Resources expected_requests(const std::vector<const PodRow*>& pods,
                                    const std::string& node) {
@@ -149,16 +116,14 @@ void add_node(const ClusterState& state, Supply& supply, const NodeRow& node, co
                         : model::max_of(node.node.allocatable, row->instance.allocatable);
   if (row != nullptr && !offer.initialized)
     for (const auto& [key, value] : row->claim.labels) model::set_label(offer.labels, key, value);
-  model::Resources daemon_running;
   if (const auto* pods = state.pods().on(name)) {
     offer.available -= pods->requests;
-    daemon_running = pods->daemon_requests;
+    offer.daemon_running = pods->daemon_requests;
   }
   offer.available -= expected_requests(state.pods().expected_on_node(name), name);
   if (row != nullptr)
     offer.available -=
         expected_requests(state.pods().expected_on_claim(row->claim.name.str()), name);
-  offer.available -= daemons_to_come(state, offer.labels, offer.taints, daemon_running);
   supply.nodes.push_back(
       {node.node.name, row == nullptr ? model::ClaimName() : row->claim.name, offer.initialized});
   supply.offers.push_back(std::move(offer));
@@ -184,7 +149,6 @@ void add_claim(const ClusterState& state, Supply& supply, const ClaimRow& row) {
   offer.initialized = false;
   offer.available = row.instance.allocatable;
   offer.available -= expected_requests(state.pods().expected_on_claim(row.claim.name.str()), "");
-  offer.available -= daemons_to_come(state, offer.labels, offer.taints, {});
   supply.nodes.push_back({{}, row.claim.name, false});
   supply.offers.push_back(std::move(offer));
 }

@@ -10,106 +10,145 @@
 namespace karst::scheduling {
 namespace {
 
-struct Priced {
-  std::int64_t price = 0;
-  std::size_t row = 0;  // index into PoolTable::types(), which is by name
-  friend auto operator<=>(const Priced&, const Priced&) = default;
-};
-
-// The types that hold the content, cheapest first, within what the claim may reserve.
-std::vector<Priced> types_that_fit(const PoolTable& pool, const ClaimRow& row,
-                                   const std::vector<std::int64_t>& allowed) {
-  std::vector<Priced> priced;
-  for (std::size_t i = 0; i < pool.types().size(); ++i) {
-    const TypeRow& type = pool.types()[i];
-    const auto price = pool.cheapest(type, row.offers);
-    if (!price || fit_count(type.room, row.content, 1) == 0) continue;
-    bool within = true;
-    for (std::size_t k = 0; k < allowed.size(); ++k) within &= type.limited[k] <= allowed[k];
-    if (within) priced.push_back({*price, i});
+// Machines that the claim may come up as, cheapest first.
+std::vector<const Machine*> machines_of(const Prepared& prepared, const PoolTable& pool,
+                                        const Claim& claim,
+                                        const std::vector<std::int64_t>& limits_left,
+                                        const std::vector<int>& reservations) {
+  std::vector<const Machine*> machines;
+  for (const Machine& machine : claim.view->machines) {
+    if (claim.is_reserved != (machine.reservation != kNotReserved)) continue;
+    if (claim.is_reserved &&
+        !std::binary_search(reservations.begin(), reservations.end(), machine.reservation))
+      continue;
+    if (!fits(claim.content, machine.room)) continue;
+    const auto& limited = pool.types[machine.type].limited;
+    bool possible = true;
+    for (std::size_t i = 0; i < limited.size(); ++i)
+      possible &= limited[i] <= claim.held[i] + limits_left[i];
+    for (const std::size_t daemon : machine.daemons)
+      possible &= !ports_conflict(prepared.problem.daemons[daemon].shape.host_ports, claim.ports);
+    if (possible) machines.push_back(&machine);
   }
-  std::sort(priced.begin(), priced.end());
-  return priced;
+  return machines;
 }
 
-std::vector<model::Offer> offers_of(const PoolTable& pool, const Bits& mask,
-                                    const std::vector<Priced>& types) {
-  std::vector<model::Offer> offers;
-  for (const Priced& priced : types) {
-    const TypeRow& type = pool.types()[priced.row];
-    for (std::size_t bit = type.first_offer; bit < type.last_offer; ++bit) {
-      if (!mask.test(bit)) continue;
-      const Offering& offering = pool.source(type, bit);
-      offers.push_back({pool.source(type).name, std::string(value_of(offering, model::kZoneLabel)),
-                        std::string(value_of(offering, model::kCapacityTypeLabel)),
-                        offering.price_nanos_per_hour});
+// The types of the machines, cheapest first, at most `most` of them; where that would leave too few
+// values for the pool's minValues, types that bring a new value come before cheaper ones, and as
+// many as are needed.
+std::vector<std::size_t> choose_types(const PoolTable& pool, const Claim& claim,
+                                      const std::vector<const Machine*>& machines,
+                                      std::size_t most) {
+  std::vector<std::size_t> types;
+  for (const Machine* machine : machines)
+    if (std::find(types.begin(), types.end(), machine->type) == types.end())
+      types.push_back(machine->type);
+  if (types.size() <= most) return types;
+  std::vector<std::size_t> chosen;
+  for (const auto& [key, wanted] : claim.min_values) {
+    std::set<std::string> values;
+    for (const std::size_t type : types) {
+      const model::ValueSet* set = pool.types[type].requirements.find(key);
+      if (set == nullptr || static_cast<int>(values.size()) >= wanted) continue;
+      const std::size_t before = values.size();
+      values.insert(set->values.begin(), set->values.end());
+      if (values.size() > before && std::find(chosen.begin(), chosen.end(), type) == chosen.end())
+        chosen.push_back(type);
     }
   }
-  std::sort(offers.begin(), offers.end(), [](const model::Offer& a, const model::Offer& b) {
-    return std::tie(a.price_nanos_per_hour, a.instance_type, a.zone, a.capacity_type) <
-           std::tie(b.price_nanos_per_hour, b.instance_type, b.zone, b.capacity_type);
-  });
-  return offers;
+  for (const std::size_t type : types)
+    if (chosen.size() < most && std::find(chosen.begin(), chosen.end(), type) == chosen.end())
+      chosen.push_back(type);
+  std::vector<std::size_t> result;
+  for (const std::size_t type : types)
+    if (std::find(chosen.begin(), chosen.end(), type) != chosen.end()) result.push_back(type);
+  return result;
 }
 
-std::vector<model::RequirementSpec> claim_requirements(const model::Requirements& requirements) {
+void add_offers(const PoolTable& pool, const Machine& machine, std::vector<model::Offer>& offers) {
+  for (const std::size_t offer : machine.offers) {
+    const Offering& offering =
+        pool.type(machine).offerings[pool.types[machine.type].offers[offer].first];
+    offers.push_back({pool.type(machine).name, std::string(value_of(offering, model::kZoneLabel)),
+                      std::string(value_of(offering, model::kCapacityTypeLabel)),
+                      offering.price_nanos_per_hour});
+  }
+}
+
+std::vector<model::RequirementSpec> claim_requirements(
+    const model::Requirements& requirements, const std::string& reservation_label,
+    const std::vector<std::string>& reservations) {
   std::vector<model::RequirementSpec> specs;
-  for (model::RequirementSpec& spec : requirements.specs())
-    if (spec.key != model::kInstanceTypeLabel && spec.key != model::kCapacityTypeLabel)
-      specs.push_back(std::move(spec));
+  for (model::RequirementSpec& spec : requirements.specs()) {
+    if (spec.key == model::kHostnameLabel || spec.key == model::kRegisteredLabel ||
+        spec.key == model::kInitializedLabel)
+      continue;
+    if (!reservations.empty() &&
+        (spec.key == model::kCapacityTypeLabel || spec.key == reservation_label))
+      continue;
+    specs.push_back(std::move(spec));
+  }
+  if (!reservations.empty()) {
+    specs.push_back(
+        {std::string(model::kCapacityTypeLabel), model::Operator::kIn, {"reserved"}, 0});
+    specs.push_back({reservation_label, model::Operator::kIn, reservations, 0});
+    std::sort(specs.begin(), specs.end());
+  }
   return specs;
 }
 
-std::vector<Share> shares_of(const ClaimRow& row, const std::vector<GroupRow>& groups) {
+std::vector<Share> shares_of(const Claim& claim, const std::vector<PodRow>& rows) {
+  std::map<std::size_t, std::int64_t> counts;
+  for (const Share& share : claim.shares) counts[rows[share.group].group] += share.count;
   std::vector<Share> shares;
-  for (const Share& share : row.shares) shares.push_back({groups[share.group].group, share.count});
-  std::sort(shares.begin(), shares.end(),
-            [](const Share& a, const Share& b) { return a.group < b.group; });
+  for (const auto& [group, count] : counts) shares.push_back({group, count});
   return shares;
 }
 
-NewClaim make_claim(const Problem& problem, const Columns& columns, const PoolTable& pool,
-                    const model::Requirements& requirements, const std::vector<GroupRow>& groups,
-                    const ClaimRow& row, const std::vector<std::int64_t>& allowed) {
-  std::vector<Priced> types = types_that_fit(pool, row, allowed);
-  KARST_CHECK(!types.empty(), "a claim keeps a type that fits");
-  types.resize(
-      std::min(types.size(), std::max<std::size_t>(problem.options.instance_types_max, 1)));
+NewClaim make_claim(const Prepared& prepared, const PoolTable& pool, const Claim& packed,
+                    const std::vector<std::int64_t>& limits_left,
+                    const std::vector<int>& reservations) {
+  const std::vector<const Machine*> machines =
+      machines_of(prepared, pool, packed, limits_left, reservations);
+  KARST_CHECK(!machines.empty(), "a claim keeps a machine that fits");
+  const Options& options = prepared.problem.options;
+  const std::vector<std::size_t> types =
+      choose_types(pool, packed, machines, std::max<std::size_t>(options.instance_types_max, 1));
   NewClaim claim;
-  claim.pool = pool.pool();
-  claim.requirements = claim_requirements(requirements);
-  claim.offers = offers_of(pool, row.offers, types);
-  claim.pods = shares_of(row, groups);
-  Row overhead = pool.types()[types.front().row].overhead;
-  for (const Priced& priced : types) {
-    const TypeRow& type = pool.types()[priced.row];
-    claim.types.push_back(type.type);
-    claim.max_capacity = model::max_of(claim.max_capacity, pool.source(type).capacity);
+  claim.pool = pool.pool;
+  for (const int reservation : reservations)
+    claim.reservations.push_back(
+        prepared.pools.reservations()[static_cast<std::size_t>(reservation)].id);
+  claim.requirements = claim_requirements(prepared.requirements.at(packed.view->requirements),
+                                          options.reservation_id_label, claim.reservations);
+  claim.pods = shares_of(packed, prepared.rows);
+  claim.min_values_relaxed = packed.min_values_relaxed;
+  Row overhead = machines.front()->overhead;
+  for (const Machine* machine : machines) {
+    if (std::find(types.begin(), types.end(), machine->type) == types.end()) continue;
+    add_offers(pool, *machine, claim.offers);
     for (std::size_t i = 0; i < overhead.size(); ++i)
-      overhead[i] = std::min(overhead[i], type.overhead[i]);
+      overhead[i] = std::min(overhead[i], machine->overhead[i]);
   }
-  add_times(overhead, row.content, 1);
-  claim.requests = columns.resources(overhead);
+  std::sort(claim.offers.begin(), claim.offers.end(),
+            [](const model::Offer& a, const model::Offer& b) {
+              return std::tie(a.price_nanos_per_hour, a.instance_type, a.zone, a.capacity_type) <
+                     std::tie(b.price_nanos_per_hour, b.instance_type, b.zone, b.capacity_type);
+            });
+  for (const std::size_t type : types) {
+    claim.types.push_back(pool.types[type].type);
+    claim.max_capacity =
+        model::max_of(claim.max_capacity, pool.source->types[pool.types[type].type].capacity);
+  }
+  add_times(overhead, packed.content, 1);
+  claim.requests = prepared.columns.resources(overhead);
   return claim;
 }
 
-// What one claim may reserve: what it holds and its part of what nobody holds, `sharers` claims
-// being still to come.
-std::vector<std::int64_t> allowance(const PoolTable& pool, const ClaimRow& row,
-                                    std::int64_t sharers) {
-  std::vector<std::int64_t> allowed = row.held;
-  for (std::size_t i = 0; i < allowed.size(); ++i) allowed[i] += pool.remaining[i] / sharers;
-  return allowed;
-}
-
-void take_from_limits(PoolTable& pool, const ClaimRow& row, const NewClaim& claim) {
-  for (std::size_t k = 0; k < pool.remaining.size(); ++k) {
-    std::int64_t most = 0;
-    for (const TypeRow& type : pool.types())
-      if (std::find(claim.types.begin(), claim.types.end(), type.type) != claim.types.end())
-        most = std::max(most, type.limited[k]);
-    pool.remaining[k] -= most - row.held[k];
-  }
+void take_from_limits(const PoolTable& pool, const Claim& packed, const NewClaim& claim,
+                      std::vector<std::int64_t>& left) {
+  for (std::size_t i = 0; i < left.size(); ++i)
+    left[i] -= claim.max_capacity.amount(pool.limited_names[i]) - packed.held[i];
 }
 
 // A value that the set allows; empty when only "no such label" is allowed.
@@ -125,22 +164,17 @@ std::string any_value(const model::ValueSet& set) {
 
 }  // namespace
 
-std::vector<NewClaim> list_claims(const Problem& problem, const Columns& columns,
-                                  const RequirementTable& requirements,
-                                  std::vector<PoolTable>& pools,
-                                  const std::vector<GroupRow>& groups,
-                                  const std::vector<ClaimRow>& rows) {
-  std::vector<std::int64_t> sharers(pools.size(), 0);
-  for (const ClaimRow& row : rows) sharers[row.pool] += row.copies;
+std::vector<NewClaim> list_claims(Prepared& prepared, Packer& packer) {
+  std::vector<std::vector<std::int64_t>> limits_left = packer.limits_left();
+  const std::vector<std::vector<int>> reservations = packer.hand_out_reservations();
   std::vector<NewClaim> claims;
-  for (const ClaimRow& row : rows) {
-    PoolTable& pool = pools[row.pool];
-    const auto allowed = allowance(pool, row, sharers[row.pool]);
-    const NewClaim claim =
-        make_claim(problem, columns, pool, requirements.at(row.requirements), groups, row, allowed);
-    take_from_limits(pool, row, claim);
-    sharers[row.pool] -= row.copies;
-    claims.insert(claims.end(), static_cast<std::size_t>(row.copies), claim);
+  for (std::size_t i = 0; i < packer.claims().size(); ++i) {
+    const Claim& packed = packer.claims()[i];
+    const PoolTable& pool = prepared.pools.pools()[packed.pool];
+    std::vector<std::int64_t>& left = limits_left[packed.pool];
+    claims.push_back(make_claim(prepared, pool, packed, left,
+                                packed.is_reserved ? reservations[i] : std::vector<int>()));
+    take_from_limits(pool, packed, claims.back(), left);
   }
   return claims;
 }

@@ -1,23 +1,18 @@
-// From packed rows to the claims of the answer, and the labels that a claim's node will have.
+// From packed claims to the claims of the answer, and the labels that a claim's node will have.
 #pragma once
 
 #include <vector>
 
 #include "model/labels.h"
-#include "scheduling/claim_packer.h"
-#include "scheduling/columns.h"
+#include "scheduling/packer.h"
+#include "scheduling/prepared.h"
 #include "scheduling/problem.h"
 
 namespace karst::scheduling {
 
-// One NewClaim per copy of every row, in the order of the rows. What the limits of a pool still
-// allow is shared out evenly, as further instance types of its claims, and taken from the pools'
-// tables.
-std::vector<NewClaim> list_claims(const Problem& problem, const Columns& columns,
-                                  const RequirementTable& requirements,
-                                  std::vector<PoolTable>& pools,
-                                  const std::vector<GroupRow>& groups,
-                                  const std::vector<ClaimRow>& rows);
+// One NewClaim per claim of the packer, in its order. What the limits of a pool still allow goes to
+// its claims one after the other, as further instance types; so do reservations that nobody needs.
+std::vector<NewClaim> list_claims(Prepared& prepared, Packer& packer);
 
 // Labels of a claim of this answer: the pool's, and for each custom key of its requirements a value
 // that they allow (the first in order; for an open set the smallest number that is not excluded).

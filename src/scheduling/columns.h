@@ -1,11 +1,14 @@
 // Resources as columns: cpu, memory, ephemeral storage, pods, then every other resource that a pod
-// or a daemon of the problem asks for, by name. A Row has one amount per column, in the units of
-// model/resources.h. What nobody asks for has no column: it can never be short.
+// or a daemon of the problem asks for, by name, then volumes by CSI driver. A Row has one amount
+// per column, in the units of model/resources.h. What nobody asks for has no column: it can never
+// be short.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/resources.h"
@@ -17,20 +20,40 @@ __extension__ typedef __int128 Wide;
 
 using Row = std::vector<std::int64_t>;
 inline constexpr std::size_t kFixedColumns = 4;
+inline constexpr std::int64_t kUnlimited = std::int64_t{1} << 60;
 
 class Columns {
  public:
   explicit Columns(const Problem& problem);
-  std::size_t size() const { return kFixedColumns + extended_.size(); }
-  Row row(const model::Resources& resources) const;
-  model::Resources resources(const Row& row) const;
+  std::size_t size() const { return kFixedColumns + extended_.size() + drivers_.size(); }
+  Row row(const model::Resources& resources) const;  // no volumes
+  model::Resources resources(const Row& row) const;  // without volumes
+  // Sets the columns of the drivers to what can be attached.
+  void limit_volumes(Row& row, const std::map<std::string, std::int64_t>& attach_limits) const;
+  // The column of a driver's volumes; size() when no pod of the problem brings one.
+  std::size_t volumes(std::string_view driver) const;
+  std::string_view name(std::size_t column) const;
 
  private:
   std::vector<std::string> extended_;  // sorted
+  std::vector<std::string> drivers_;   // sorted
 };
 
-// How often `request` fits into `room`, at most `most`. A request of 0 always fits, also where room
-// is negative.
+// `request` fits into `room` beside `content`. A request of 0 always fits, also where room is
+// negative.
+inline bool fits_beside(const std::int64_t* content, const std::int64_t* request,
+                        const std::int64_t* room, std::size_t columns) {
+  for (std::size_t i = 0; i < columns; ++i)
+    if (request[i] > 0 && content[i] + request[i] > room[i]) return false;
+  return true;
+}
+inline bool fits(const Row& content, const Row& room) {
+  for (std::size_t i = 0; i < content.size(); ++i)
+    if (content[i] > 0 && content[i] > room[i]) return false;
+  return true;
+}
+
+// How often `request` fits into `room`, at most `most`. A request of 0 always fits.
 std::int64_t fit_count(const Row& room, const Row& request, std::int64_t most);
 
 // `row` + `times` * `unit`, each amount kept within ±2^62.

@@ -1,49 +1,19 @@
 #include "scheduling/pool_table.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "model/labels.h"
 
 namespace karst::scheduling {
-namespace {
 
-bool offering_matches(const Offering& offering, const model::Requirements& requirements) {
-  const auto allows = [&](std::string_view key, const std::string& value) {
-    const model::ValueSet* set = requirements.find(key);
-    return set == nullptr || set->contains(value);
-  };
-  return offering.available &&
-         allows(model::kZoneLabel, std::string(value_of(offering, model::kZoneLabel))) &&
-         allows(model::kCapacityTypeLabel,
-                std::string(value_of(offering, model::kCapacityTypeLabel)));
+int DomainNames::id(std::size_t key, const std::string& value) {
+  ids_.resize(keys.size());
+  names_.resize(keys.size());
+  const auto [at, is_new] = ids_[key].try_emplace(value, static_cast<int>(names_[key].size()));
+  if (is_new) names_[key].push_back(value);
+  return at->second;
 }
-
-// Zones and capacity types are judged offering by offering, so several values of those do no harm.
-bool all_single_valued(const model::Requirements& requirements) {
-  for (const auto& [key, set] : requirements.all()) {
-    if (key == model::kZoneLabel || key == model::kCapacityTypeLabel) continue;
-    if (set.complement || set.values.size() > 1) return false;
-  }
-  return true;
-}
-
-// A DaemonSet's pod will run on nodes of this pool made from this type. Preferences do not matter
-// to it.
-bool daemon_runs_on(const model::PodShape& daemon, const model::NodePool& pool,
-                    const model::Requirements& base, const model::Requirements& type,
-                    const RequirementTable& table) {
-  if (daemon.uses_dra || model::first_untolerated(pool.taints, daemon.tolerations) != nullptr)
-    return false;
-  model::Requirements started = base;
-  started.add(model::kRegisteredLabel, model::ValueSet::of("true"));
-  started.add(model::kInitializedLabel, model::ValueSet::of("true"));
-  for (const model::Requirements& wanted : alternatives_of(daemon))
-    if (started.incompatible(wanted, table.may_be_undefined()).empty() && type.intersects(wanted))
-      return true;
-  return false;
-}
-
-}  // namespace
 
 std::pair<std::string, std::string> node_class_label(const model::NodeClassRef& ref) {
   std::string key = ref.group + "/";
@@ -65,102 +35,232 @@ bool is_dynamic(const model::NodePool& pool) {
   return !pool.replicas.has_value() && pool.deletion_millis == 0;
 }
 
-PoolTable::PoolTable(const Problem& problem, std::size_t pool, const Columns& columns,
-                     RequirementTable& requirements)
-    : pool_(pool), source_(&problem.pools[pool]) {
-  auto base = model::Requirements::from_labels(pool_labels(source_->pool));
-  const bool possible = add_all(base, source_->pool.requirements);
-  base_ = requirements.intern(base);
-  read_limits();
-  for (const model::RequirementSpec& spec : source_->pool.requirements)
-    if (spec.min_values > 0) unsupported_ = "minValues of " + spec.key + " is not supported yet";
-  if (!possible || !unsupported_.empty()) return;
-  std::vector<std::size_t> by_name(source_->types.size());
-  for (std::size_t i = 0; i < by_name.size(); ++i) by_name[i] = i;
-  std::sort(by_name.begin(), by_name.end(), [&](std::size_t a, std::size_t b) {
-    return std::tie(source_->types[a].name, a) < std::tie(source_->types[b].name, b);
+PoolTables::PoolTables(const Problem& problem, const Columns& columns,
+                       RequirementTable& requirements, DomainNames& domains)
+    : problem_(problem), columns_(columns), requirements_(requirements), domains_(domains) {
+  note_reservations();
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < problem.pools.size(); ++i)
+    if (is_dynamic(problem.pools[i].pool)) order.push_back(i);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const model::NodePool& x = problem.pools[a].pool;
+    const model::NodePool& y = problem.pools[b].pool;
+    return std::tie(y.weight, y.name, a) < std::tie(x.weight, x.name, b);
   });
-  for (const std::size_t type : by_name) add_type(problem, type, columns, base, requirements);
+  for (const std::size_t pool : order) add_pool(pool);
+  view_of_.resize(pools_.size());
 }
 
-void PoolTable::read_limits() {
-  for (const auto& [name, limit] : source_->pool.limits) {
+int PoolTables::reservation_of(const Offering& offering) const {
+  if (problem_.options.reserved == ReservedMode::kOff ||
+      problem_.options.reservation_id_label.empty() ||
+      value_of(offering, model::kCapacityTypeLabel) != "reserved")
+    return kNotReserved;
+  const std::string_view id = value_of(offering, problem_.options.reservation_id_label);
+  for (std::size_t i = 0; i < reservations_.size(); ++i)
+    if (reservations_[i].id == id) return static_cast<int>(i);
+  return kNotReserved;
+}
+
+void PoolTables::note_reservations() {
+  if (problem_.options.reserved == ReservedMode::kOff) return;
+  std::map<std::string, std::int64_t, std::less<>> capacity;
+  for (const Pool& pool : problem_.pools)
+    for (const InstanceType& type : pool.types)
+      for (const Offering& offering : type.offerings) {
+        if (value_of(offering, model::kCapacityTypeLabel) != "reserved") continue;
+        const auto [at, is_new] = capacity.try_emplace(
+            std::string(value_of(offering, problem_.options.reservation_id_label)),
+            offering.reservation_capacity);
+        if (!is_new) at->second = std::min(at->second, offering.reservation_capacity);
+      }
+  for (const auto& [id, count] : capacity) reservations_.push_back({id, count});
+}
+
+void PoolTables::add_pool(std::size_t pool) {
+  PoolTable table;
+  table.pool = pool;
+  table.source = &problem_.pools[pool];
+  const model::NodePool& spec = table.spec();
+  auto base = model::Requirements::from_labels(pool_labels(spec));
+  base.add(model::kRegisteredLabel, model::ValueSet::of("true"));
+  base.add(model::kInitializedLabel, model::ValueSet::of("true"));
+  base.add(model::kHostnameLabel, model::ValueSet::of(kHostPlaceholder));
+  table.possible = requirements_.add_all(base, spec.requirements);
+  table.base = requirements_.intern(base);
+  for (const auto& [name, limit] : spec.limits) {
     std::int64_t used = 0;
-    for (const auto& [used_name, amount] : source_->used)
+    for (const auto& [used_name, amount] : table.source->used)
       if (used_name == name) used += amount;
     if (name == "nodes") {
-      nodes_remaining = limit - used;
+      table.limits_nodes = true;
+      table.nodes_remaining = limit - used;
     } else {
-      limited_names_.push_back(name);
-      remaining.push_back(limit - used);
+      table.limited_names.push_back(name);
+      table.remaining.push_back(limit - used);
     }
   }
+  for (const auto& [key, set] : base.all())
+    if (set.min_values > 0) table.min_values.emplace_back(key, set.min_values);
+  std::vector<std::size_t> by_name(table.source->types.size());
+  for (std::size_t i = 0; i < by_name.size(); ++i) by_name[i] = i;
+  std::sort(by_name.begin(), by_name.end(), [&](std::size_t a, std::size_t b) {
+    return std::tie(table.source->types[a].name, a) < std::tie(table.source->types[b].name, b);
+  });
+  if (table.possible)
+    for (const std::size_t type : by_name) add_type(table, type, base);
+  pools_.push_back(std::move(table));
 }
 
-void PoolTable::add_type(const Problem& problem, std::size_t type, const Columns& columns,
-                         const model::Requirements& base, const RequirementTable& table) {
-  const InstanceType& source = source_->types[type];
+void PoolTables::add_type(PoolTable& table, std::size_t type, const model::Requirements& base) {
+  const InstanceType& source = table.source->types[type];
   TypeRow row;
   row.type = type;
   row.requirements = model::Requirements(source.requirements);
   if (!row.requirements.intersects(base)) return;
-  row.single_valued = all_single_valued(row.requirements);
-  row.first_offer = offers_.size();
   for (std::size_t i = 0; i < source.offerings.size(); ++i)
-    if (offering_matches(source.offerings[i], base))
-      offers_.push_back({i, source.offerings[i].price_nanos_per_hour});
-  row.last_offer = offers_.size();
-  if (row.first_offer == row.last_offer) return;
-
-  row.overhead.assign(columns.size(), 0);
-  for (std::size_t i = 0; i < problem.daemons.size(); ++i) {
-    const model::PodShape& daemon = problem.daemons[i].shape;
-    if (!daemon_runs_on(daemon, source_->pool, base, row.requirements, table)) continue;
-    row.daemons.push_back(i);
-    add_times(row.overhead, columns.row(daemon.requests), 1);
-  }
-  row.room = columns.row(source.allocatable);
-  add_times(row.room, row.overhead, -1);
-  for (const std::string& name : limited_names_)
+    if (source.offerings[i].available)
+      row.offers.emplace_back(i, model::Requirements(source.offerings[i].requirements));
+  for (const std::string& name : table.limited_names)
     row.limited.push_back(source.capacity.amount(name));
-  types_.push_back(std::move(row));
+  table.types.push_back(std::move(row));
 }
 
-const Bits& PoolTable::offers_for(RequirementId requirements, const RequirementTable& table) {
-  const auto known = masks_.find(requirements);
-  if (known != masks_.end()) return known->second;
-  const model::Requirements& wanted = table.at(requirements);
-  Bits mask(offers_.size());
-  for (const TypeRow& type : types_) {
-    if (!type.requirements.intersects(wanted)) continue;
-    for (std::size_t bit = type.first_offer; bit < type.last_offer; ++bit)
-      if (offering_matches(source(type, bit), wanted)) mask.set(bit);
+const View& PoolTables::view(std::size_t pool, RequirementId requirements) {
+  const auto [at, is_new] = view_of_[pool].try_emplace(requirements, nullptr);
+  if (is_new) {
+    views_.push_back(make_view(pools_[pool], requirements));
+    at->second = &views_.back();
   }
-  return masks_.emplace(requirements, std::move(mask)).first->second;
+  return *at->second;
 }
 
-Bits PoolTable::offers_for_both(const Bits& a, const Bits& b,
-                                const model::Requirements& both) const {
-  Bits mask = a;
-  mask &= b;
-  for (const TypeRow& type : types_) {
-    if (type.single_valued || type.requirements.intersects(both)) continue;
-    for (std::size_t bit = type.first_offer; bit < type.last_offer; ++bit) mask.clear(bit);
+View PoolTables::make_view(const PoolTable& table, RequirementId requirements) {
+  View view;
+  view.requirements = requirements;
+  const model::Requirements& wanted = requirements_.at(requirements);
+  // DaemonSets that such nodes may have, and what they demand that fits the requirements.
+  DaemonDemands daemons;
+  for (std::size_t i = 0; i < problem_.daemons.size(); ++i) {
+    const model::PodShape& daemon = problem_.daemons[i].shape;
+    if (daemon.uses_dra ||
+        model::first_untolerated(table.spec().taints, daemon.tolerations) != nullptr)
+      continue;
+    for (const RequirementId demand : requirements_.alternatives_of(daemon))
+      if (requirements_.conflict(requirements, demand).empty()) daemons.emplace_back(i, demand);
   }
-  return mask;
+  for (std::size_t type = 0; type < table.types.size(); ++type)
+    if (table.types[type].requirements.intersects(wanted))
+      add_machines(table, type, wanted, daemons, view);
+  std::stable_sort(view.machines.begin(), view.machines.end(),
+                   [](const Machine& a, const Machine& b) {
+                     return std::tie(a.price, a.type) < std::tie(b.price, b.type);
+                   });
+  for (std::size_t i = 0; i < view.machines.size(); ++i) {
+    const Machine& machine = view.machines[i];
+    view.has_reserved |= machine.reservation != kNotReserved;
+    for (const std::size_t daemon : machine.daemons)
+      view.daemons_use_ports |= !problem_.daemons[daemon].shape.host_ports.empty();
+    if (machine.reservation != kNotReserved) continue;
+    const auto covers = [&](std::size_t a, std::size_t b) {
+      const Row& x = view.machines[a].room;
+      const Row& y = view.machines[b].room;
+      for (std::size_t k = 0; k < x.size(); ++k)
+        if (x[k] < y[k]) return false;
+      return true;
+    };
+    if (std::any_of(view.largest.begin(), view.largest.end(),
+                    [&](std::size_t other) { return covers(other, i); }))
+      continue;
+    std::erase_if(view.largest, [&](std::size_t other) { return covers(i, other); });
+    view.largest.push_back(i);
+  }
+  add_domains(table, wanted, view);
+  return view;
 }
 
-std::optional<std::int64_t> PoolTable::cheapest(const TypeRow& type, const Bits& mask) const {
-  std::optional<std::int64_t> best;
-  for (std::size_t bit = type.first_offer; bit < type.last_offer; ++bit)
-    if (mask.test(bit) && (!best || offers_[bit].price < *best)) best = offers_[bit].price;
-  return best;
+void PoolTables::add_machines(const PoolTable& table, std::size_t type,
+                              const model::Requirements& wanted, const DaemonDemands& daemons,
+                              View& view) {
+  const TypeRow& row = table.types[type];
+  const InstanceType& source = table.source->types[row.type];
+  const std::size_t first = view.machines.size();
+  for (std::size_t i = 0; i < row.offers.size(); ++i) {
+    const auto& [index, demands] = row.offers[i];
+    if (!wanted.incompatible(demands, requirements_.may_be_undefined()).empty()) continue;
+    const Offering& offering = source.offerings[index];
+    const int reservation = reservation_of(offering);
+    const model::Resources& size = offering.allocatable.value_or(source.allocatable);
+    auto at = std::find_if(view.machines.begin() + static_cast<std::ptrdiff_t>(first),
+                           view.machines.end(), [&](const Machine& machine) {
+                             const Offering& one =
+                                 source.offerings[row.offers[machine.offers.front()].first];
+                             return machine.reservation == reservation &&
+                                    one.allocatable.value_or(source.allocatable) == size;
+                           });
+    if (at != view.machines.end()) {
+      at->price = std::min(at->price, offering.price_nanos_per_hour);
+      at->offers.push_back(i);
+      continue;
+    }
+    Machine machine;
+    machine.type = type;
+    machine.reservation = reservation;
+    machine.price = offering.price_nanos_per_hour;
+    machine.offers = {i};
+    machine.room = columns_.row(size);
+    columns_.limit_volumes(machine.room, source.attach_limits);
+    machine.overhead.assign(columns_.size(), 0);
+    view.machines.push_back(std::move(machine));
+  }
+  std::size_t last = problem_.daemons.size();
+  for (const auto& [daemon, demand] : daemons) {
+    if (daemon == last || !row.requirements.intersects(requirements_.at(demand))) continue;
+    last = daemon;
+    const Row requests = columns_.row(problem_.daemons[daemon].shape.requests);
+    for (std::size_t i = first; i < view.machines.size(); ++i) {
+      view.machines[i].daemons.push_back(daemon);
+      add_times(view.machines[i].overhead, requests, 1);
+      add_times(view.machines[i].room, requests, -1);
+    }
+  }
+  // A machine too small for its own DaemonSets is none.
+  const auto too_small = [](const Machine& machine) {
+    for (std::size_t i = 0; i < machine.room.size(); ++i)
+      if (machine.overhead[i] > 0 && machine.room[i] < 0) return true;
+    return false;
+  };
+  view.machines.erase(std::remove_if(view.machines.begin() + static_cast<std::ptrdiff_t>(first),
+                                     view.machines.end(), too_small),
+                      view.machines.end());
 }
 
-bool PoolTable::within_limits(const TypeRow& type, const std::vector<std::int64_t>& held) const {
-  for (std::size_t i = 0; i < remaining.size(); ++i)
-    if (type.limited[i] - (held.empty() ? 0 : held[i]) > remaining[i]) return false;
-  return true;
+void PoolTables::add_domains(const PoolTable& table, const model::Requirements& wanted,
+                             View& view) {
+  view.domains.resize(domains_.keys.size());
+  for (std::size_t key = 0; key < domains_.keys.size(); ++key) {
+    std::vector<int>& domains = view.domains[key];
+    const std::string& name = domains_.keys[key];
+    const model::ValueSet* asked = wanted.find(name);
+    const auto add = [&](const model::ValueSet& set) {
+      if (set.complement) return false;
+      for (const std::string& value : set.values)
+        if (asked == nullptr || asked->contains(value)) domains.push_back(domains_.id(key, value));
+      return true;
+    };
+    bool known = false;
+    for (const Machine& machine : view.machines) {
+      const TypeRow& type = table.types[machine.type];
+      for (const std::size_t offer : machine.offers) {
+        const model::ValueSet* set = type.offers[offer].second.find(name);
+        if (set == nullptr) set = type.requirements.find(name);
+        if (set != nullptr) known |= add(*set);
+      }
+    }
+    if (!known && asked != nullptr && !view.machines.empty()) add(*asked);
+    std::sort(domains.begin(), domains.end());
+    domains.erase(std::unique(domains.begin(), domains.end()), domains.end());
+  }
 }
 
 }  // namespace karst::scheduling

@@ -1,87 +1,126 @@
 // A pool of the problem, prepared: its template's requirements, the instance types that these
-// leave, their room for pods under the pool's DaemonSets, and every available offering as one bit.
-// Owned by one solve call.
+// leave, and per set of requirements a View: what a node of this pool under these requirements
+// could be, cheapest first, with its room under the DaemonSets that would run there. Owned by one
+// solve call; views are made when asked for and live as long as the table.
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <optional>
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "scheduling/bits.h"
 #include "scheduling/columns.h"
 #include "scheduling/problem.h"
 #include "scheduling/requirement_table.h"
 
 namespace karst::scheduling {
 
-struct OfferRow {
-  std::size_t offering = 0;  // index into the instance type's offerings
-  std::int64_t price = 0;    // nano-dollars per hour
+inline constexpr int kNotReserved = -1;
+
+// A kind of node to be had: an instance type with one size and, where reserved, one reservation.
+struct Machine {
+  std::size_t type = 0;              // index into PoolTable::types
+  int reservation = kNotReserved;    // index into PoolTables::reservations
+  std::int64_t price = 0;            // of its cheapest offering in the view
+  std::vector<std::size_t> offers;   // indices into the type's offers
+  std::vector<std::size_t> daemons;  // index into Problem::daemons
+  Row overhead;                      // of those
+  Row room;                          // allocatable less overhead; what can be attached
+};
+
+struct View {
+  RequirementId requirements = 0;
+  std::vector<Machine> machines;  // by price, then type name, then reservation
+  // Machines not reserved that no other of them has as much room as in every column: whether
+  // something fits at all is decided by these.
+  std::vector<std::size_t> largest;
+  bool has_reserved = false;
+  bool daemons_use_ports = false;
+  // By topology key (index as Topology's keys): the values that a node may get, sorted.
+  std::vector<std::vector<int>> domains;
 };
 
 struct TypeRow {
   std::size_t type = 0;  // index into Pool::types
   model::Requirements requirements;
-  Row overhead;                      // DaemonSet pods that will run there
-  Row room;                          // allocatable less overhead
-  std::vector<std::size_t> daemons;  // index into Problem::daemons
-  std::vector<std::int64_t>
-      limited;  // capacity of the resources that the pool limits, as PoolTable::limits
-  std::size_t first_offer = 0;  // its offerings are the bits [first_offer, last_offer)
-  std::size_t last_offer = 0;
-  bool single_valued = true;  // every requirement is one value or DoesNotExist: masks may be and-ed
-                              // without another look
+  std::vector<std::int64_t> limited;  // capacity of what the pool limits, as PoolTable::remaining
+  std::vector<std::pair<std::size_t, model::Requirements>> offers;  // available ones
 };
 
-class PoolTable {
- public:
-  PoolTable(const Problem& problem, std::size_t pool, const Columns& columns,
-            RequirementTable& requirements);
-
-  std::size_t pool() const { return pool_; }  // index into Problem::pools
-  const model::NodePool& spec() const { return source_->pool; }
-  const InstanceType& source(const TypeRow& type) const { return source_->types[type.type]; }
-  const Offering& source(const TypeRow& type, std::size_t bit) const {
-    return source(type).offerings[offers_[bit].offering];
-  }
-  // Why this form cannot use the pool, which then has no types; empty: it can.
-  const std::string& unsupported() const { return unsupported_; }
-  RequirementId base() const { return base_; }                  // what every node of the pool has
-  const std::vector<TypeRow>& types() const { return types_; }  // by name
-  const std::vector<OfferRow>& offers() const { return offers_; }
-
-  // The available offerings that `requirements` (which include the pool's own) leave.
-  const Bits& offers_for(RequirementId requirements, const RequirementTable& table);
-  // The same for two sets met: and-ed, with a second look at types where that is not exact.
-  Bits offers_for_both(const Bits& a, const Bits& b, const model::Requirements& both) const;
-
-  // The cheapest price among the type's bits in `mask`; nullopt when there is none.
-  std::optional<std::int64_t> cheapest(const TypeRow& type, const Bits& mask) const;
-
-  // What is left of the limits, resource by resource as TypeRow::limited; nullopt node_limit: none.
+struct PoolTable {
+  std::size_t pool = 0;  // index into Problem::pools
+  const Pool* source = nullptr;
+  RequirementId base = 0;      // what every node of the pool has
+  bool possible = true;        // its own requirements do not exclude each other
+  std::vector<TypeRow> types;  // by name; those that the pool's requirements leave
+  std::vector<std::string> limited_names;
+  // What is left of the limits, resource by resource, at the start.
   std::vector<std::int64_t> remaining;
-  std::optional<std::int64_t> nodes_remaining;
-  bool is_limited() const { return !remaining.empty() || nodes_remaining.has_value(); }
-  // The limits leave room for one more node of this type, when `held` of them is given back first.
-  bool within_limits(const TypeRow& type, const std::vector<std::int64_t>& held) const;
+  bool limits_nodes = false;
+  std::int64_t nodes_remaining = 0;
+  std::vector<std::pair<std::string, int>> min_values;  // by label key
+
+  const model::NodePool& spec() const { return source->pool; }
+  const InstanceType& type(const Machine& machine) const {
+    return source->types[types[machine.type].type];
+  }
+  bool is_limited() const { return !remaining.empty(); }
+};
+
+// Domains of topology keys as numbers; grows as values are met.
+class DomainNames {
+ public:
+  // The keys, without hostname, which is not a matter of values.
+  std::vector<std::string> keys;
+  int id(std::size_t key, const std::string& value);
+  const std::string& name(std::size_t key, int domain) const {
+    return names_[key][static_cast<std::size_t>(domain)];
+  }
+  std::size_t size(std::size_t key) const { return names_.size() > key ? names_[key].size() : 0; }
 
  private:
-  void add_type(const Problem& problem, std::size_t type, const Columns& columns,
-                const model::Requirements& base, const RequirementTable& table);
-  void read_limits();
+  std::vector<std::map<std::string, int, std::less<>>> ids_;
+  std::vector<std::vector<std::string>> names_;
+};
 
-  std::size_t pool_;
-  const Pool* source_;
-  RequirementId base_ = 0;
-  std::string unsupported_;
-  std::vector<std::string> limited_names_;
-  std::vector<TypeRow> types_;
-  std::vector<OfferRow> offers_;
-  std::map<RequirementId, Bits> masks_;
+class PoolTables {
+ public:
+  PoolTables(const Problem& problem, const Columns& columns, RequirementTable& requirements,
+             DomainNames& domains);
+
+  // In the order of asking: weight descending, then name descending.
+  const std::vector<PoolTable>& pools() const { return pools_; }
+  const View& view(std::size_t pool, RequirementId requirements);
+
+  struct Reservation {
+    std::string id;
+    std::int64_t capacity = 0;  // the least that any offering says
+  };
+  const std::vector<Reservation>& reservations() const { return reservations_; }
+
+ private:
+  using DaemonDemands = std::vector<std::pair<std::size_t, RequirementId>>;
+  void add_pool(std::size_t pool);
+  void add_type(PoolTable& table, std::size_t type, const model::Requirements& base);
+  void note_reservations();
+  int reservation_of(const Offering& offering) const;
+  View make_view(const PoolTable& table, RequirementId requirements);
+  void add_machines(const PoolTable& table, std::size_t type, const model::Requirements& wanted,
+                    const DaemonDemands& daemons, View& view);
+  void add_domains(const PoolTable& table, const model::Requirements& wanted, View& view);
+
+  const Problem& problem_;
+  const Columns& columns_;
+  RequirementTable& requirements_;
+  DomainNames& domains_;
+  std::vector<PoolTable> pools_;
+  std::vector<Reservation> reservations_;  // by id
+  std::deque<View> views_;
+  // order never shows: look-ups only, by pool
+  std::vector<boost::unordered_flat_map<RequirementId, const View*>> view_of_;
 };
 
 // The label that says which node class a node came from: key "<group>/<kind in lower case>".

@@ -3,23 +3,35 @@
 #include <algorithm>
 #include <string>
 
+#include "model/labels.h"
 #include "model/quantity.h"
+#include "scheduling/removals.h"
 
 namespace karst::scheduling {
-namespace {
 
-PoolReason reason(const PoolTable& pool, std::string code, std::string text) {
-  return {pool.spec().name.str(), std::move(code), std::move(text), 0, 0, {}};
+std::string describe(const model::Taint& taint) {
+  return taint.key + (taint.value.empty() ? "" : "=" + taint.value) + ":" +
+         std::string(model::taint_effect_name(taint.effect));
 }
 
-std::string untolerated(const PoolTable& pool, const model::PodShape& shape) {
+namespace {
+
+using Obstacle = Packer::Obstacle;
+
+constexpr std::size_t kCountsShownMax = 25;
+
+struct Said {
+  const char* code;
   std::string text;
-  for (const model::Taint& taint : pool.spec().taints) {
-    if (model::first_untolerated({taint}, shape.tolerations) == nullptr) continue;
-    text += (text.empty() ? "" : "; ") + std::string("did not tolerate taint (taint=") + taint.key +
-            (taint.value.empty() ? "" : "=" + taint.value) + ":" +
-            std::string(model::taint_effect_name(taint.effect)) + ")";
-  }
+};
+
+std::string untolerated(const PoolTable& pool, const PodRow& pod) {
+  std::string text;
+  for (const model::Taint& taint : pool.spec().taints)
+    if (!model::tolerates(pod.source->shape.tolerations, taint) &&
+        taint.effect != model::TaintEffect::kPreferNoSchedule)
+      text += (text.empty() ? "" : "; ") + std::string("did not tolerate taint (taint=") +
+              describe(taint) + ")";
   return text;
 }
 
@@ -31,46 +43,37 @@ struct Met {
   bool requirements_and_fits = false;
   bool requirements_and_offering = false;
   bool fits_and_offering = false;
-  bool all = false;
 };
 
-bool has_offering(const PoolTable& pool, const TypeRow& type, const model::Requirements& wanted) {
-  const auto allows = [&](std::string_view key, const std::string& value) {
-    const model::ValueSet* set = wanted.find(key);
-    return set == nullptr || set->contains(value);
-  };
-  for (std::size_t bit = type.first_offer; bit < type.last_offer; ++bit)
-    if (allows(model::kZoneLabel,
-               std::string(value_of(pool.source(type, bit), model::kZoneLabel))) &&
-        allows(model::kCapacityTypeLabel,
-               std::string(value_of(pool.source(type, bit), model::kCapacityTypeLabel))))
-      return true;
-  return false;
-}
-
-Met what_is_met(const PoolTable& pool, const Row& request, const model::Requirements& wanted,
-                bool limited) {
+Met what_is_met(Prepared& prepared, std::size_t at, const PodRow& pod, RequirementId together) {
+  const PoolTable& pool = prepared.pools.pools()[at];
+  const model::Requirements& wanted = prepared.requirements.at(together);
+  std::vector<bool> fit(pool.types.size(), false);
+  std::vector<bool> known(pool.types.size(), false);
+  for (const Machine& machine : prepared.pools.view(at, pool.base).machines) {
+    known[machine.type] = true;
+    if (fits(pod.request, machine.room)) fit[machine.type] = true;
+  }
   Met met;
-  for (const TypeRow& type : pool.types()) {
-    if (limited && !pool.within_limits(type, {})) continue;
+  for (std::size_t i = 0; i < pool.types.size(); ++i) {
+    const TypeRow& type = pool.types[i];
+    if (!known[i])
+      fit[i] = fits(pod.request, prepared.columns.row(pool.source->types[type.type].allocatable));
     const bool requirements = type.requirements.intersects(wanted);
-    const bool fits = fit_count(type.room, request, 1) > 0;
-    const bool offering = has_offering(pool, type, wanted);
+    const bool offering =
+        std::any_of(type.offers.begin(), type.offers.end(), [&](const auto& offer) {
+          return wanted.incompatible(offer.second, prepared.requirements.may_be_undefined())
+              .empty();
+        });
     met.requirements |= requirements;
-    met.fits |= fits;
+    met.fits |= fit[i];
     met.offering |= offering;
-    met.requirements_and_fits |= requirements && fits;
+    met.requirements_and_fits |= requirements && fit[i];
     met.requirements_and_offering |= requirements && offering;
-    met.fits_and_offering |= fits && offering;
-    met.all |= requirements && fits && offering;
+    met.fits_and_offering |= fit[i] && offering;
   }
   return met;
 }
-
-struct Said {
-  const char* code;
-  const char* text;
-};
 
 Said say(const Met& met) {
   if (!met.requirements && !met.fits && !met.offering)
@@ -123,78 +126,205 @@ std::string resources_json(const model::Resources& resources) {
 
 // The pod's request with the DaemonSets' overhead, as "{…}" or "min={…}, max={…}" where types
 // differ.
-std::string resources_text(const PoolTable& pool, const Row& request, const Columns& columns) {
-  Row least = pool.types().front().overhead;
+std::string resources_text(const Prepared& prepared, const View& base, const PodRow& pod) {
+  Row least(prepared.columns.size(), 0);
+  if (!base.machines.empty()) least = base.machines.front().overhead;
   Row most = least;
-  for (const TypeRow& type : pool.types())
+  for (const Machine& machine : base.machines)
     for (std::size_t i = 0; i < least.size(); ++i) {
-      least[i] = std::min(least[i], type.overhead[i]);
-      most[i] = std::max(most[i], type.overhead[i]);
+      least[i] = std::min(least[i], machine.overhead[i]);
+      most[i] = std::max(most[i], machine.overhead[i]);
     }
   const bool same = least == most;
-  add_times(least, request, 1);
-  add_times(most, request, 1);
-  if (same) return resources_json(columns.resources(least));
-  return "min=" + resources_json(columns.resources(least)) +
-         ", max=" + resources_json(columns.resources(most));
+  add_times(least, pod.request, 1);
+  add_times(most, pod.request, 1);
+  if (same) return resources_json(prepared.columns.resources(least));
+  return "min=" + resources_json(prepared.columns.resources(least)) +
+         ", max=" + resources_json(prepared.columns.resources(most));
 }
 
-PoolReason instance_type_reason(const GroupRow& group, const PoolTable& pool,
-                                const Columns& columns, const model::Requirements& wanted) {
-  const std::string name = "(NodePool=" + pool.spec().name.str() + ")";
-  if (what_is_met(pool, group.request, wanted, false).all) {
-    if (!what_is_met(pool, group.request, wanted, true).all)
-      return reason(pool, "limit",
-                    "all available instance types exceed limits for nodepool " + name);
-    return reason(pool, "unsupported", "host ports are taken by DaemonSets on every instance type");
+// Requirements and resources, as Karpenter ends what it says about instance types.
+std::string details(Prepared& prepared, std::size_t pool, const PodRow& pod,
+                    RequirementId together) {
+  return ", requirements=" + describe(prepared.requirements.at(together)) + ", resources=" +
+         resources_text(prepared, prepared.pools.view(pool, prepared.pools.pools()[pool].base),
+                        pod);
+}
+
+Said machines_text(Prepared& prepared, Packer& packer, std::size_t row, std::size_t pool,
+                   const Packer::Probe& probe) {
+  const PodRow& pod = prepared.rows[row];
+  const View& view = prepared.pools.view(pool, probe.together);
+  const std::vector<std::int64_t>& left = packer.limits_left()[pool];
+  bool some_fit = false;
+  bool some_within = false;
+  for (const Machine& machine : view.machines) {
+    if (!fits(pod.request, machine.room)) continue;
+    some_fit = true;
+    const auto& limited = prepared.pools.pools()[pool].types[machine.type].limited;
+    bool within = true;
+    for (std::size_t i = 0; i < left.size(); ++i) within &= limited[i] <= left[i];
+    some_within |= within;
   }
-  const Said said = say(what_is_met(pool, group.request, wanted, false));
+  const std::string name = prepared.pools.pools()[pool].spec().name.str();
+  if (some_fit && !some_within)
+    return {"limit",
+            "all available instance types exceed limits for nodepool (NodePool=" + name + ")"};
+  if (some_fit) return {"host_port", "host ports are taken by DaemonSets on every instance type"};
+  Said said = say(what_is_met(prepared, pool, pod, probe.together));
   constexpr std::int64_t kLikelyTypoCpuMillis = 1'000'000'000;
-  std::string text = said.text;
-  if (std::string_view(said.text) == "no instance type has enough resources" &&
-      group.source->shape.requests.cpu_millis >= kLikelyTypoCpuMillis)
-    text += " (CPU request >= 1 Million, m vs M typo?)";
-  return reason(pool, said.code,
-                text + ", requirements=" + describe(wanted) +
-                    ", resources=" + resources_text(pool, group.request, columns));
+  if (said.text == "no instance type has enough resources" &&
+      pod.source->shape.requests.cpu_millis >= kLikelyTypoCpuMillis)
+    said.text += " (CPU request >= 1 Million, m vs M typo?)";
+  said.text += details(prepared, pool, pod, probe.together);
+  return said;
 }
 
-PoolReason pool_reason(const GroupRow& group, const PoolTable& pool, const Columns& columns,
-                       const RequirementTable& requirements) {
-  const std::string name = "(NodePool=" + pool.spec().name.str() + ")";
-  if (!pool.unsupported().empty())
-    return reason(pool, "unsupported", pool.unsupported() + " " + name);
-  if (pool.types().empty())
-    return reason(pool, "no_offering",
-                  "nodepool requirements filtered out all available instance types " + name);
-  if (pool.nodes_remaining && *pool.nodes_remaining <= 0)
-    return reason(pool, "limit", "node limits have been exhausted for nodepool " + name);
-  if (std::string text = untolerated(pool, group.source->shape); !text.empty())
-    return reason(pool, "taint", std::move(text));
-  if (group.alternatives.empty())
-    return reason(pool, "requirements",
-                  "incompatible requirements, no node affinity term can be met by any node");
-  std::string conflict;
-  for (const RequirementId wanted : group.alternatives) {
-    conflict = requirements.conflict(pool.base(), wanted);
-    if (!conflict.empty()) continue;
-    model::Requirements both = requirements.at(pool.base());
-    both.add(requirements.at(wanted));
-    return instance_type_reason(group, pool, columns, both);
+std::string domains_text(const Prepared& prepared, const std::string& key, RequirementId id) {
+  const model::ValueSet* set = prepared.requirements.at(id).find(key);
+  return model::describe(key, set == nullptr ? model::ValueSet::any() : *set);
+}
+
+std::string counts_text(const Prepared& prepared, const Packer& packer, GroupId group) {
+  const TopologyGroup& own = prepared.topology.groups()[group];
+  const GroupCounts& counts = packer.counts()[group];
+  std::vector<std::pair<std::string, std::int32_t>> shown;
+  const std::size_t nodes = prepared.problem.nodes.size();
+  if (own.key == kHostKey) {
+    for (std::size_t host = 0; host < counts.possible.size(); ++host)
+      if (counts.possible[host] > 0)
+        shown.emplace_back(host < nodes
+                               ? prepared.problem.nodes[host].name
+                               : std::string(kHostPlaceholder) + "-" + std::to_string(host - nodes),
+                           counts.possible[host]);
+  } else {
+    const auto key = static_cast<std::size_t>(own.key);
+    for (std::size_t domain = 0; domain < prepared.domains.size(key); ++domain) {
+      const int id = static_cast<int>(domain);
+      if (own.is_spread && !std::binary_search(own.universe.begin(), own.universe.end(), id))
+        continue;
+      shown.emplace_back(prepared.domains.name(key, id),
+                         count_at(own.is_spread ? counts.sure : counts.possible, id));
+    }
   }
-  return reason(pool, "requirements", "incompatible requirements, " + conflict);
+  std::sort(shown.begin(), shown.end());
+  std::string text;
+  for (std::size_t i = 0; i < shown.size() && i < kCountsShownMax; ++i)
+    text += (i == 0 ? "" : ", ") + shown[i].first + ": " + std::to_string(shown[i].second);
+  if (shown.size() > kCountsShownMax)
+    text += " and " + std::to_string(shown.size() - kCountsShownMax) + " others";
+  return text;
+}
+
+std::string topology_text(Prepared& prepared, Packer& packer, std::size_t row, std::size_t pool,
+                          const Packer::Probe& probe) {
+  const auto constraint = packer.blocking_constraint(row, pool, probe);
+  std::string kind = "pod anti-affinity";
+  GroupId group = 0;
+  if (constraint) {
+    group = constraint->group;
+    if (constraint->kind == ConstraintKind::kSpread) kind = "topology spread";
+    if (constraint->kind == ConstraintKind::kAffinity) kind = "pod affinity";
+  } else {
+    for (const GroupId matched : prepared.rows[row].matched)
+      if (prepared.topology.groups()[matched].repels) group = matched;
+  }
+  const std::string key = prepared.topology.key_name(prepared.topology.groups()[group].key);
+  return "unsatisfiable topology constraint for " + kind + ", key=" + key +
+         " (counts = " + counts_text(prepared, packer, group) +
+         ", podDomains = " + domains_text(prepared, key, probe.strict) +
+         ", nodeDomains = " + domains_text(prepared, key, probe.together) + ")";
+}
+
+std::string min_values_text(const PoolTable& pool) {
+  std::string keys;
+  for (const auto& [key, count] : pool.min_values) keys += (keys.empty() ? "" : " ") + key;
+  return "minValues requirement is not met for label(s) (label(s)=[" + keys + "])";
+}
+
+// The first of the pod's demands that the pool or its volumes refuse.
+std::string conflict_text(const Prepared& prepared, const PodRow& pod, RequirementId base,
+                          bool of_volumes) {
+  if (of_volumes)
+    return "incompatible volume requirements, " +
+           (pod.volume_ways.empty() ? std::string("the pod's volumes are in different places")
+                                    : prepared.requirements.conflict(base, pod.volume_ways[0]));
+  const std::vector<Way>& ways = pod.stages.back().ways;
+  return "incompatible requirements, " +
+         (ways.empty() ? std::string("no node affinity term can be met by any node")
+                       : prepared.requirements.conflict(base, ways.back().wanted));
+}
+
+Said say(Prepared& prepared, Packer& packer, std::size_t row, std::size_t at,
+         const Packer::Probe& probe) {
+  const PoolTable& pool = prepared.pools.pools()[at];
+  const PodRow& pod = prepared.rows[row];
+  switch (probe.obstacle) {
+    case Obstacle::kNoTypes:
+      return {"no_offering", "nodepool requirements filtered out all available instance types"};
+    case Obstacle::kNodeLimit:
+      return {"limit", "node limits have been exhausted for nodepool"};
+    case Obstacle::kLimit:
+      return {"limit", "all available instance types exceed limits for nodepool"};
+    case Obstacle::kTaints:
+      return {"taint", untolerated(pool, pod)};
+    case Obstacle::kRequirements:
+      return {"requirements", conflict_text(prepared, pod, pool.base, false)};
+    case Obstacle::kVolumes:
+      return {"volume", conflict_text(prepared, pod, probe.together, true)};
+    case Obstacle::kTopology:
+      return {"topology", topology_text(prepared, packer, row, at, probe)};
+    case Obstacle::kMachines:
+      return machines_text(prepared, packer, row, at, probe);
+    case Obstacle::kMinValues:
+      return {"min_values", min_values_text(pool) + details(prepared, at, pod, probe.together)};
+    case Obstacle::kReserved:
+      return {"reserved",
+              "one or more instance types with compatible reserved offerings are available, but "
+              "could not be reserved"};
+    case Obstacle::kNothing:
+      break;
+  }
+  return {"reserved", "a nodepool that comes first may have a reservation free later"};
+}
+
+std::vector<PoolReason> pool_reasons(Prepared& prepared, Packer& packer, std::size_t row) {
+  const PodRow& pod = prepared.rows[row];
+  if (!pod.unsupported.empty()) return {{"", "unsupported", pod.unsupported, 0, 0, {}}};
+  if (prepared.pools.pools().empty())
+    return {{"", "no_pool", "no dynamic nodepools found", 0, 0, {}}};
+  std::vector<PoolReason> reasons;
+  for (std::size_t pool = 0; pool < prepared.pools.pools().size(); ++pool) {
+    const Packer::Probe probe = packer.probe(row, pool);
+    Said said = say(prepared, packer, row, pool, probe);
+    PoolReason reason;
+    reason.pool = prepared.pools.pools()[pool].spec().name.str();
+    reason.code = said.code;
+    const std::string name = " (NodePool=" + reason.pool + ")";
+    reason.text = said.text.ends_with(name) ? std::move(said.text) : said.text + name;
+    count_removals(prepared, packer, row, pool, probe, reason);
+    reasons.push_back(std::move(reason));
+  }
+  return reasons;
 }
 
 }  // namespace
 
-std::vector<PoolReason> reasons_for(const GroupRow& group, const std::vector<PoolTable>& pools,
-                                    const Columns& columns, const RequirementTable& requirements) {
-  if (!group.unsupported.empty()) return {{"", "unsupported", group.unsupported, 0, 0, {}}};
-  if (pools.empty()) return {{"", "no_pool", "no dynamic nodepools found", 0, 0, {}}};
-  std::vector<PoolReason> reasons;
-  for (const PoolTable& pool : pools)
-    reasons.push_back(pool_reason(group, pool, columns, requirements));
-  return reasons;
+std::vector<Unplaced> explain(Prepared& prepared, Packer& packer) {
+  std::vector<Unplaced> unplaced;
+  for (std::size_t row = 0; row < prepared.rows.size(); ++row) {
+    if (packer.left()[row] <= 0) continue;
+    Unplaced one;
+    one.group = prepared.rows[row].group;
+    one.count = packer.left()[row];
+    one.waits_for_reservation = packer.deferred(row);
+    one.reasons = pool_reasons(prepared, packer, row);
+    one.message = "Failed to schedule pod, ";
+    for (const PoolReason& reason : one.reasons)
+      one.message += (&reason == &one.reasons.front() ? "" : "; ") + reason.text;
+    unplaced.push_back(std::move(one));
+  }
+  return unplaced;
 }
 
 }  // namespace karst::scheduling

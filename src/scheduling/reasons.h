@@ -1,19 +1,19 @@
-// Why a pool cannot take a pod of a group: Karpenter's checks in Karpenter's order and words
-// (v1.14, "Failed to schedule pod, …"), with a code for programs. Only asked for groups that are
-// left over.
+// Why pods were left over: per pool, in Karpenter's grammar, with what each constraint removes.
 #pragma once
 
+#include <string>
 #include <vector>
 
-#include "scheduling/group_table.h"
-#include "scheduling/pool_table.h"
+#include "scheduling/packer.h"
+#include "scheduling/prepared.h"
 #include "scheduling/problem.h"
 
 namespace karst::scheduling {
 
-// One reason per pool, in the order of `pools`. The pools are as the packing left them: limits
-// count what was just opened.
-std::vector<PoolReason> reasons_for(const GroupRow& group, const std::vector<PoolTable>& pools,
-                                    const Columns& columns, const RequirementTable& requirements);
+// "dedicated=gpu:NoSchedule".
+std::string describe(const model::Taint& taint);
+
+// One entry per row with pods left, in the problem's order; without relaxations.
+std::vector<Unplaced> explain(Prepared& prepared, Packer& packer);
 
 }  // namespace karst::scheduling

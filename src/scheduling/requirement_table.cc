@@ -3,55 +3,90 @@
 #include "model/labels.h"
 
 namespace karst::scheduling {
+namespace {
 
-RequirementTable::RequirementTable(const Problem& problem)
-    : may_be_undefined_(model::well_known_labels()) {
+std::uint64_t pair_of(RequirementId a, RequirementId b) {
+  return static_cast<std::uint64_t>(a) << 32 | b;
+}
+
+}  // namespace
+
+RequirementTable::RequirementTable(const Problem& problem) : options_(problem.options) {
+  may_be_undefined_ = options_.well_known_labels;
+  if (!may_be_undefined_.empty()) return;
+  may_be_undefined_ = model::well_known_labels();
+  if (!options_.reservation_id_label.empty())
+    may_be_undefined_.insert(options_.reservation_id_label);
   for (const Pool& pool : problem.pools)
     for (const InstanceType& type : pool.types)
       for (const model::RequirementSpec& spec : type.requirements)
         may_be_undefined_.insert(spec.key);
 }
 
+std::string_view RequirementTable::today(std::string_view key) const {
+  const auto at = options_.label_aliases.find(key);
+  return at == options_.label_aliases.end() ? key : std::string_view(at->second);
+}
+
 RequirementId RequirementTable::intern(const model::Requirements& requirements) {
-  const auto [at, is_new] = ids_.try_emplace(requirements.specs(), sets_.size());
+  const auto [at, is_new] =
+      ids_.try_emplace(requirements.specs(), static_cast<RequirementId>(sets_.size()));
   if (is_new) sets_.push_back(requirements);
   return at->second;
 }
 
-std::optional<RequirementId> RequirementTable::combine(RequirementId base, RequirementId incoming) {
-  const auto known = combined_.find({base, incoming});
-  if (known != combined_.end()) return known->second;
-  std::optional<RequirementId> result;
-  if (conflict(base, incoming).empty()) {
-    model::Requirements sum = sets_[base];
-    sum.add(sets_[incoming]);
-    result = intern(sum);
-  }
-  combined_.emplace(std::pair(base, incoming), result);
-  return result;
+RequirementId RequirementTable::combine(RequirementId base, RequirementId incoming) {
+  const auto [at, is_new] = combined_.try_emplace(pair_of(base, incoming), kImpossible);
+  if (!is_new || !conflict(base, incoming).empty()) return at->second;
+  model::Requirements sum = sets_[base];
+  sum.add(sets_[incoming]);
+  const RequirementId id = intern(sum);
+  combined_[pair_of(base, incoming)] = id;
+  return id;
+}
+
+RequirementId RequirementTable::both(RequirementId a, RequirementId b) {
+  if (a == kImpossible || b == kImpossible) return kImpossible;
+  const auto [at, is_new] = both_.try_emplace(pair_of(a, b), kImpossible);
+  if (!is_new || !sets_[a].intersects(sets_[b])) return at->second;
+  model::Requirements sum = sets_[a];
+  sum.add(sets_[b]);
+  const RequirementId id = intern(sum);
+  both_[pair_of(a, b)] = id;
+  return id;
 }
 
 std::string RequirementTable::conflict(RequirementId base, RequirementId incoming) const {
   return sets_[base].incompatible(sets_[incoming], may_be_undefined_);
 }
 
-bool add_all(model::Requirements& requirements, const std::vector<model::RequirementSpec>& specs) {
+RequirementId RequirementTable::one_of(const std::string& key,
+                                       const std::vector<std::string>& values) {
+  return intern(model::Requirements({{key, model::Operator::kIn, values, 0}}));
+}
+
+bool RequirementTable::add_all(model::Requirements& requirements,
+                               const std::vector<model::RequirementSpec>& specs) const {
   for (const model::RequirementSpec& spec : specs) {
-    const model::Requirements one({spec});
+    const model::ValueSet set = model::to_value_set(spec);
+    model::Requirements one;
+    one.add(today(spec.key), set);
     if (!requirements.intersects(one)) return false;
     requirements.add(one);
   }
   return true;
 }
 
-std::vector<model::Requirements> alternatives_of(const model::PodShape& shape) {
-  const auto selector = model::Requirements::from_labels(shape.node_selector);
-  if (shape.required_terms.empty()) return {selector};
-  std::vector<model::Requirements> alternatives;
+std::vector<RequirementId> RequirementTable::alternatives_of(const model::PodShape& shape) {
+  model::Requirements selector;
+  for (const auto& [key, value] : shape.node_selector)
+    if (!add_all(selector, {{key, model::Operator::kIn, {value}, 0}})) return {};
+  if (shape.required_terms.empty()) return {intern(selector)};
+  std::vector<RequirementId> alternatives;
   for (const model::NodeSelectorTerm& term : shape.required_terms) {
     if (term.has_match_fields || term.expressions.empty()) continue;
-    model::Requirements both = selector;
-    if (add_all(both, term.expressions)) alternatives.push_back(std::move(both));
+    model::Requirements with_term = selector;
+    if (add_all(with_term, term.expressions)) alternatives.push_back(intern(with_term));
   }
   return alternatives;
 }

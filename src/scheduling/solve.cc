@@ -1,99 +1,119 @@
 #include <algorithm>
 #include <map>
-#include <set>
-#include <tuple>
+#include <memory>
 
-#include "scheduling/claim_packer.h"
 #include "scheduling/claims.h"
-#include "scheduling/node_packer.h"
+#include "scheduling/packer.h"
+#include "scheduling/prepared.h"
 #include "scheduling/problem.h"
 #include "scheduling/reasons.h"
 
 namespace karst::scheduling {
 namespace {
 
-// Weight descending, then name descending, as Karpenter tries them.
-std::vector<PoolTable> pool_tables(const Problem& problem, const Columns& columns,
-                                   RequirementTable& requirements) {
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < problem.pools.size(); ++i)
-    if (is_dynamic(problem.pools[i].pool)) order.push_back(i);
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    const model::NodePool& x = problem.pools[a].pool;
-    const model::NodePool& y = problem.pools[b].pool;
-    return std::tie(y.weight, y.name, a) < std::tie(x.weight, x.name, b);
-  });
-  std::vector<PoolTable> tables;
-  for (const std::size_t pool : order) tables.emplace_back(problem, pool, columns, requirements);
-  return tables;
+// Pods left over by priority, highest first, negated: the larger sequence is the better answer.
+using Placed = std::vector<std::int64_t>;
+
+Placed placed_by_priority(const Prepared& prepared, const Packer& packer) {
+  std::map<std::int32_t, std::int64_t, std::greater<>> counts;
+  for (std::size_t i = 0; i < prepared.rows.size(); ++i)
+    counts[prepared.rows[i].source->shape.priority] -= packer.left()[i];
+  Placed placed;
+  std::int64_t sum = 0;  // of this priority and those above
+  for (const auto& [priority, count] : counts) placed.push_back(sum += count);
+  return placed;
 }
 
-struct Prepared {
-  const Problem& problem;
-  Columns columns;
-  RequirementTable requirements;
-  std::vector<GroupRow> groups;
-  std::vector<PoolTable> pools;
+struct Attempt {
+  std::unique_ptr<Packer> packer;
+  Placed placed;
+  std::int64_t price = 0;
 };
 
-Answer solve_in(Prepared& prepared, const std::vector<std::size_t>& order) {
-  std::vector<PoolTable> pools = prepared.pools;  // limits are used up
-  std::vector<std::int64_t> left;
-  for (const GroupRow& group : prepared.groups)
-    left.push_back(std::max<std::int64_t>(group.source->count, 0));
-  Answer answer;
-  answer.placements = place_on_nodes(prepared.problem, prepared.columns, prepared.requirements,
-                                     prepared.groups, order, left);
-  ClaimPacker packer(prepared.problem, prepared.requirements, pools, prepared.groups, left);
-  for (const std::size_t group : order)
-    if (prepared.groups[group].unsupported.empty() && left[group] > 0) packer.place(group);
-  for (std::size_t i = 0; i < left.size(); ++i)
-    if (left[i] > 0)
-      answer.unplaced.push_back(
-          {prepared.groups[i].group,
-           left[i],
-           false,
-           reasons_for(prepared.groups[i], pools, prepared.columns, prepared.requirements),
-           {},
-           {}});
-  std::sort(answer.unplaced.begin(), answer.unplaced.end(),
-            [](const Unplaced& a, const Unplaced& b) { return a.group < b.group; });
-  answer.claims = list_claims(prepared.problem, prepared.columns, prepared.requirements, pools,
-                              prepared.groups, packer.rows());
-  return answer;
+// More pods first, from the highest priority down; then the lower price; then fewer claims.
+bool better(const Attempt& a, const Attempt& b) {
+  if (a.placed != b.placed) return a.placed > b.placed;
+  if (a.price != b.price) return a.price < b.price;
+  return a.packer->claims().size() < b.packer->claims().size();
 }
 
-// Pods left over by priority, highest first, negated: the larger map entry sequence is the better
-// answer.
-std::vector<std::int64_t> placed_by_priority(const Problem& problem, const Answer& answer) {
-  std::map<std::int32_t, std::int64_t, std::greater<>> counts;
-  for (const PodGroup& group : problem.pods) counts[group.shape.priority] += 0;
-  for (const Unplaced& unplaced : answer.unplaced)
-    counts[problem.pods[unplaced.group].shape.priority] -= unplaced.count;
-  std::vector<std::int64_t> result;
-  for (const auto& [priority, count] : counts) result.push_back(count);
-  return result;
+class Search {
+ public:
+  explicit Search(Prepared& prepared) : prepared_(prepared) {}
+
+  Packer& run() {
+    try_strategies({false, false, false, false});
+    const bool left_over =
+        std::any_of(best_.placed.begin(), best_.placed.end(), [](std::int64_t n) { return n < 0; });
+    if (left_over) {
+      try_strategies({false, false, false, true});
+      if (best_.placed.size() > 1) {
+        try_strategies({true, false, false, false});
+        try_strategies({true, false, false, true});
+      }
+    }
+    return *best_.packer;
+  }
+
+ private:
+  void try_strategies(Strategy strategy) {
+    for (const bool cheapest_claim : {false, true})
+      for (const bool cheapest_pool : {false, true}) {
+        strategy.cheapest_claim = cheapest_claim;
+        strategy.cheapest_pool = cheapest_pool;
+        Attempt attempt;
+        attempt.packer = std::make_unique<Packer>(prepared_, strategy);
+        attempt.packer->run();
+        attempt.placed = placed_by_priority(prepared_, *attempt.packer);
+        attempt.price = attempt.packer->price();
+        if (best_.packer == nullptr || better(attempt, best_)) best_ = std::move(attempt);
+        if (best_.packer->claims().empty()) return;
+      }
+  }
+
+  Prepared& prepared_;
+  Attempt best_;
+};
+
+std::vector<NodePlacement> placements_of(const std::vector<Turn>& order) {
+  std::map<std::size_t, std::map<std::size_t, std::int64_t>> by_node;
+  for (const Turn& turn : order)
+    if (!turn.on_claim) by_node[turn.target][turn.group] += turn.count;
+  std::vector<NodePlacement> placements;
+  for (const auto& [node, pods] : by_node) {
+    placements.push_back({node, {}});
+    for (const auto& [group, count] : pods) placements.back().pods.push_back({group, count});
+  }
+  return placements;
+}
+
+// Neighbours that say the same are one turn.
+std::vector<Turn> turns_of(const Prepared& prepared, const Packer& packer) {
+  std::vector<Turn> turns;
+  for (Turn turn : packer.order()) {
+    turn.group = prepared.rows[turn.group].group;
+    if (!turns.empty() && turns.back().group == turn.group &&
+        turns.back().on_claim == turn.on_claim && turns.back().target == turn.target)
+      turns.back().count += turn.count;
+    else
+      turns.push_back(turn);
+  }
+  return turns;
 }
 
 }  // namespace
 
-// Large pods first packs best. Only when something is left over does priority decide who goes
-// first.
+// Greedy in Karpenter's order under a handful of strategies, and the best of the answers.
 Answer solve(const Problem& problem) {
-  Prepared prepared{problem, Columns(problem), RequirementTable(problem), {}, {}};
-  prepared.groups = group_rows(problem, prepared.columns, prepared.requirements);
-  prepared.pools = pool_tables(problem, prepared.columns, prepared.requirements);
-  std::vector<std::size_t> order(prepared.groups.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  Answer answer = solve_in(prepared, order);
-
-  const auto placed = placed_by_priority(problem, answer);
-  if (answer.unplaced.empty() || placed.size() < 2) return answer;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return prepared.groups[a].source->shape.priority > prepared.groups[b].source->shape.priority;
-  });
-  Answer by_priority = solve_in(prepared, order);
-  return placed_by_priority(problem, by_priority) > placed ? by_priority : answer;
+  Prepared prepared(problem);
+  Search search(prepared);
+  Packer& best = search.run();
+  Answer answer;
+  answer.order = turns_of(prepared, best);
+  answer.placements = placements_of(answer.order);
+  answer.claims = list_claims(prepared, best);
+  answer.unplaced = explain(prepared, best);
+  return answer;
 }
 
 }  // namespace karst::scheduling

@@ -249,8 +249,6 @@ Node node_of(const Problem& problem, const NewClaim& claim, const std::string& n
                    [&](const model::Offer& o) { return o.instance_type == type.name; });
   node.labels = labels_of(pool, claim, type, *offer, name);
   node.available = type.allocatable;
-  for (const Daemon& daemon : problem.daemons)
-    if (may_run(daemon.shape, node.labels, node.taints)) node.available -= daemon.shape.requests;
   return node;
 }
 

@@ -49,7 +49,6 @@ PodGroup random_group(std::int64_t count_max) {
   model::set_label(group.labels, "app", chance(2) ? "web" : "api");
   if (chance(8)) group.shape.affinity = {one_per_node("web")};
   if (chance(12)) group.shape.host_ports = {{"", static_cast<std::int32_t>(pick(80, 82)), "TCP"}};
-  if (chance(20)) group.shape.volume_claims = {"data"};
   group.shape.priority = chance(5) ? 10 : 0;
   return group;
 }
@@ -180,8 +179,6 @@ bool twin_places(const Problem& problem, std::size_t group) {
   Problem alone = problem;
   alone.pods = {problem.pods[group]};
   alone.pods[0].count = 1;
-  const PodGroup& pod = alone.pods[0];
-  if (!pod.shape.volume_claims.empty()) return false;
   for (std::size_t p = 0; p < problem.pools.size(); ++p)
     for (std::size_t t = 0; t < problem.pools[p].types.size(); ++t)
       for (const Offering& o : problem.pools[p].types[t].offerings)

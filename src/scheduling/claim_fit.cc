@@ -1,0 +1,275 @@
+// The part of Packer that finds machines for claims, old and new.
+#include <algorithm>
+#include <set>
+
+#include "base/check.h"
+#include "scheduling/packer.h"
+
+namespace karst::scheduling {
+
+Row Packer::sum_with(const Claim* claim, const PodRow& row) const {
+  Row sum = row.request;
+  if (claim != nullptr) add_times(sum, claim->content, 1);
+  for (const auto& [column, volume] : row.shared_volumes)
+    if (claim == nullptr ||
+        std::find(claim->volumes.begin(), claim->volumes.end(), volume) == claim->volumes.end())
+      ++sum[column];
+  return sum;
+}
+
+bool Packer::machine_fits(const Claim* claim, const PoolTable& table, const View& view,
+                          const Machine& machine, const PodRow& row, const Row& sum) const {
+  if (!fits(sum, machine.room)) return false;
+  const auto pool = static_cast<std::size_t>(&table - prepared_.pools.pools().data());
+  const std::vector<std::int64_t>& limited = table.types[machine.type].limited;
+  for (std::size_t i = 0; i < limited.size(); ++i)
+    if (limited[i] - (claim == nullptr ? 0 : claim->held[i]) > limits_[pool][i]) return false;
+  if (!view.daemons_use_ports) return true;
+  for (const std::size_t daemon : machine.daemons) {
+    const auto& ports = prepared_.problem.daemons[daemon].shape.host_ports;
+    if (ports_conflict(ports, row.source->shape.host_ports) ||
+        (claim != nullptr && ports_conflict(ports, claim->ports)))
+      return false;
+  }
+  return true;
+}
+
+Packer::Found Packer::find_machine(const Claim* claim, std::size_t pool, const View& view,
+                                   const PodRow& row, const Row& sum, Fit& fit) {
+  const PoolTable& table = prepared_.pools.pools()[pool];
+  fit = Fit{};
+  fit.pool = pool;
+  fit.view = &view;
+  const auto try_machines = [&](bool reserved, std::size_t from) {
+    for (std::size_t i = from; i < view.machines.size(); ++i) {
+      const Machine& machine = view.machines[i];
+      if ((machine.reservation != kNotReserved) != reserved) continue;
+      if (!machine_fits(claim, table, view, machine, row, sum)) continue;
+      if (fit.machine == kNone) fit.machine = i;
+      if (!reserved) return;
+      fit.reservations.push_back(machine.reservation);
+    }
+  };
+  if (view.has_reserved && (claim == nullptr || claim->is_reserved)) {
+    try_machines(true, 0);
+    std::sort(fit.reservations.begin(), fit.reservations.end());
+    fit.reservations.erase(std::unique(fit.reservations.begin(), fit.reservations.end()),
+                           fit.reservations.end());
+    fit.is_reserved = fit.machine != kNone;
+    if (fit.is_reserved) {
+      const bool could = claim == nullptr ? reservations_.could_hold(fit.reservations)
+                                          : reservations_.could_hold(
+                                                static_cast<std::size_t>(claim - claims_.data()),
+                                                fit.reservations);
+      if (!could) {
+        if (claim != nullptr) return Found::kNo;
+        if (prepared_.problem.options.reserved == ReservedMode::kStrict) return Found::kReservedOut;
+        fit.is_reserved = false;
+        fit.machine = kNone;
+        fit.reservations.clear();
+      }
+    }
+  }
+  if (claim != nullptr && claim->is_reserved && !fit.is_reserved) return Found::kNo;
+  if (!fit.is_reserved) {
+    const bool same = claim != nullptr && claim->view == &view && !table.is_limited();
+    try_machines(false, same ? claim->machine : 0);
+  }
+  if (fit.machine == kNone) return Found::kNo;
+  fit.price = view.machines[fit.machine].price;
+  return table.min_values.empty() || meets_min_values(claim, table, view, row, sum, fit)
+             ? Found::kYes
+             : Found::kNo;
+}
+
+bool Packer::meets_min_values(const Claim* claim, const PoolTable& table, const View& view,
+                              const PodRow& row, const Row& sum, Fit& fit) {
+  const auto& wanted = claim == nullptr ? table.min_values : claim->min_values;
+  for (const auto& [key, count] : wanted) {
+    std::set<std::string_view> values;
+    for (const Machine& machine : view.machines) {
+      const model::ValueSet* set = table.types[machine.type].requirements.find(key);
+      if (set == nullptr || static_cast<int>(values.size()) >= count ||
+          (machine.reservation != kNotReserved) != fit.is_reserved ||
+          !machine_fits(claim, table, view, machine, row, sum))
+        continue;
+      values.insert(set->values.begin(), set->values.end());
+    }
+    if (static_cast<int>(values.size()) >= count) continue;
+    if (claim != nullptr || prepared_.problem.options.min_values == MinValuesPolicy::kStrict)
+      return false;
+    fit.min_values_relaxed = true;
+  }
+  return true;
+}
+
+bool Packer::fits_claim(const Claim& claim, std::size_t row, const Stage& stage, Fit& fit) {
+  const PodRow& pod = prepared_.rows[row];
+  const PoolTable& table = prepared_.pools.pools()[claim.pool];
+  const View& view = *claim.view;
+  const Row sum = sum_with(&claim, pod);
+  if (!claim.is_reserved &&
+      std::none_of(view.largest.begin(), view.largest.end(),
+                   [&](std::size_t largest) { return fits(sum, view.machines[largest].room); }))
+    return false;
+  if (!tolerates(pod, stage, table.spec().taints) ||
+      ports_conflict(pod.source->shape.host_ports, claim.ports))
+    return false;
+  const auto index = static_cast<std::size_t>(&claim - claims_.data());
+  const int host = static_cast<int>(nodes_.size() + index);
+  std::vector<RequirementId> narrowed;
+  for (const Way& way : stage.ways) {
+    if (!host_allows(pod, stage, host, way.strict)) continue;
+    // What one pod rules out ("no such label") defines no label for the next one: the pool must
+    // know whatever a pod asks for.
+    const RequirementId with_pod = prepared_.requirements.combine(view.requirements, way.wanted);
+    if (with_pod == kImpossible ||
+        prepared_.requirements.combine(table.base, way.wanted) == kImpossible)
+      continue;
+    for (const RequirementId volumes : pod.volume_ways) {
+      const RequirementId all = prepared_.requirements.combine(with_pod, volumes);
+      if (all == kImpossible ||
+          prepared_.requirements.combine(table.base, volumes) == kImpossible ||
+          !choose_domains(&claim, claim.pool, all, pod, stage, way.strict, narrowed))
+        continue;
+      for (const RequirementId one : narrowed)
+        if (find_machine(&claim, claim.pool, prepared_.pools.view(claim.pool, one), pod, sum,
+                         fit) == Found::kYes)
+          return true;
+    }
+  }
+  return false;
+}
+
+// Pools of one weight are one class: in the order of asking, or the cheapest of the class.
+Packer::Found Packer::fits_new(std::size_t row, const Stage& stage, Fit& best) {
+  const auto& pools = prepared_.pools.pools();
+  Found found = Found::kNo;
+  for (std::size_t pool = 0; pool < pools.size(); ++pool) {
+    if (found == Found::kYes && pools[pool].spec().weight < pools[best.pool].spec().weight) break;
+    Fit fit;
+    const Found one = fits_pool(pool, row, stage, fit);
+    if (one == Found::kReservedOut) {
+      if (found == Found::kNo) found = one;
+      break;
+    }
+    if (one == Found::kNo || (found == Found::kYes && fit.price >= best.price)) continue;
+    best = std::move(fit);
+    found = one;
+    if (!strategy_.cheapest_pool) break;
+  }
+  return found;
+}
+
+Packer::Found Packer::fits_pool(std::size_t pool, std::size_t row, const Stage& stage, Fit& best) {
+  const PodRow& pod = prepared_.rows[row];
+  const PoolTable& table = prepared_.pools.pools()[pool];
+  if (!table.possible || (table.limits_nodes && nodes_left_[pool] <= 0) ||
+      !tolerates(pod, stage, table.spec().taints))
+    return Found::kNo;
+  const Row sum = sum_with(nullptr, pod);
+  const int host = static_cast<int>(nodes_.size() + claims_.size());
+  Found found = Found::kNo;
+  std::vector<RequirementId> narrowed;
+  for (const Way& way : stage.ways) {
+    if (!host_allows(pod, stage, host, way.strict)) continue;
+    const RequirementId with_pod = prepared_.requirements.combine(table.base, way.wanted);
+    if (with_pod == kImpossible) continue;
+    for (const RequirementId volumes : pod.volume_ways) {
+      const RequirementId all = prepared_.requirements.combine(with_pod, volumes);
+      if (all == kImpossible ||
+          !choose_domains(nullptr, pool, all, pod, stage, way.strict, narrowed))
+        continue;
+      for (const RequirementId one : narrowed) {
+        Fit fit;
+        const Found here =
+            find_machine(nullptr, pool, prepared_.pools.view(pool, one), pod, sum, fit);
+        if (here == Found::kReservedOut && found == Found::kNo) found = here;
+        if (here != Found::kYes) continue;
+        if (found != Found::kYes || fit.price < best.price) best = std::move(fit);
+        found = Found::kYes;
+        break;
+      }
+      if (found == Found::kYes && !strategy_.cheapest_pool) return found;
+    }
+  }
+  return found;
+}
+
+void Packer::open(std::size_t row, const Fit& fit) {
+  const PoolTable& table = prepared_.pools.pools()[fit.pool];
+  Claim claim;
+  claim.pool = fit.pool;
+  claim.view = fit.view;
+  claim.content.assign(prepared_.columns.size(), 0);
+  claim.is_reserved = fit.is_reserved;
+  claim.held.assign(limits_[fit.pool].size(), 0);
+  claim.min_values = table.min_values;
+  if (fit.min_values_relaxed) claim.min_values.clear();
+  claim.min_values_relaxed = fit.min_values_relaxed;
+  claims_.push_back(std::move(claim));
+  by_pods_.insert(by_pods_.begin(), claims_.size() - 1);
+  if (table.limits_nodes) --nodes_left_[fit.pool];
+  join(claims_.size() - 1, row, fit);
+}
+
+void Packer::join(std::size_t at, std::size_t row, const Fit& fit) {
+  Claim& claim = claims_[at];
+  const PodRow& pod = prepared_.rows[row];
+  const PoolTable& table = prepared_.pools.pools()[claim.pool];
+  if (claim.view != fit.view) {
+    for (const Share& share : claim.shares)
+      count(at, share.group, -static_cast<std::int32_t>(share.count));
+    claim.view = fit.view;
+    for (const Share& share : claim.shares)
+      count(at, share.group, static_cast<std::int32_t>(share.count));
+  }
+  claim.content = sum_with(&claim, pod);
+  claim.machine = fit.machine;
+  const std::vector<std::int64_t>& limited =
+      table.types[fit.view->machines[fit.machine].type].limited;
+  for (std::size_t i = 0; i < limited.size(); ++i) {
+    limits_[claim.pool][i] -= limited[i] - claim.held[i];
+    claim.held[i] = limited[i];
+  }
+  if (fit.is_reserved)
+    KARST_CHECK(reservations_.hold(at, fit.reservations), "what could be held is held");
+  for (const auto& [column, volume] : pod.shared_volumes)
+    if (std::find(claim.volumes.begin(), claim.volumes.end(), volume) == claim.volumes.end())
+      claim.volumes.push_back(volume);
+  const auto& ports = pod.source->shape.host_ports;
+  claim.ports.insert(claim.ports.end(), ports.begin(), ports.end());
+  if (!claim.shares.empty() && claim.shares.back().group == row)
+    ++claim.shares.back().count;
+  else
+    claim.shares.push_back({row, 1});
+  ++claim.pods;
+  count(at, row, 1);
+  tell(at, row);
+  const auto emptier = [&](std::size_t a, std::size_t b) {
+    return claims_[a].pods != claims_[b].pods ? claims_[a].pods < claims_[b].pods : a < b;
+  };
+  const auto place = std::find(by_pods_.begin(), by_pods_.end(), at);
+  std::rotate(place, place + 1, std::upper_bound(place + 1, by_pods_.end(), at, emptier));
+}
+
+// A claim's turns are told once no group that counts its pods is in doubt about their domain; until
+// then nobody else has counted them either.
+void Packer::tell(std::size_t at, std::size_t row) {
+  Claim& claim = claims_[at];
+  for (const GroupId group : prepared_.rows[row].matched) {
+    const int key = prepared_.topology.groups()[group].key;
+    if (key != kHostKey && std::find(claim.counted_keys.begin(), claim.counted_keys.end(), key) ==
+                               claim.counted_keys.end())
+      claim.counted_keys.push_back(key);
+  }
+  claim.waiting.push_back({row, true, at, 1});
+  if (std::any_of(claim.counted_keys.begin(), claim.counted_keys.end(), [&](int key) {
+        return claim.view->domains[static_cast<std::size_t>(key)].size() > 1;
+      }))
+    return;
+  order_.insert(order_.end(), claim.waiting.begin(), claim.waiting.end());
+  claim.waiting.clear();
+}
+
+}  // namespace karst::scheduling

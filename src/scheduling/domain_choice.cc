@@ -1,0 +1,280 @@
+// The part of Packer that knows where spreads and affinities let a pod go, and what is counted once
+// it is there.
+#include <algorithm>
+#include <tuple>
+
+#include "scheduling/packer.h"
+
+namespace karst::scheduling {
+
+bool Packer::may_be_first(const Constraint& constraint, RequirementId strict) const {
+  const GroupCounts& counts = counts_[constraint.group];
+  if (!constraint.self) return false;
+  if (counts.total == 0) return true;
+  // Nobody is where the pod may go.
+  const int key = prepared_.topology.groups()[constraint.group].key;
+  if (prepared_.requirements.at(strict).find(prepared_.topology.key_name(key)) == nullptr ||
+      key == kHostKey)
+    return false;
+  for (std::size_t domain = 0; domain < counts.sure.size(); ++domain)
+    if (counts.sure[domain] > 0 && prepared_.topology.allows(strict, key, static_cast<int>(domain)))
+      return false;
+  return true;
+}
+
+std::int32_t Packer::lowest(const Constraint& constraint, RequirementId strict) {
+  const std::vector<int>& universe = prepared_.topology.universe(constraint.group, strict);
+  if (universe.empty() || static_cast<int>(universe.size()) < constraint.min_domains) return 0;
+  const std::vector<std::int32_t>& sure = counts_[constraint.group].sure;
+  std::int32_t low = INT32_MAX;
+  for (const int domain : universe) low = std::min(low, count_at(sure, domain));
+  return low;
+}
+
+bool Packer::host_allows(const PodRow& row, const Stage& stage, int host,
+                         RequirementId strict) const {
+  const auto& groups = prepared_.topology.groups();
+  for (const Constraint& constraint : stage.constraints) {
+    if (groups[constraint.group].key != kHostKey) continue;
+    const GroupCounts& counts = counts_[constraint.group];
+    switch (constraint.kind) {
+      case ConstraintKind::kSpread:
+        if (count_at(counts.sure, host) + (constraint.self ? 1 : 0) > constraint.max_skew)
+          return false;
+        break;
+      case ConstraintKind::kAffinity:
+        if (count_at(counts.sure, host) == 0 && !may_be_first(constraint, strict)) return false;
+        break;
+      case ConstraintKind::kAntiAffinity:
+        if (count_at(counts.possible, host) > 0) return false;
+        break;
+    }
+  }
+  for (const GroupId group : row.matched)
+    if (groups[group].repels && groups[group].key == kHostKey &&
+        count_at(counts_[group].owners, host) > 0)
+      return false;
+  return true;
+}
+
+bool Packer::node_topology_allows(const PodRow& row, const Stage& stage, std::size_t node,
+                                  RequirementId strict) {
+  if (!host_allows(row, stage, static_cast<int>(node), strict)) return false;
+  const auto& groups = prepared_.topology.groups();
+  for (const Constraint& constraint : stage.constraints) {
+    const int key = groups[constraint.group].key;
+    if (key == kHostKey) continue;
+    const int domain = prepared_.topology.node_domain(key, node);
+    if (domain == kNoDomain) {
+      if (constraint.kind != ConstraintKind::kAntiAffinity) return false;
+      continue;
+    }
+    if (constraint.kind == ConstraintKind::kAffinity) {
+      if (count_at(counts_[constraint.group].sure, domain) == 0 &&
+          !may_be_first(constraint, strict))
+        return false;
+    } else if (!domain_allowed(nullptr, constraint, strict, domain, false)) {
+      return false;
+    }
+  }
+  for (const GroupId group : row.matched) {
+    if (!groups[group].repels || groups[group].key == kHostKey) continue;
+    const int domain = prepared_.topology.node_domain(groups[group].key, node);
+    if (domain != kNoDomain && count_at(counts_[group].owners, domain) > 0) return false;
+  }
+  return true;
+}
+
+// For spreads and anti-affinity. `open`: the claim's pods count nowhere yet.
+bool Packer::domain_allowed(const Claim* claim, const Constraint& constraint, RequirementId strict,
+                            int domain, bool open) {
+  const GroupCounts& counts = counts_[constraint.group];
+  if (constraint.kind == ConstraintKind::kAntiAffinity)
+    return count_at(counts.possible, domain) == 0;
+  const std::int32_t here = count_at(counts.sure, domain) +
+                            (open ? waiting_matches(claim, constraint.group) : 0) +
+                            (constraint.self ? 1 : 0);
+  return here - lowest(constraint, strict) <= constraint.max_skew;
+}
+
+// Pods of the claim that the group will count once the claim's domain is decided.
+std::int32_t Packer::waiting_matches(const Claim* claim, GroupId group) {
+  if (claim == nullptr) return 0;
+  if (!prepared_.topology.claim_counts(group, prepared_.pools.pools()[claim->pool].spec().taints,
+                                       claim->view->requirements))
+    return 0;
+  std::int64_t sum = 0;
+  for (const Share& share : claim->shares) {
+    const std::vector<GroupId>& matched = prepared_.rows[share.group].matched;
+    if (std::binary_search(matched.begin(), matched.end(), group)) sum += share.count;
+  }
+  return static_cast<std::int32_t>(sum);
+}
+
+RequirementId Packer::in_domain(int key, int domain) {
+  std::vector<RequirementId>& known = in_domain_[static_cast<std::size_t>(key)];
+  const auto at = static_cast<std::size_t>(domain);
+  if (known.size() <= at) known.resize(at + 1, kImpossible);
+  if (known[at] == kImpossible)
+    known[at] = prepared_.requirements.one_of(
+        prepared_.topology.key_name(key),
+        {prepared_.domains.name(static_cast<std::size_t>(key), domain)});
+  return known[at];
+}
+
+// The sets of domains of one key that the claim may be narrowed to, the best first; a set as large
+// as what the claim has needs no narrowing.
+std::vector<std::vector<int>> Packer::domains_for(const Claim* claim, std::size_t pool,
+                                                  RequirementId base, const PodRow& row,
+                                                  const Stage& stage, RequirementId strict,
+                                                  int key) {
+  const auto& groups = prepared_.topology.groups();
+  std::vector<int> allowed =
+      prepared_.pools.view(pool, base).domains[static_cast<std::size_t>(key)];
+  const bool was_open =
+      claim != nullptr && claim->view->domains[static_cast<std::size_t>(key)].size() > 1;
+  bool single = false;
+  std::vector<const GroupCounts*> spreads;
+  for (const GroupId group : row.matched)
+    if (groups[group].repels && groups[group].key == key)
+      std::erase_if(allowed, [&](int d) { return count_at(counts_[group].owners, d) > 0; });
+  for (const Constraint& constraint : stage.constraints) {
+    if (groups[constraint.group].key != key) continue;
+    const GroupCounts& counts = counts_[constraint.group];
+    if (constraint.kind == ConstraintKind::kAffinity) {
+      std::vector<int> with;
+      for (const int domain : allowed)
+        if (count_at(counts.sure, domain) > 0) with.push_back(domain);
+      const bool beside = was_open && waiting_matches(claim, constraint.group) > 0;
+      if (with.empty() && !beside) {
+        if (!may_be_first(constraint, strict)) return {};
+        single = true;
+      } else if (!beside) {
+        allowed = std::move(with);
+      }
+      continue;
+    }
+    if (constraint.kind == ConstraintKind::kSpread) {
+      single = true;
+      spreads.push_back(&counts);
+    } else {
+      single |= strategy_.fix_domains;
+    }
+    std::erase_if(allowed,
+                  [&](int d) { return !domain_allowed(claim, constraint, strict, d, was_open); });
+  }
+  if (allowed.empty()) return {};
+  if (!single) return {allowed};
+  using Rank = std::tuple<std::int64_t, std::int64_t, std::size_t, std::string, int>;
+  std::vector<Rank> ranks;
+  for (const int domain : allowed) {
+    std::int64_t pods = 0;
+    for (const GroupCounts* counts : spreads) pods += count_at(counts->sure, domain);
+    if (allowed.size() == 1) return {allowed};
+    const RequirementId narrowed = prepared_.requirements.combine(base, in_domain(key, domain));
+    if (narrowed == kImpossible) continue;
+    const View& view = prepared_.pools.view(pool, narrowed);
+    if (view.machines.empty()) continue;
+    ranks.emplace_back(pods, view.machines.front().price, SIZE_MAX - view.machines.size(),
+                       prepared_.domains.name(static_cast<std::size_t>(key), domain), domain);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  std::vector<std::vector<int>> sets;
+  for (const Rank& rank : ranks) sets.push_back({std::get<int>(rank)});
+  return sets;
+}
+
+bool Packer::choose_domains(const Claim* claim, std::size_t pool, RequirementId base,
+                            const PodRow& row, const Stage& stage, RequirementId strict,
+                            std::vector<RequirementId>& out) {
+  const auto& groups = prepared_.topology.groups();
+  out = {base};
+  std::vector<int> keys;
+  const auto note = [&](GroupId group) {
+    const int key = groups[group].key;
+    if (key != kHostKey && std::find(keys.begin(), keys.end(), key) == keys.end())
+      keys.push_back(key);
+  };
+  for (const Constraint& constraint : stage.constraints) note(constraint.group);
+  for (const GroupId group : row.matched)
+    if (groups[group].repels) note(group);
+  for (const int key : keys) {
+    const bool needed = std::any_of(stage.constraints.begin(), stage.constraints.end(),
+                                    [&](const Constraint& constraint) {
+                                      return groups[constraint.group].key == key &&
+                                             constraint.kind != ConstraintKind::kAntiAffinity;
+                                    });
+    std::vector<RequirementId> next;
+    for (const RequirementId one : out) {
+      const std::vector<int>& has =
+          prepared_.pools.view(pool, one).domains[static_cast<std::size_t>(key)];
+      if (has.empty() && !needed) {  // nodes without the label are next to nobody
+        next.push_back(one);
+        continue;
+      }
+      for (const auto& set : domains_for(claim, pool, one, row, stage, strict, key)) {
+        RequirementId narrowed = one;
+        if (set.size() != has.size()) {
+          RequirementId wanted = in_domain(key, set.front());
+          if (set.size() > 1) {
+            std::vector<std::string> names;
+            for (const int domain : set)
+              names.push_back(prepared_.domains.name(static_cast<std::size_t>(key), domain));
+            wanted = prepared_.requirements.one_of(prepared_.topology.key_name(key), names);
+          }
+          narrowed = prepared_.requirements.combine(one, wanted);
+        }
+        if (narrowed != kImpossible && next.size() < kNarrowingsMax) next.push_back(narrowed);
+      }
+    }
+    out = std::move(next);
+  }
+  return !out.empty();
+}
+
+void Packer::count(std::size_t at, std::size_t row, std::int32_t sign) {
+  const Claim& claim = claims_[at];
+  const PodRow& pod = prepared_.rows[row];
+  const auto& groups = prepared_.topology.groups();
+  const int host = static_cast<int>(nodes_.size() + at);
+  const auto& taints = prepared_.pools.pools()[claim.pool].spec().taints;
+  for (const GroupId group : pod.matched) {
+    GroupCounts& counts = counts_[group];
+    if (!prepared_.topology.claim_counts(group, taints, claim.view->requirements)) continue;
+    counts.total += sign;
+    if (groups[group].key == kHostKey) {
+      add_at(counts.sure, host, sign);
+      add_at(counts.possible, host, sign);
+      continue;
+    }
+    const auto& domains = claim.view->domains[static_cast<std::size_t>(groups[group].key)];
+    for (const int domain : domains) add_at(counts.possible, domain, sign);
+    if (domains.size() == 1) add_at(counts.sure, domains.front(), sign);
+  }
+  for (const GroupId group : pod.repels) {
+    if (groups[group].key == kHostKey) {
+      add_at(counts_[group].owners, host, sign);
+      continue;
+    }
+    for (const int domain : claim.view->domains[static_cast<std::size_t>(groups[group].key)])
+      add_at(counts_[group].owners, domain, sign);
+  }
+}
+
+void Packer::count_on_node(std::size_t row, std::size_t node) {
+  const PodRow& pod = prepared_.rows[row];
+  for (const GroupId group : pod.matched) {
+    const int domain = prepared_.topology.node_domain(prepared_.topology.groups()[group].key, node);
+    if (!prepared_.topology.node_counts(group, node, prepared_.nodes)) continue;
+    ++counts_[group].total;
+    if (domain == kNoDomain) continue;
+    add_at(counts_[group].sure, domain, 1);
+    add_at(counts_[group].possible, domain, 1);
+  }
+  for (const GroupId group : pod.repels) {
+    const int domain = prepared_.topology.node_domain(prepared_.topology.groups()[group].key, node);
+    if (domain != kNoDomain) add_at(counts_[group].owners, domain, 1);
+  }
+}
+
+}  // namespace karst::scheduling

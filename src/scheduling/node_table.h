@@ -1,0 +1,42 @@
+// Existing nodes, prepared: which demands each one meets (nodes that nobody can tell apart share
+// one profile), what room it has after the DaemonSets' pods that are still to come, and the order
+// in which they are tried. Owned by one solve call.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "scheduling/columns.h"
+#include "scheduling/problem.h"
+#include "scheduling/requirement_table.h"
+
+namespace karst::scheduling {
+
+class NodeTable {
+ public:
+  // `keys`: label keys that some demand of the problem names.
+  NodeTable(const Problem& problem, const Columns& columns, RequirementTable& requirements);
+
+  // Indices into Problem::nodes: those that take pods, initialized ones first, then by name.
+  const std::vector<std::size_t>& order() const { return order_; }
+  // Room at the start, by index into Problem::nodes.
+  const std::vector<Row>& room() const { return room_; }
+  // The node's labels meet the demand: a key that it does not carry is not "any".
+  bool meets(std::size_t node, RequirementId demand);
+
+ private:
+  Row room_of(std::size_t node, const Columns& columns);
+
+  const Problem& problem_;
+  RequirementTable& requirements_;
+  std::vector<std::size_t> order_;
+  std::vector<Row> room_;
+  std::vector<std::size_t> profile_of_;
+  std::vector<model::Requirements> profiles_;
+  std::vector<std::vector<std::int8_t>> met_;  // by profile and demand; -1: not asked yet
+};
+
+}  // namespace karst::scheduling

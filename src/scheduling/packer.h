@@ -1,0 +1,168 @@
+// Places pods one after the other: onto existing nodes, into claims opened before, into new claims;
+// preferences are given up stage by stage. One Packer is one attempt under one strategy; it changes
+// nothing of what was prepared but its caches. Work is bounded: every pod looks at each node and
+// claim at most once per stage and round, and a round that places nothing is the last.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scheduling/prepared.h"
+#include "scheduling/reservations.h"
+
+namespace karst::scheduling {
+
+inline constexpr std::size_t kNarrowingsMax = 256;  // combinations of domains tried for one pod
+inline constexpr std::size_t kNone = SIZE_MAX;
+
+struct Strategy {
+  bool by_priority = false;  // higher priorities first, then by size
+  // Claims in order of what taking the pod costs, not the emptiest first.
+  bool cheapest_claim = false;
+  // Among pools of equal weight and among alternatives the cheapest, not the first.
+  bool cheapest_pool = false;
+  // A pod with anti-affinity fixes its node's domain at once, so that others can take the rest.
+  bool fix_domains = false;
+  friend bool operator==(const Strategy&, const Strategy&) = default;
+};
+
+struct Claim {
+  std::size_t pool = 0;  // index into PoolTables::pools
+  const View* view = nullptr;
+  std::size_t machine = 0;  // the cheapest of the view that fits; what the limits hold for it
+  Row content;
+  std::int64_t pods = 0;
+  std::vector<Share> shares;  // Share::group is an index into Prepared::rows
+  std::vector<model::HostPort> ports;
+  std::vector<std::string> volumes;  // shared ones, mounted here
+  bool is_reserved = false;
+  std::vector<std::int64_t> held;  // of the pool's limits
+  std::vector<std::pair<std::string, int>> min_values;
+  bool min_values_relaxed = false;
+  std::vector<int> counted_keys;  // topology keys of groups that count pods of it
+  std::vector<Turn> waiting;      // turns to be told once its domains are decided
+};
+
+class Packer {
+ public:
+  Packer(Prepared& prepared, Strategy strategy);
+  void run();
+
+  const std::vector<Claim>& claims() const { return claims_; }
+  const std::vector<Turn>& order() const { return order_; }  // groups as rows
+  std::vector<std::vector<int>> hand_out_reservations() { return reservations_.hand_out(); }
+  const std::vector<std::int64_t>& left() const { return left_; }  // pods not placed, by row
+  bool deferred(std::size_t row) const { return deferred_[row]; }
+  const std::vector<std::vector<std::int64_t>>& limits_left() const { return limits_; }
+  std::int64_t nodes_left(std::size_t pool) const { return nodes_left_[pool]; }
+  std::int64_t price() const;
+
+  // For reasons: the state as it is at the end.
+  const Counts& counts() const { return counts_; }
+  // What keeps a pod of the row off a new claim of this pool once its preferences are given up: the
+  // furthest that any of its ways gets.
+  enum class Obstacle {
+    kNoTypes,
+    kNodeLimit,
+    kLimit,
+    kTaints,
+    kRequirements,
+    kVolumes,
+    kTopology,
+    kMachines,
+    kMinValues,
+    kReserved,
+    kNothing
+  };
+  struct Probe {
+    Obstacle obstacle = Obstacle::kNoTypes;
+    RequirementId strict = kImpossible;    // the way; kImpossible: there is none
+    RequirementId together = kImpossible;  // pool and pod, as far as they go together
+  };
+  Probe probe(std::size_t row, std::size_t pool);
+  // After kTopology: what cannot be met. nullopt: somebody's anti-affinity keeps the pod away.
+  std::optional<Constraint> blocking_constraint(std::size_t row, std::size_t pool,
+                                                const Probe& probe);
+  // Places one pod of this row, if it can.
+  bool place_only(std::size_t row) { return place_one(row); }
+
+ private:
+  struct NodeState {
+    Row room;
+    std::vector<model::HostPort> ports;
+    std::vector<std::string> volumes;
+  };
+  // A place found for a pod on a claim, old or new.
+  struct Fit {
+    std::size_t pool = 0;
+    const View* view = nullptr;
+    std::size_t machine = kNone;
+    std::int64_t price = 0;
+    bool is_reserved = false;
+    std::vector<int> reservations;  // that it may use
+    bool min_values_relaxed = false;
+  };
+  enum class Found { kYes, kNo, kReservedOut };
+
+  // packer.cc
+  bool place_one(std::size_t row);
+  void finish_order();
+  bool place_on_node(std::size_t row, const Stage& stage);
+  bool node_takes(std::size_t row, const Stage& stage, std::size_t node);
+  bool place_on_claim(std::size_t row, const Stage& stage);
+  bool tolerates(const PodRow& row, const Stage& stage,
+                 const std::vector<model::Taint>& taints) const;
+
+  // claim_fit.cc
+  bool fits_claim(const Claim& claim, std::size_t row, const Stage& stage, Fit& fit);
+  Found fits_new(std::size_t row, const Stage& stage, Fit& fit);
+  Found fits_pool(std::size_t pool, std::size_t row, const Stage& stage, Fit& fit);
+  Found find_machine(const Claim* claim, std::size_t pool, const View& view, const PodRow& row,
+                     const Row& sum, Fit& fit);
+  bool machine_fits(const Claim* claim, const PoolTable& table, const View& view,
+                    const Machine& machine, const PodRow& row, const Row& sum) const;
+  bool meets_min_values(const Claim* claim, const PoolTable& table, const View& view,
+                        const PodRow& row, const Row& sum, Fit& fit);
+  Row sum_with(const Claim* claim, const PodRow& row) const;
+  void join(std::size_t claim, std::size_t row, const Fit& fit);
+  void open(std::size_t row, const Fit& fit);
+  void tell(std::size_t claim, std::size_t row);
+
+  // domain_choice.cc
+  bool host_allows(const PodRow& row, const Stage& stage, int host, RequirementId strict) const;
+  bool node_topology_allows(const PodRow& row, const Stage& stage, std::size_t node,
+                            RequirementId strict);
+  bool choose_domains(const Claim* claim, std::size_t pool, RequirementId base, const PodRow& row,
+                      const Stage& stage, RequirementId strict, std::vector<RequirementId>& out);
+  bool domain_allowed(const Claim* claim, const Constraint& constraint, RequirementId strict,
+                      int domain, bool open);
+  std::vector<std::vector<int>> domains_for(const Claim* claim, std::size_t pool,
+                                            RequirementId base, const PodRow& row,
+                                            const Stage& stage, RequirementId strict, int key);
+  bool may_be_first(const Constraint& constraint, RequirementId strict) const;
+  std::int32_t lowest(const Constraint& constraint, RequirementId strict);
+  std::int32_t waiting_matches(const Claim* claim, GroupId group);
+  void count(std::size_t claim, std::size_t row, std::int32_t sign);
+  void count_on_node(std::size_t row, std::size_t node);
+  RequirementId in_domain(int key, int domain);
+
+  Prepared& prepared_;
+  Strategy strategy_;
+  std::vector<NodeState> nodes_;
+  std::vector<Claim> claims_;
+  std::vector<std::size_t> by_pods_;  // claims, the emptiest first
+  Counts counts_;
+  Reservations reservations_;
+  std::vector<std::vector<std::int64_t>> limits_;  // what is left, by pool
+  std::vector<std::int64_t> nodes_left_;           // by pool, where nodes are limited
+  std::vector<std::int64_t> left_;
+  std::vector<bool> deferred_;
+  std::vector<Turn> order_;
+  std::vector<std::vector<RequirementId>> in_domain_;  // by key and domain
+};
+
+}  // namespace karst::scheduling

@@ -1,0 +1,39 @@
+// A problem, prepared for packing: everything that does not change while pods are placed (tables
+// grow as they are asked, with the same answers). Owned by one solve call.
+#pragma once
+
+#include <vector>
+
+#include "scheduling/columns.h"
+#include "scheduling/node_table.h"
+#include "scheduling/pod_rows.h"
+#include "scheduling/pool_table.h"
+#include "scheduling/problem.h"
+#include "scheduling/requirement_table.h"
+#include "scheduling/topology.h"
+
+namespace karst::scheduling {
+
+struct Prepared {
+  explicit Prepared(const Problem& the_problem)
+      : problem(the_problem),
+        columns(problem),
+        requirements(problem),
+        topology(problem, requirements, domains),
+        pools(problem, columns, requirements, domains),
+        nodes(problem, columns, requirements),
+        rows(pod_rows(problem, columns, requirements, topology)) {
+    topology.finish(nodes);
+  }
+
+  const Problem& problem;
+  Columns columns;
+  RequirementTable requirements;
+  DomainNames domains;
+  Topology topology;
+  PoolTables pools;
+  NodeTable nodes;
+  std::vector<PodRow> rows;
+};
+
+}  // namespace karst::scheduling

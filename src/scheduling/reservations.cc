@@ -1,0 +1,96 @@
+#include "scheduling/reservations.h"
+
+#include <algorithm>
+
+namespace karst::scheduling {
+
+Reservations::Reservations(const std::vector<PoolTables::Reservation>& reservations) {
+  for (const auto& one : reservations) free_.push_back(one.capacity);
+}
+
+// An augmenting path: a free one of `options`, or one whose holder can move on.
+bool Reservations::find_room(const std::vector<int>& options, std::vector<char>& seen, int& found,
+                             bool apply) {
+  for (const int option : options)
+    if (free_[static_cast<std::size_t>(option)] > 0) {
+      found = option;
+      return true;
+    }
+  for (const int option : options) {
+    if (seen[static_cast<std::size_t>(option)] != 0) continue;
+    seen[static_cast<std::size_t>(option)] = 1;
+    for (Holder& holder : holders_) {
+      int next = kNotReserved;
+      if (holder.held != option || !find_room(holder.options, seen, next, apply)) continue;
+      if (apply) {
+        --free_[static_cast<std::size_t>(next)];
+        ++free_[static_cast<std::size_t>(option)];
+        holder.held = next;
+      }
+      found = option;
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Reservations::could_hold(const std::vector<int>& options) {
+  std::vector<char> seen(free_.size(), 0);
+  int found = kNotReserved;
+  return find_room(options, seen, found, false);
+}
+
+bool Reservations::could_hold(std::size_t claim, const std::vector<int>& options) {
+  Holder& holder = holders_[claim];
+  if (std::find(options.begin(), options.end(), holder.held) != options.end()) return true;
+  const int held = let_go(holder);
+  const bool could = could_hold(options);
+  take(holder, held);
+  return could;
+}
+
+bool Reservations::hold(std::size_t claim, const std::vector<int>& options) {
+  if (holders_.size() <= claim) holders_.resize(claim + 1);
+  if (options.empty()) return true;
+  Holder& holder = holders_[claim];
+  if (std::find(options.begin(), options.end(), holder.held) == options.end()) {
+    const int held = let_go(holder);
+    std::vector<char> seen(free_.size(), 0);
+    int found = kNotReserved;
+    if (!find_room(options, seen, found, true)) {
+      take(holder, held);
+      return false;
+    }
+    take(holder, found);
+  }
+  holder.options = options;
+  return true;
+}
+
+int Reservations::let_go(Holder& holder) {
+  const int held = holder.held;
+  if (held != kNotReserved) ++free_[static_cast<std::size_t>(held)];
+  holder.held = kNotReserved;
+  return held;
+}
+
+void Reservations::take(Holder& holder, int reservation) {
+  holder.held = reservation;
+  if (reservation != kNotReserved) --free_[static_cast<std::size_t>(reservation)];
+}
+
+std::vector<std::vector<int>> Reservations::hand_out() {
+  std::vector<std::vector<int>> result;
+  for (const Holder& holder : holders_) {
+    result.emplace_back();
+    for (const int option : holder.options) {
+      std::int64_t& left = free_[static_cast<std::size_t>(option)];
+      if (option != holder.held && left <= 0) continue;
+      if (option != holder.held) --left;
+      result.back().push_back(option);
+    }
+  }
+  return result;
+}
+
+}  // namespace karst::scheduling

@@ -1,0 +1,43 @@
+// Which claim holds which reservation: each claim one of those it could use, each reservation no
+// more claims than it has machines. A claim gives way to another when it can use something else, so
+// that as many claims as possible hold one. Owned by one packing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "scheduling/pool_table.h"
+
+namespace karst::scheduling {
+
+class Reservations {
+ public:
+  explicit Reservations(const std::vector<PoolTables::Reservation>& reservations);
+
+  // The claim may use any of `options` (sorted) from now on, and holds one of them. False, and
+  // nothing changes, when others cannot make room.
+  bool hold(std::size_t claim, const std::vector<int>& options);
+  // Whether hold() would succeed for a claim that does not exist yet.
+  bool could_hold(const std::vector<int>& options);
+  // Whether hold() would succeed for one that does.
+  bool could_hold(std::size_t claim, const std::vector<int>& options);
+
+  // What the claim holds, and, one claim after the other, whatever nobody needs of what it could
+  // use as well. For the end.
+  std::vector<std::vector<int>> hand_out();
+
+ private:
+  struct Holder {
+    int held = kNotReserved;
+    std::vector<int> options;
+  };
+  int let_go(Holder& holder);
+  void take(Holder& holder, int reservation);
+  bool find_room(const std::vector<int>& options, std::vector<char>& seen, int& found, bool apply);
+
+  std::vector<std::int64_t> free_;
+  std::vector<Holder> holders_;  // by claim
+};
+
+}  // namespace karst::scheduling

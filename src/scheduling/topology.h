@@ -1,0 +1,128 @@
+// Topology groups: whose pods a spread or an affinity counts, and per domain of its key how many
+// there are. A group is shared by every pod that counts the same pods; what each demands of the
+// counts (skew, minDomains) is its own. Topology is the part that does not change while pods are
+// placed; Counts the part that does. Owned by one solve call.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "scheduling/node_table.h"
+#include "scheduling/pool_table.h"
+#include "scheduling/problem.h"
+#include "scheduling/requirement_table.h"
+
+namespace karst::scheduling {
+
+using GroupId = std::uint32_t;
+inline constexpr int kHostKey = -1;  // hostname: domains are nodes, then claims
+inline constexpr int kNoDomain = -1;
+
+// Which nodes' pods a spread counts.
+struct NodeFilter {
+  bool by_affinity = false;
+  std::vector<RequirementId> terms;  // one must hold; with by_affinity
+  bool by_taints = false;
+  std::vector<model::Toleration> tolerations;
+  friend auto operator<=>(const NodeFilter&, const NodeFilter&) = default;
+};
+
+struct TopologyGroup {
+  int key = kHostKey;  // index into DomainNames::keys
+  model::LabelSelector selector;
+  std::vector<std::string> namespaces;  // sorted
+  NodeFilter filter;
+  bool is_spread = false;
+  bool repels = false;        // required anti-affinity counts these pods: they repel its owners
+  std::vector<int> universe;  // of a spread: every domain that exists or that a pool could make
+};
+
+enum class ConstraintKind { kSpread, kAffinity, kAntiAffinity };
+
+// What one pod demands of one group.
+struct Constraint {
+  ConstraintKind kind = ConstraintKind::kSpread;
+  GroupId group = 0;
+  int max_skew = 1;
+  int min_domains = 0;
+  bool self = false;  // the group counts the pod itself
+};
+
+// Pods per domain of one group. A pod on a claim whose domain is still open counts as possible in
+// each that it may become, and as sure in none.
+struct GroupCounts {
+  std::vector<std::int32_t> sure;
+  std::vector<std::int32_t> possible;
+  std::vector<std::int32_t> owners;  // pods that repel the group's pods, as possible
+  std::int64_t total = 0;
+};
+using Counts = std::vector<GroupCounts>;
+
+inline std::int32_t count_at(const std::vector<std::int32_t>& counts, int domain) {
+  const auto at = static_cast<std::size_t>(domain);
+  return at < counts.size() ? counts[at] : 0;
+}
+inline void add_at(std::vector<std::int32_t>& counts, int domain, std::int32_t count) {
+  const auto at = static_cast<std::size_t>(domain);
+  if (at >= counts.size()) counts.resize(at + 1, 0);
+  counts[at] += count;
+}
+
+class Topology {
+ public:
+  Topology(const Problem& problem, RequirementTable& requirements, DomainNames& domains);
+
+  // Registering, before anything is asked for.
+  Constraint spread(const PodGroup& pod, const model::SpreadConstraint& spread);
+  Constraint affinity(const model::PodAffinityTerm& term, const std::string& namespace_name,
+                      const model::Labels& labels);
+  void mark_repelling(GroupId group) { groups_[group].repels = true; }
+  // After the last one: universes, and the counts of bound pods.
+  void finish(NodeTable& nodes);
+
+  const std::vector<TopologyGroup>& groups() const { return groups_; }
+  const Counts& start() const { return start_; }
+  // Groups that count such pods.
+  std::vector<GroupId> matching(const std::string& namespace_name,
+                                const model::Labels& labels) const;
+  // The node's domain of a key; kNoDomain when it has no such label.
+  int node_domain(int key, std::size_t node) const {
+    return key == kHostKey ? static_cast<int>(node)
+                           : node_domains_[static_cast<std::size_t>(key)][node];
+  }
+  // Whether pods there count.
+  bool node_counts(GroupId group, std::size_t node, NodeTable& nodes) const;
+  bool claim_counts(GroupId group, const std::vector<model::Taint>& taints, RequirementId claim);
+  // The universe's domains that a demand on the key allows.
+  const std::vector<int>& universe(GroupId group, RequirementId demand);
+  bool allows(RequirementId demand, int key, int domain) const;
+  const DomainNames& domains() const { return domains_; }
+  std::string key_name(int key) const;
+
+ private:
+  using Identity = std::tuple<std::string, bool, std::vector<model::RequirementSpec>, bool,
+                              std::vector<std::string>, NodeFilter>;
+  GroupId group_of(const std::string& key, bool is_spread, model::LabelSelector selector,
+                   std::vector<std::string> namespaces, NodeFilter filter);
+  void make_universe(TopologyGroup& group, NodeTable& nodes);
+  void count_bound(NodeTable& nodes);
+
+  const Problem& problem_;
+  RequirementTable& requirements_;
+  DomainNames& domains_;
+  std::map<Identity, GroupId> ids_;
+  std::vector<TopologyGroup> groups_;
+  std::vector<std::vector<int>> node_domains_;  // by key and node
+  std::map<std::pair<GroupId, RequirementId>, std::vector<int>> allowed_;
+  std::vector<std::pair<std::size_t, GroupId>> bound_owners_;  // bound row and its anti group
+  Counts start_;
+};
+
+bool selects(const model::LabelSelector& selector, const model::Labels& labels);
+
+}  // namespace karst::scheduling

@@ -1,0 +1,92 @@
+// `karst solve`: one scheduling problem, or many as lines of JSON, and what the solver says.
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "tools/commands.h"
+#include "tools/solve_case.h"
+#include "tools/talk.h"
+
+namespace karst::tools {
+namespace {
+
+base::Error about(const std::string& file, std::string_view what) {
+  return {base::Kind::kInvalid, file + ": " + std::string(what)};
+}
+
+base::Result<std::string> read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return base::fail(about(path, std::strerror(errno)));
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (text.size() > kCaseBytesMax) return base::fail(about(path, "larger than 512 MiB"));
+  return text;
+}
+
+base::Status write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) return base::fail(about(path, "could not be written"));
+  return {};
+}
+
+base::Result<NamedProblem> read_problem(objects::Parser& parser, std::string_view text) {
+  const auto document = parser.parse(text, kCaseBytesMax);
+  if (!document) return base::fail(document.error());
+  return read_case(*document);
+}
+
+// One problem a line; one answer a line: {"name": …, "solution": {…}}.
+base::Result<std::string> solve_lines(const std::string& path, const std::string& text) {
+  objects::Parser parser;
+  std::string lines;
+  std::size_t number = 0;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    const std::string_view line = std::string_view(text).substr(from, end - from);
+    from = end + 1;
+    ++number;
+    if (line.empty()) continue;
+    const auto named = read_problem(parser, line);
+    if (!named)
+      return base::fail(about(path + ":" + std::to_string(number), named.error().message));
+    Json json;
+    json["name"] = named->name;
+    json["solution"] = answer_json(*named, scheduling::solve(named->problem));
+    lines += json.dump() + "\n";
+  }
+  return lines;
+}
+
+int write_or_print(const std::string& out, const std::string& text) {
+  if (out.empty()) {
+    std::cout << text << std::flush;
+    return kExitDone;
+  }
+  if (const auto status = write_file(out, text); !status) return report(status.error());
+  return kExitDone;
+}
+
+}  // namespace
+
+int solve(const SolveOptions& options) {
+  const auto text = read_file(options.case_file);
+  if (!text) return report(text.error());
+  if (options.case_file.ends_with(".jsonl")) {
+    const auto lines = solve_lines(options.case_file, *text);
+    return lines ? write_or_print(options.out, *lines) : report(lines.error());
+  }
+  objects::Parser parser;
+  const auto named = read_problem(parser, *text);
+  if (!named) return report(about(options.case_file, named.error().message));
+  const scheduling::Answer answer = scheduling::solve(named->problem);
+  if (options.out.empty()) {
+    print_answer(*named, answer);
+    return kExitDone;
+  }
+  return write_or_print(options.out, answer_json(*named, answer).dump(1) + "\n");
+}
+
+}  // namespace karst::tools
