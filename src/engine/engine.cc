@@ -106,7 +106,9 @@ base::Result<Round> Engine::step(base::LogTime now, base::WallTime wall,
   round.to_acknowledge = std::exchange(unsaved_receipts_, {});
   round.to_dispatch = std::exchange(unsaved_commands_, {});
   decide(now, wall, round);
-  const bool sync = !unsaved_commands_.empty() || now - synced_at_ >= kSyncEveryMillis;
+  // A snapshot outlives a power loss: what it was folded from must, too.
+  const bool sync =
+      !unsaved_commands_.empty() || now - synced_at_ >= kSyncEveryMillis || snapshot_due();
   if (auto saved = flush(sync ? events::Durability::kSynced : events::Durability::kBuffered);
       !saved) {
     // Acknowledgements wait with the rest: a receipt handed out twice does no harm, one that is
@@ -146,10 +148,13 @@ void Engine::decide(base::LogTime now, base::WallTime wall, Round& round) {
   unsaved_.push_back(std::move(record));
 }
 
+bool Engine::snapshot_due() const {
+  return snapshots_ != nullptr &&
+         state_.last_position().value() - snapshot_at_.value() >= options_.snapshot_distance;
+}
+
 void Engine::maybe_snapshot() {
-  if (snapshots_ == nullptr ||
-      state_.last_position().value() - snapshot_at_.value() < options_.snapshot_distance)
-    return;
+  if (!snapshot_due()) return;
   snapshot_at_ = state_.last_position();
   // Disposable: failing to keep one costs time at the next start, nothing else.
   (void)snapshots_->put(projections::kProjectionVersion, {state_.last_position(), state_.save()});

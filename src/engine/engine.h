@@ -73,6 +73,7 @@ class Engine {
   void fact_record(events::Body body, base::LogTime now, base::WallTime wall);
   base::Status flush(events::Durability durability);
   void decide(base::LogTime now, base::WallTime wall, Round& round);
+  bool snapshot_due() const;
   void maybe_snapshot();
 
   events::EventLog& log_;

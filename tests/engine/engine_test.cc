@@ -354,6 +354,60 @@ TEST(Engine, AnInstanceWithoutAClaimIsLookedUpAndTerminated) {
   EXPECT_EQ(story.take<model::Terminate>().size(), 1u);
 }
 
+// A log that knows how far it would survive a power loss.
+class DurableEnd final : public events::EventLog {
+ public:
+  const model::LogId& id() const override { return log_.id(); }
+  base::Result<model::Position> append(std::span<const events::Record> records,
+                                       events::Durability durability) override {
+    auto first = log_.append(records, durability);
+    if (durability == events::Durability::kSynced) durable_end = log_.end();
+    return first;
+  }
+  base::Result<std::unique_ptr<events::Cursor>> read(model::Position from) const override {
+    return log_.read(from);
+  }
+  model::Position end() const override { return log_.end(); }
+
+  model::Position durable_end;
+
+ private:
+  events::MemoryLog log_{model::LogId("log")};
+};
+
+class SeenSnapshots final : public events::Snapshots {
+ public:
+  explicit SeenSnapshots(const DurableEnd& log) : log_(log) {}
+  base::Status put(std::string_view, const events::Snapshot& snapshot) override {
+    EXPECT_LT(snapshot.position, log_.durable_end) << "of events that a power loss would take";
+    ++count;
+    return {};
+  }
+  base::Result<std::optional<events::Snapshot>> latest(std::string_view,
+                                                       model::Position) const override {
+    return std::optional<events::Snapshot>();
+  }
+  int count = 0;
+
+ private:
+  const DurableEnd& log_;
+};
+
+TEST(Engine, ASnapshotHoldsOnlyWhatIsSynced) {
+  DurableEnd log;
+  SeenSnapshots snapshots(log);
+  Engine engine(log, &snapshots, *providers::find_provider("kwok"), {{}, "test", "test", 7});
+  std::int64_t now = 1'800'000'000'000;
+  ASSERT_TRUE(engine.recover(base::LogTime(now), base::WallTime(now)));
+  for (int round = 0; round < 100; ++round, now += 50) {
+    std::vector<ports::Fact> facts;
+    facts.push_back(
+        {events::InputRefused{"test", std::to_string(round), "no", ""}, base::WallTime(now), ""});
+    ASSERT_TRUE(engine.step(base::LogTime(now), base::WallTime(now), std::move(facts)));
+  }
+  EXPECT_GE(snapshots.count, 20);
+}
+
 TEST(Engine, SnapshotAndTailFoldToTheSameState) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log);

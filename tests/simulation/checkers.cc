@@ -158,6 +158,12 @@ void check_interruptions_heeded(const LogIndex& log, std::vector<Violation>& out
 
 // budgets: of a pool with a fixed number in its budget, no more nodes are being emptied at once
 // than that.
+void check_nothing_new_while_full(const LogIndex& log, std::vector<Violation>& out) {
+  for (const std::uint64_t position : log.started_while_full)
+    out.push_back({"disk full", "position " + std::to_string(position) +
+                                    " starts something new while the disk of the log is full"});
+}
+
 void check_budgets(const sim::World& world, const LogIndex& log, std::vector<Violation>& out) {
   std::map<std::string, const sim::ClaimRecord*> by_name;
   for (const auto& [uid, record] : world.history().claims) by_name[record.name.str()] = &record;
@@ -321,6 +327,7 @@ std::vector<Violation> check_all(const sim::World& world, const LogIndex& log) {
   check_event_before_acknowledgement(world, log, out);
   check_limits(world, log, out);
   check_interruptions_heeded(log, out);
+  check_nothing_new_while_full(log, out);
   check_budgets(world, log, out);
   check_no_orphans(world, out);
   check_messages_consumed(world, out);

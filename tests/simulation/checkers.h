@@ -28,6 +28,7 @@ void check_event_before_acknowledgement(const sim::World& world, const LogIndex&
                                         std::vector<Violation>& out);
 void check_limits(const sim::World& world, const LogIndex& log, std::vector<Violation>& out);
 void check_interruptions_heeded(const LogIndex& log, std::vector<Violation>& out);
+void check_nothing_new_while_full(const LogIndex& log, std::vector<Violation>& out);
 void check_budgets(const sim::World& world, const LogIndex& log, std::vector<Violation>& out);
 
 // At the end of the heal phase.

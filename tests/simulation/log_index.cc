@@ -20,6 +20,10 @@ struct Collect {
     life.log_millis = event.envelope.log_time.value();
     life.attempts[1] = position;
     index.last_command_millis = std::max(index.last_command_millis, life.log_millis);
+    const model::CommandKind kind = model::kind_of(command.spec);
+    if (index.full &&
+        (kind == model::CommandKind::kCreateNodeClaim || kind == model::CommandKind::kLaunch))
+      index.started_while_full.push_back(position);
     if (const auto* launch = std::get_if<model::Launch>(&command.spec)) {
       for (const model::LaunchItem& item : launch->items)
         index.launches[item.claim.str()][item.attempt].push_back(position);
@@ -58,7 +62,9 @@ struct Collect {
     if (observed.claim.deletion_millis != 0) note_given_up(observed.claim.name.str());
   }
   void operator()(const events::NodeClaimGone& gone) const { note_given_up(gone.name.str()); }
+  void operator()(const events::LogSpaceLow& space) const { index.full = space.low; }
   void operator()(const events::DaemonStarted&) const {
+    index.full = false;
     index.starts.push_back(event.envelope.log_time.value());
   }
   void operator()(const events::RoundClosed&) const { ++index.rounds; }

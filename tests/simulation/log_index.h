@@ -35,6 +35,8 @@ struct LogIndex {
   std::map<std::string, std::string> name_of;    // claim uid → name
   std::map<std::string, std::int64_t> given_up;  // claim name → it is asked to go, is going or gone
   std::vector<std::int64_t> starts;              // log times at which a process took over
+  bool full = false;                             // the last LogSpaceLow of this process said so
+  std::vector<std::uint64_t> started_while_full;  // creates and launches between LogSpaceLow events
   std::int64_t last_command_millis = 0;
   std::uint64_t events = 0;
   std::uint64_t rounds = 0;

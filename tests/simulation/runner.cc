@@ -22,6 +22,7 @@ using sim::Fault;
 
 constexpr std::int64_t kRoundMillis =
     50;  // ordinary facts wait at most this long: 20 rounds a second
+constexpr std::uint64_t kSnapshotDistance = 400;
 constexpr std::uint64_t kRoundsMax = 200'000;       // more is a spinning engine
 constexpr std::uint64_t kRoundsAtOneTimeMax = 200;  // likewise
 
@@ -58,6 +59,26 @@ class Inbox : public ports::FactSink {
   }
   std::deque<ports::Fact> urgent_;
   std::deque<ports::Fact> ordinary_;
+};
+
+// Snapshots on stable storage of their own: a power loss keeps them all, so that one of events
+// which were lost would be found out.
+class KeptSnapshots final : public events::Snapshots {
+ public:
+  base::Status put(std::string_view, const events::Snapshot& snapshot) override {
+    kept_.push_back(snapshot);
+    if (kept_.size() > 3) kept_.erase(kept_.begin());
+    return {};
+  }
+  base::Result<std::optional<events::Snapshot>> latest(std::string_view,
+                                                       model::Position position) const override {
+    for (auto at = kept_.rbegin(); at != kept_.rend(); ++at)
+      if (at->position <= position) return std::optional<events::Snapshot>(*at);
+    return std::optional<events::Snapshot>();
+  }
+
+ private:
+  std::vector<events::Snapshot> kept_;
 };
 
 events::Config config_of_simulation() {
@@ -109,13 +130,15 @@ class Runner {
   Inbox inbox_;
   sim::World world_;
   std::unique_ptr<sim::DiskLog> log_;
+  KeptSnapshots snapshots_;
   std::unique_ptr<engine::Engine> engine_;
   std::int64_t start_;
   std::int64_t end_;
   std::int64_t last_round_ = 0;
   std::int64_t wake_at_ = sim::kNever;
   std::int64_t restart_at_ = 0;
-  std::int64_t retry_at_ = 0;  // the disk was full
+  std::int64_t retry_at_ = 0;                 // the disk was full
+  std::int64_t space_back_at_ = sim::kNever;  // and has room again
   std::uint64_t rounds_ = 0;
   std::uint64_t rounds_at_one_time_ = 0;
   std::uint64_t crashes_ = 0;
@@ -156,9 +179,10 @@ sim::DiskLog::Fate Runner::fate_of(std::span<const events::Record> records) {
 
 void Runner::start_process() {
   log_->reopen();
-  engine_ = std::make_unique<engine::Engine>(
-      *log_, nullptr, provider_,
-      engine::EngineOptions{config_of_simulation(), "simulated", kDecisionVersion});
+  engine_ =
+      std::make_unique<engine::Engine>(*log_, &snapshots_, provider_,
+                                       engine::EngineOptions{config_of_simulation(), "simulated",
+                                                             kDecisionVersion, kSnapshotDistance});
   const auto recovery = engine_->recover(base::LogTime(world_.now()), world_.clock().wall());
   if (!recovery) {
     crash(recovery.error().message.c_str());
@@ -179,6 +203,7 @@ void Runner::crash(const char* why) {
   engine_.reset();
   wake_at_ = sim::kNever;
   retry_at_ = 0;
+  space_back_at_ = sim::kNever;
   if (std::exchange(power_fails_, false) || world_.faults().strikes(Fault::kPowerLoss)) {
     log_->lose_power();
     told_until_ = std::min(told_until_, log_->durable_end());
@@ -193,6 +218,7 @@ std::int64_t Runner::next_time() const {
   std::int64_t next = std::min(world_.next_event_at(), end_);
   if (!engine_) return std::min(next, restart_at_);
   if (retry_at_ > 0) return std::min(next, retry_at_);
+  next = std::min(next, std::max(world_.now(), space_back_at_));
   if (inbox_.urgent()) return world_.now();
   if (!inbox_.empty()) next = std::min(next, std::max(world_.now(), last_round_ + kRoundMillis));
   return std::max(world_.now(), std::min(next, wake_at_));
@@ -217,6 +243,8 @@ void Runner::round() {
   }
   // After a full disk the same round is finished first, with nothing new.
   std::vector<ports::Fact> facts;
+  if (retry_at_ != 0 && !engine_->state().log_space_low())
+    facts.push_back({events::LogSpaceLow{true}, world_.clock().wall(), ""});
   if (retry_at_ == 0) facts = inbox_.take(engine::kFactsPerRoundMax);
   retry_at_ = 0;
   if (options_.plant == Plant::kAcknowledgeBeforeAppend)
@@ -227,6 +255,7 @@ void Runner::round() {
   if (!result && result.error().kind == base::Kind::kFull) {
     say(world_.now(), "~ the disk is full");
     retry_at_ = world_.now() + 1'000;
+    space_back_at_ = world_.now() + world_.faults().rng().between(2'000, 60'000);
     return;
   }
   if (!result) {
@@ -293,6 +322,10 @@ RunResult Runner::go(std::unique_ptr<sim::DiskLog>* keep) {
   while (world_.now() < end_) {
     world_.advance(next_time());
     if (!engine_ && world_.now() >= restart_at_) start_process();
+    if (engine_ && world_.now() >= space_back_at_ && retry_at_ == 0) {
+      space_back_at_ = sim::kNever;
+      inbox_.offer({events::LogSpaceLow{false}, world_.clock().wall(), ""});
+    }
     if (round_due()) round();
     std::size_t alive = 0;
     for (const auto& [id, record] : world_.history().instances) alive += record.gone_at < 0 ? 1 : 0;
