@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace karst::tools {
 
@@ -65,8 +66,9 @@ struct AuditExportOptions {
 int audit_export(const AuditExportOptions& options);
 
 struct SolveOptions {
-  std::string case_file;  // a problem as JSON; *.jsonl: one a line
-  std::string out;        // empty: stdout, as a table for people
+  std::string case_file;           // a problem as JSON; *.jsonl: one a line
+  std::vector<std::string> files;  // or manifests: files, folders, "-"
+  std::string out;  // of a case: where to, empty for a table; of manifests: table or json
 };
 int solve(const SolveOptions& options);
 

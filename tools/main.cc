@@ -138,10 +138,18 @@ void add_solve(CommandLine& line) {
   SolveOptions& o = line.solve;
   CLI::App* c =
       line.app.add_subcommand("solve", "one scheduling problem: what goes where, and why not");
-  c->add_option("case", o.case_file, "the problem as JSON, or one a line in a file *.jsonl")
-      ->required()
-      ->type_name("CASE.json");
-  c->add_option("-o,--output", o.out, "the answer as JSON; default: a table")->type_name("FILE");
+  CLI::Option* problem =
+      c->add_option("case", o.case_file, "the problem as JSON, or one a line in a file *.jsonl")
+          ->type_name("CASE.json");
+  c->add_option(
+       "-f,--filename", o.files,
+       "manifests instead: pools, nodes, pods and what makes them; again for more, - for stdin")
+      ->type_name("FILE|FOLDER")
+      ->allow_extra_args(false)
+      ->excludes(problem);
+  c->add_option("-o,--output", o.out,
+                "of a case: the answer as JSON into this file; of manifests: table or json")
+      ->type_name("FILE|FORMAT");
   c->callback([&line] { line.chosen = [&line] { return solve(line.solve); }; });
 }
 

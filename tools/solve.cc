@@ -7,6 +7,8 @@
 
 #include "tools/commands.h"
 #include "tools/solve_case.h"
+#include "tools/solve_manifests.h"
+#include "tools/solve_report.h"
 #include "tools/talk.h"
 
 namespace karst::tools {
@@ -69,9 +71,31 @@ int write_or_print(const std::string& out, const std::string& text) {
   return kExitDone;
 }
 
+// The dry run: plain manifests, the embedded catalogue.
+int solve_manifests(const SolveOptions& options) {
+  if (!options.out.empty() && options.out != "table" && options.out != "json")
+    return report(about("-o " + options.out, "expected table or json with -f"));
+  const auto texts = read_manifest_files(options.files);
+  if (!texts) return report(texts.error());
+  const auto made = problem_of_manifests(*texts);
+  if (!made) return report(made.error());
+  for (const std::string& note : made->notes) std::cerr << "karst: " << note << "\n";
+  const scheduling::Answer answer = scheduling::solve(made->problem);
+  if (options.out == "json")
+    print_line(report_json(*made, answer).dump(1, ' ', false, Json::error_handler_t::replace));
+  else
+    print_report(*made, answer);
+  return kExitDone;
+}
+
 }  // namespace
 
 int solve(const SolveOptions& options) {
+  if (!options.files.empty()) return solve_manifests(options);
+  if (options.case_file.empty())
+    return report(
+        {base::Kind::kInvalid,
+         "expected a CASE.json, or manifests with -f FILE; 'karst solve --help' says more"});
   const auto text = read_file(options.case_file);
   if (!text) return report(text.error());
   if (options.case_file.ends_with(".jsonl")) {

@@ -1,7 +1,7 @@
 #include "tools/solve_pools.h"
 
 #include <algorithm>
-#include <map>
+#include <set>
 
 #include "model/labels.h"
 #include "providers/aws/catalogue.h"
@@ -61,24 +61,22 @@ base::Result<std::vector<model::InstanceType>> types_of(const NodePool& pool,
 // What the type table cannot say: ids of zones, and how many volumes a machine attaches.
 void complete(const model::NodeClassRef& ref, bool with_volumes, scheduling::InstanceType& type) {
   if (!is_aws(ref)) return;
+  std::set<std::string> ids;
   for (scheduling::Offering& offering : type.offerings) {
-    const std::string_view id =
-        providers::aws::zone_id_of(scheduling::value_of(offering, model::kZoneLabel));
-    if (!id.empty())
-      offering.requirements.push_back(
-          {std::string(providers::aws::kZoneIdLabel), model::Operator::kIn, {std::string(id)}, 0});
+    const std::string id(
+        providers::aws::zone_id_of(scheduling::value_of(offering, model::kZoneLabel)));
+    if (id.empty()) continue;
+    ids.insert(id);
+    offering.requirements.push_back(
+        {std::string(providers::aws::kZoneIdLabel), model::Operator::kIn, {id}, 0});
   }
+  type.requirements.push_back({std::string(providers::aws::kZoneIdLabel),
+                               model::Operator::kIn,
+                               {ids.begin(), ids.end()},
+                               0});
   if (!with_volumes) return;
   if (const std::int64_t most = providers::aws::attachable_volumes(type.name); most > 0)
     type.attach_limits[std::string(providers::aws::kVolumeDriver)] = most;
-}
-
-// The label by which nodes name their class: "karpenter.k8s.aws/ec2nodeclass".
-void add_class_label(NodePool& pool) {
-  std::string kind = pool.node_class.kind;
-  for (char& c : kind)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
-  model::set_label(pool.template_labels, pool.node_class.group + "/" + kind, pool.node_class.name);
 }
 
 // Capacity of the pool's claims, and of its nodes that no claim stands for.
@@ -115,7 +113,6 @@ base::Result<std::vector<scheduling::Pool>> read_pools(const objects::Manifests&
   for (const NodePool& given : manifests.pools) {
     scheduling::Pool pool;
     pool.pool = given;
-    add_class_label(pool.pool);
     add_used(manifests, pool);
     pools.push_back(std::move(pool));
     types.push_back({&given, {}});
