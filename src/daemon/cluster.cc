@@ -62,7 +62,12 @@ base::Status run_cluster(Store& store, const ClusterSettings& settings) {
   LogNotices notices(lines, LogLines(decision_version(), store.log->id().str()));
   LateSink sink;
   kube::KubeEdge edge(watches.client, watched(), sink, clock,
-                      [&](const std::string& line) { notices.alarm(clock.wall(), line); });
+                      [&](kube::KubeEdge::Following how, const std::string& line) {
+                        if (how == kube::KubeEdge::Following::kAgain)
+                          notices.relief(clock.wall(), line);
+                        else
+                          notices.alarm(clock.wall(), line);
+                      });
   kube::KubeWriter writer(writes.client, sink, clock);
   cloud::KwokCloud cloud(machines.client, sink, clock);
   const AlwaysLeads lease;

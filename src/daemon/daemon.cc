@@ -115,7 +115,7 @@ base::Status Daemon::round(std::vector<ports::Fact> facts) {
   }
   failures_in_a_row_ = 0;
   if (std::exchange(disk_full_, false))
-    parts_.notices->alarm(parts_.clock->wall(), "the log has space again and goes on");
+    parts_.notices->relief(parts_.clock->wall(), "the log has space again and goes on");
   wake_at_ = round->wake_at;
   ++counters_.rounds;
   counters_.facts += round->facts;

@@ -126,9 +126,8 @@ LogLine LogLines::start(const Happening& h, LogLevel level, std::string_view mes
                  fmt::format("{}-{}", log_id_, h.position.value()));
 }
 
-std::string LogLines::alarm(base::WallTime time, std::string_view message) const {
-  return LogLine(LogLevel::kError, time.value(), message, commit_, {"karst", "", "", ""}, log_id_)
-      .take();
+std::string LogLines::remark(LogLevel level, base::WallTime time, std::string_view message) const {
+  return LogLine(level, time.value(), message, commit_, {"karst", "", "", ""}, log_id_).take();
 }
 
 std::string LogLines::claim_line(const Happening& h) const {

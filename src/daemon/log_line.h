@@ -52,7 +52,8 @@ class LogLines {
 
   std::vector<std::string> tell(const std::vector<Happening>& happenings, const Watcher& watcher,
                                 std::int64_t round_millis) const;
-  std::string alarm(base::WallTime time, std::string_view message) const;
+  // A line about karst itself that no event stands behind.
+  std::string remark(LogLevel level, base::WallTime time, std::string_view message) const;
 
  private:
   LogLine start(const Happening& h, LogLevel level, std::string_view message,

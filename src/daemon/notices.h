@@ -24,6 +24,8 @@ class Notices {
                      std::int64_t round_millis) = 0;
   // Something a person should do something about. Any thread.
   virtual void alarm(base::WallTime time, std::string_view message) = 0;
+  // What an alarm was about is over. Any thread.
+  virtual void relief(base::WallTime time, std::string_view message) = 0;
 };
 
 class StoryNotices final : public Notices {
@@ -36,6 +38,7 @@ class StoryNotices final : public Notices {
   void alarm(base::WallTime, std::string_view message) override {
     lines_.write("karst: " + std::string(message));
   }
+  void relief(base::WallTime time, std::string_view message) override { alarm(time, message); }
 
  private:
   LineWriter& lines_;
@@ -51,7 +54,10 @@ class LogNotices final : public Notices {
       lines_.write(std::move(line));
   }
   void alarm(base::WallTime time, std::string_view message) override {
-    lines_.write(format_.alarm(time, message));
+    lines_.write(format_.remark(LogLevel::kError, time, message));
+  }
+  void relief(base::WallTime time, std::string_view message) override {
+    lines_.write(format_.remark(LogLevel::kInfo, time, message));
   }
 
  private:

@@ -106,8 +106,10 @@ void KubeEdge::note_trouble(Resource& resource) {
   resource.told = trouble;
   if (!notice_) return;
   const std::string what = resource.watched.path;
-  notice_(trouble.empty() ? what + " is followed again"
-                          : what + " cannot be followed at the moment: " + trouble);
+  if (trouble.empty())
+    notice_(Following::kAgain, what + " is followed again");
+  else
+    notice_(Following::kStopped, what + " cannot be followed at the moment: " + trouble);
 }
 
 void KubeEdge::note_date(const http::Response& response) {

@@ -34,7 +34,8 @@ class KubeEdge {
  public:
   // When a resource stops or starts again to be followed: one line for people. On the transport's
   // thread.
-  using Notice = std::function<void(const std::string& line)>;
+  enum class Following { kStopped, kAgain };
+  using Notice = std::function<void(Following how, const std::string& line)>;
 
   // `client`, `sink` and `clock` outlive the edge's transport: destroy the transport first, then
   // the edge.

@@ -72,6 +72,7 @@ class Heard final : public Notices {
     for (const Happening& h : happenings) kinds_.push_back(h.kind);
     changed_.notify_all();
   }
+  void relief(base::WallTime time, std::string_view message) override { alarm(time, message); }
   void alarm(base::WallTime, std::string_view message) override {
     std::lock_guard lock(mutex_);
     alarms_.emplace_back(message);

@@ -33,7 +33,7 @@ struct KubeEdgeTest : ::testing::Test {
                 {{WatchedKind::kPod, "/api/v1/pods", {}, {}}},
                 sink,
                 clock,
-                [this](const std::string& line) { notices.push_back(line); }};
+                [this](KubeEdge::Following, const std::string& line) { notices.push_back(line); }};
 };
 
 TEST_F(KubeEdgeTest, AListBecomesABracketAndShapesComeOnceBeforeTheirPods) {
