@@ -1,6 +1,7 @@
 #include "tools/solve_pools.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "model/labels.h"
@@ -59,24 +60,33 @@ base::Result<std::vector<model::InstanceType>> types_of(const NodePool& pool,
 }
 
 // What the type table cannot say: ids of zones, and how many volumes a machine attaches.
-void complete(const model::NodeClassRef& ref, bool with_volumes, scheduling::InstanceType& type) {
-  if (!is_aws(ref)) return;
-  std::set<std::string> ids;
+void complete_aws(bool with_volumes, scheduling::InstanceType& type) {
   for (scheduling::Offering& offering : type.offerings) {
     const std::string id(
         providers::aws::zone_id_of(scheduling::value_of(offering, model::kZoneLabel)));
-    if (id.empty()) continue;
-    ids.insert(id);
-    offering.requirements.push_back(
-        {std::string(providers::aws::kZoneIdLabel), model::Operator::kIn, {id}, 0});
+    if (!id.empty())
+      offering.requirements.push_back(
+          {std::string(providers::aws::kZoneIdLabel), model::Operator::kIn, {id}, 0});
   }
-  type.requirements.push_back({std::string(providers::aws::kZoneIdLabel),
-                               model::Operator::kIn,
-                               {ids.begin(), ids.end()},
-                               0});
   if (!with_volumes) return;
   if (const std::int64_t most = providers::aws::attachable_volumes(type.name); most > 0)
     type.attach_limits[std::string(providers::aws::kVolumeDriver)] = most;
+}
+
+// A type says which zones, capacity types and the like its offerings have, of those that the pool
+// may buy: spreads count these, and a zone where nothing can be bought must not count.
+void say_domains(const model::Requirements& pool, scheduling::InstanceType& type) {
+  if (!model::Requirements(type.requirements).intersects(pool)) return;
+  std::map<std::string, std::set<std::string>> values;
+  for (const scheduling::Offering& offering : type.offerings) {
+    if (!model::Requirements(offering.requirements).intersects(pool)) continue;
+    for (const model::RequirementSpec& spec : offering.requirements)
+      if (spec.op == model::Operator::kIn)
+        values[spec.key].insert(spec.values.begin(), spec.values.end());
+  }
+  for (const model::RequirementSpec& spec : type.requirements) values.erase(spec.key);
+  for (const auto& [key, all] : values)
+    type.requirements.push_back({key, model::Operator::kIn, {all.begin(), all.end()}, 0});
 }
 
 // Capacity of the pool's claims, and of its nodes that no claim stands for.
@@ -126,13 +136,22 @@ base::Result<std::vector<scheduling::Pool>> read_pools(const objects::Manifests&
     if (!found) return base::fail(std::move(found.error()));
     types.back().types = std::move(*found);
   }
+  if (std::any_of(pools.begin(), pools.end(),
+                  [](const scheduling::Pool& pool) { return is_aws(pool.pool.node_class); }))
+    notes.push_back(
+        "prices are those of us-east-1 in July 2026, from the embedded catalogue; it has none for "
+        "spot, which counts at the on-demand price");
   for (const std::string& name : providers::apply_overlays(manifests.overlays, types))
     notes.push_back("NodeOverlay " + name +
                     " conflicts with another of its weight and was left out");
   for (std::size_t i = 0; i < pools.size(); ++i) {
     pools[i].types = scheduling::instance_types_of(types[i].types);
-    for (scheduling::InstanceType& type : pools[i].types)
-      complete(pools[i].pool.node_class, with_volumes, type);
+    auto wanted = model::Requirements::from_labels(pools[i].pool.template_labels);
+    wanted.add(model::Requirements(pools[i].pool.requirements));
+    for (scheduling::InstanceType& type : pools[i].types) {
+      if (is_aws(pools[i].pool.node_class)) complete_aws(with_volumes, type);
+      say_domains(wanted, type);
+    }
   }
   return pools;
 }
