@@ -34,49 +34,64 @@ bool Packer::machine_fits(const Claim* claim, const PoolTable& table, const View
   return true;
 }
 
+// The cheapest reserved machine that fits and whose reservation can be had, and all reservations
+// that would do as well: what the limits hold for the machine is enough for theirs.
+Packer::Found Packer::find_reserved(const Claim* claim, const PoolTable& table, const View& view,
+                                    const PodRow& row, const Row& sum, Fit& fit) {
+  std::vector<std::size_t> fitting;
+  for (std::size_t i = 0; i < view.machines.size(); ++i)
+    if (view.machines[i].reservation != kNotReserved &&
+        machine_fits(claim, table, view, view.machines[i], row, sum))
+      fitting.push_back(i);
+  const auto limited = [&](std::size_t machine) -> const std::vector<std::int64_t>& {
+    return table.types[view.machines[machine].type].limited;
+  };
+  for (const std::size_t held : fitting) {
+    std::set<int> options;
+    for (const std::size_t other : fitting) {
+      bool no_larger = true;
+      for (std::size_t i = 0; i < limited(held).size(); ++i)
+        no_larger &= limited(other)[i] <= limited(held)[i];
+      if (no_larger) options.insert(view.machines[other].reservation);
+    }
+    fit.reservations.assign(options.begin(), options.end());
+    const bool could = claim == nullptr ? reservations_.could_hold(fit.reservations)
+                                        : reservations_.could_hold(
+                                              static_cast<std::size_t>(claim - claims_.data()),
+                                              fit.reservations);
+    if (could) {
+      fit.machine = held;
+      fit.is_reserved = true;
+      return Found::kYes;
+    }
+    if (!table.is_limited()) break;  // the options are the same for each
+  }
+  fit.reservations.clear();
+  return fitting.empty() ? Found::kNo : Found::kReservedOut;
+}
+
 Packer::Found Packer::find_machine(const Claim* claim, std::size_t pool, const View& view,
                                    const PodRow& row, const Row& sum, Fit& fit) {
   const PoolTable& table = prepared_.pools.pools()[pool];
   fit = Fit{};
   fit.pool = pool;
   fit.view = &view;
-  const auto try_machines = [&](bool reserved, std::size_t from) {
-    for (std::size_t i = from; i < view.machines.size(); ++i) {
-      const Machine& machine = view.machines[i];
-      if ((machine.reservation != kNotReserved) != reserved) continue;
-      if (!machine_fits(claim, table, view, machine, row, sum)) continue;
-      if (fit.machine == kNone) fit.machine = i;
-      if (!reserved) return;
-      fit.reservations.push_back(machine.reservation);
-    }
-  };
   if (view.has_reserved && (claim == nullptr || claim->is_reserved)) {
-    try_machines(true, 0);
-    std::sort(fit.reservations.begin(), fit.reservations.end());
-    fit.reservations.erase(std::unique(fit.reservations.begin(), fit.reservations.end()),
-                           fit.reservations.end());
-    fit.is_reserved = fit.machine != kNone;
-    if (fit.is_reserved) {
-      const bool could = claim == nullptr ? reservations_.could_hold(fit.reservations)
-                                          : reservations_.could_hold(
-                                                static_cast<std::size_t>(claim - claims_.data()),
-                                                fit.reservations);
-      if (!could) {
-        if (claim != nullptr) return Found::kNo;
-        if (prepared_.problem.options.reserved == ReservedMode::kStrict) return Found::kReservedOut;
-        fit.is_reserved = false;
-        fit.machine = kNone;
-        fit.reservations.clear();
-      }
-    }
+    const Found found = find_reserved(claim, table, view, row, sum, fit);
+    if (found == Found::kReservedOut && claim == nullptr &&
+        prepared_.problem.options.reserved == ReservedMode::kStrict)
+      return found;
   }
   if (claim != nullptr && claim->is_reserved && !fit.is_reserved) return Found::kNo;
-  if (!fit.is_reserved) {
-    const bool same = claim != nullptr && claim->view == &view && !table.is_limited();
-    try_machines(false, same ? claim->machine : 0);
-  }
+  const bool same = claim != nullptr && claim->view == &view && !table.is_limited();
+  for (std::size_t i = same ? claim->machine : 0;
+       !fit.is_reserved && fit.machine == kNone && i < view.machines.size(); ++i)
+    if (view.machines[i].reservation == kNotReserved &&
+        machine_fits(claim, table, view, view.machines[i], row, sum))
+      fit.machine = i;
   if (fit.machine == kNone) return Found::kNo;
   fit.price = view.machines[fit.machine].price;
+  fit.hold = table.types[view.machines[fit.machine].type].limited;
   return table.min_values.empty() || meets_min_values(claim, table, view, row, sum, fit)
              ? Found::kYes
              : Found::kNo;
@@ -94,6 +109,9 @@ bool Packer::meets_min_values(const Claim* claim, const PoolTable& table, const 
           !machine_fits(claim, table, view, machine, row, sum))
         continue;
       values.insert(set->values.begin(), set->values.end());
+      const auto& limited = table.types[machine.type].limited;
+      for (std::size_t i = 0; i < limited.size(); ++i)
+        fit.hold[i] = std::max(fit.hold[i], limited[i]);
     }
     if (static_cast<int>(values.size()) >= count) continue;
     if (claim != nullptr || prepared_.problem.options.min_values == MinValuesPolicy::kStrict)
@@ -216,7 +234,6 @@ void Packer::open(std::size_t row, const Fit& fit) {
 void Packer::join(std::size_t at, std::size_t row, const Fit& fit) {
   Claim& claim = claims_[at];
   const PodRow& pod = prepared_.rows[row];
-  const PoolTable& table = prepared_.pools.pools()[claim.pool];
   if (claim.view != fit.view) {
     for (const Share& share : claim.shares)
       count(at, share.group, -static_cast<std::int32_t>(share.count));
@@ -226,12 +243,9 @@ void Packer::join(std::size_t at, std::size_t row, const Fit& fit) {
   }
   claim.content = sum_with(&claim, pod);
   claim.machine = fit.machine;
-  const std::vector<std::int64_t>& limited =
-      table.types[fit.view->machines[fit.machine].type].limited;
-  for (std::size_t i = 0; i < limited.size(); ++i) {
-    limits_[claim.pool][i] -= limited[i] - claim.held[i];
-    claim.held[i] = limited[i];
-  }
+  for (std::size_t i = 0; i < fit.hold.size(); ++i)
+    limits_[claim.pool][i] -= fit.hold[i] - claim.held[i];
+  claim.held = fit.hold;
   if (fit.is_reserved)
     KARST_CHECK(reservations_.hold(at, fit.reservations), "what could be held is held");
   for (const auto& [column, volume] : pod.shared_volumes)

@@ -103,7 +103,8 @@ class Packer {
     std::size_t machine = kNone;
     std::int64_t price = 0;
     bool is_reserved = false;
-    std::vector<int> reservations;  // that it may use
+    std::vector<int> reservations;   // that it may use
+    std::vector<std::int64_t> hold;  // of the pool's limits
     bool min_values_relaxed = false;
   };
   enum class Found { kYes, kNo, kReservedOut };
@@ -123,6 +124,8 @@ class Packer {
   Found fits_pool(std::size_t pool, std::size_t row, const Stage& stage, Fit& fit);
   Found find_machine(const Claim* claim, std::size_t pool, const View& view, const PodRow& row,
                      const Row& sum, Fit& fit);
+  Found find_reserved(const Claim* claim, const PoolTable& table, const View& view,
+                      const PodRow& row, const Row& sum, Fit& fit);
   bool machine_fits(const Claim* claim, const PoolTable& table, const View& view,
                     const Machine& machine, const PodRow& row, const Row& sum) const;
   bool meets_min_values(const Claim* claim, const PoolTable& table, const View& view,

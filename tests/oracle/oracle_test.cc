@@ -1,0 +1,55 @@
+// Judges `karst solve` by the recorded problems: every answer valid, no pod fewer than Karpenter
+// places, none dearer. Needs python3; without it the test is skipped and says so.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace {
+
+const std::string kFolder = std::string(KARST_SOURCE_DIR) + "/tests/oracle";
+const std::string kSolver = "'" + std::string(KARST_BINARY_DIR) + "/karst solve {in} -o {out}'";
+
+struct Outcome {
+  int status = -1;
+  std::string output;
+};
+
+Outcome judge(const std::string& arguments) {
+  const std::string log = testing::TempDir() + "/oracle_judge.txt";
+  Outcome run;
+  run.status = std::system(
+      ("python3 " + kFolder + "/check.py " + arguments + " > '" + log + "' 2>&1").c_str());
+  std::ifstream file(log);
+  run.output.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  return run;
+}
+
+class Oracle : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::system("python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'") != 0)
+      GTEST_SKIP() << "python3 >= 3.11 is missing: the recorded problems were NOT judged";
+  }
+};
+
+TEST_F(Oracle, EveryRecordedProblemPasses) {
+  const Outcome run = judge("-v --threshold 100 --batch-solver " + kSolver + " " + kFolder);
+  EXPECT_EQ(0, run.status) << run.output;
+  EXPECT_NE(std::string::npos, run.output.find("TOTAL")) << run.output;
+}
+
+// The judge is worth something: to an answer that places nothing it says no.
+TEST_F(Oracle, TheJudgeCanSayNo) {
+  const std::string nothing = testing::TempDir() + "/oracle_nothing.json";
+  std::ofstream(nothing) << "{}";
+  const Outcome run =
+      judge("--threshold 100 --filter '^bench-00500 ' --solution '" + nothing + "' " + kFolder);
+  EXPECT_NE(0, run.status) << run.output;
+  EXPECT_NE(std::string::npos, run.output.find("below the threshold")) << run.output;
+}
+
+}  // namespace
