@@ -34,6 +34,8 @@ struct SystemPriority {
 constexpr SystemPriority kSystemPriorities[] = {{"system-cluster-critical", 2'000'000'000},
                                                 {"system-node-critical", 2'000'001'000}};
 
+constexpr int kOwnersMax = 4;  // a Pod of a ReplicaSet of a Deployment of …
+
 using OwnerKey = std::tuple<std::string, std::string, std::string>;  // kind, namespace, name
 
 OwnerKey key_of(const ManifestPods& pods) {
@@ -42,12 +44,6 @@ OwnerKey key_of(const ManifestPods& pods) {
 
 OwnerKey owner_key(const ManifestPods& pods) {
   return {pods.owner_kind, pods.pod.pod.namespace_name, pods.owner_name};
-}
-
-PodsName name_of(const ManifestPods& pods) {
-  const bool owned = pods.kind == "Pod" && !pods.owner_name.empty();
-  return {owned ? pods.owner_kind : pods.kind, pods.pod.pod.namespace_name,
-          owned ? pods.owner_name : pods.pod.pod.name};
 }
 
 bool of_daemon_set(const ManifestPods& pods) {
@@ -122,13 +118,13 @@ class Builder {
   // Pods that are in the files are not counted again for the workload that controls them, nor
   // ReplicaSets for their Deployment.
   void count_what_is_there() {
-    std::map<OwnerKey, std::size_t> workloads;
+    std::map<OwnerKey, std::size_t>& workloads = workloads_;
     for (std::size_t i = 0; i < manifests_.pods.size(); ++i)
       if (manifests_.pods[i].kind != "Pod") workloads[key_of(manifests_.pods[i])] = i;
     for (ManifestPods& pods : manifests_.pods) {
       if (pods.kind != "Pod" || pods.owner_name.empty()) continue;
       auto at = workloads.find(owner_key(pods));
-      while (at != workloads.end()) {
+      for (int i = 0; i < kOwnersMax && at != workloads.end(); ++i) {
         ManifestPods& owner = manifests_.pods[at->second];
         present_[at->second].insert(pods.pod.pod.name);
         if (!pods.pod.pod.terminal() && owner.count > 0) --owner.count;
@@ -138,6 +134,19 @@ class Builder {
     for (ManifestPods& pods : manifests_.pods)
       if (pods.kind != "Pod" && !pods.owner_name.empty() && workloads.contains(owner_key(pods)))
         pods.count = 0;
+  }
+
+  // As people know the pods: by the uppermost of their controllers that can be seen.
+  PodsName name_of(const ManifestPods& pods) const {
+    PodsName name{pods.kind, pods.pod.pod.namespace_name, pods.pod.pod.name};
+    const ManifestPods* one = &pods;
+    for (int i = 0; i < kOwnersMax && one != nullptr && !one->owner_name.empty(); ++i) {
+      name.kind = one->owner_kind;
+      name.name = one->owner_name;
+      const auto at = workloads_.find(owner_key(*one));
+      one = at == workloads_.end() ? nullptr : &manifests_.pods[at->second];
+    }
+    return name;
   }
 
   void collect_label_keys() {
@@ -300,6 +309,7 @@ class Builder {
   Manifests& manifests_;
   ManifestProblem& out_;
   ClaimResolver resolver_;
+  std::map<OwnerKey, std::size_t> workloads_;             // index into Manifests::pods
   std::map<std::size_t, std::set<std::string>> present_;  // names of pods by workload
   std::set<std::string> label_keys_;                      // that selectors ask for
   std::int64_t elsewhere_ = 0;

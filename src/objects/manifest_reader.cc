@@ -159,23 +159,27 @@ void take(Review& review, const TreeValue& object, base::Result<T> reduced, std:
 }  // namespace
 
 void ManifestReader::read(Review& review, const TreeValue& document) {
-  std::vector<std::pair<const TreeValue*, std::size_t>> open{{&document, 0}};
-  while (!open.empty()) {
-    const auto [object, depth] = open.back();
-    open.pop_back();
-    review.begin("");
-    const std::string_view kind = object->text_of("kind");
-    const TreeValue* items = object->find("items");
-    if (kind.ends_with("List") && items != nullptr && items->is(ValueType::kList)) {
-      if (depth == kListDepthMax) {
-        review.refuse(object->line, "lists within lists");
-        continue;
-      }
-      for (auto item = items->items.rbegin(); item != items->items.rend(); ++item)
-        open.emplace_back(&*item, depth + 1);
+  read_lists(review, document, 0);
+}
+
+void ManifestReader::read_lists(Review& review, const TreeValue& object, std::size_t depth) {
+  review.begin("");
+  const std::string_view kind = object.text_of("kind");
+  const TreeValue* items = object.find("items");
+  if (!kind.ends_with("List") || items == nullptr || !items->is(ValueType::kList))
+    return read_object(review, object);
+  if (depth == kListDepthMax) return review.refuse(object.line, "lists within lists");
+  const std::string_view of = kind.substr(0, kind.size() - 4);
+  for (const TreeValue& item : items->items) {
+    // The elements of a PodList do not say that they are Pods.
+    if (of.empty() || !item.is(ValueType::kMap) || item.find("kind") != nullptr) {
+      read_lists(review, item, depth + 1);
       continue;
     }
-    read_object(review, *object);
+    TreeValue named = item;
+    named.set("apiVersion", text_value(object.text_of("apiVersion")));
+    named.set("kind", text_value(of));
+    read_lists(review, named, depth + 1);
   }
 }
 

@@ -19,6 +19,7 @@ class ManifestReader {
   void read(Review& review, const TreeValue& document);
 
  private:
+  void read_lists(Review& review, const TreeValue& object, std::size_t depth);
   void read_object(Review& review, const TreeValue& object);
   bool check_name(Review& review, const TreeValue& object, const KindInfo& info);
   void add(Review& review, const TreeValue& object, const KindInfo& info, const std::string& kind);

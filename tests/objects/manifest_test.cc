@@ -191,6 +191,17 @@ TEST(Manifests, JsonObjectsOneAfterAnotherKeepTheirLines) {
       "quotes\n");
 }
 
+TEST(Manifests, ElementsOfATypedListHaveItsKind) {
+  const auto manifests = read_manifests({{"f.json", R"({"kind": "NamespaceList", "apiVersion": "v1",
+      "metadata": {"resourceVersion": "5"}, "items": [
+      {"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}]})"}});
+  ASSERT_TRUE(manifests) << manifests.error().message;
+  EXPECT_EQ(manifests->namespaces.size(), 2u);
+  EXPECT_EQ(
+      said(R"({"kind": "PodList", "apiVersion": "v1", "items": [{"metadata": {"name": "a"}}]})"),
+      "f.yaml:1: Pod a: spec: is missing; it must be there\n");
+}
+
 TEST(Manifests, EveryFileIsReadAndEveryErrorIsTold) {
   const auto manifests = read_manifests({{"a.yaml", "kind: Pod\n"},
                                          {"b.yaml", "a: [\n"},
