@@ -68,6 +68,7 @@ int audit_export(const AuditExportOptions& options);
 struct SolveOptions {
   std::string case_file;           // a problem as JSON; *.jsonl: one a line
   std::vector<std::string> files;  // or manifests: files, folders, "-"
+  std::vector<std::string> zones;  // of manifests: where EC2's machines may be
   std::string out;  // of a case: where to, empty for a table; of manifests: table or json
 };
 int solve(const SolveOptions& options);

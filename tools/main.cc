@@ -141,12 +141,18 @@ void add_solve(CommandLine& line) {
   CLI::Option* problem =
       c->add_option("case", o.case_file, "the problem as JSON, or one a line in a file *.jsonl")
           ->type_name("CASE.json");
-  c->add_option(
-       "-f,--filename", o.files,
-       "manifests instead: pools, nodes, pods and what makes them; again for more, - for stdin")
-      ->type_name("FILE|FOLDER")
+  CLI::Option* files =
+      c->add_option(
+           "-f,--filename", o.files,
+           "manifests instead: pools, nodes, pods and what makes them; again for more, - for stdin")
+          ->type_name("FILE|FOLDER")
+          ->allow_extra_args(false)
+          ->excludes(problem);
+  c->add_option("--zones", o.zones, "of EC2: where new machines may be, us-east-1a,us-east-1b")
+      ->type_name("ZONE,…")
+      ->delimiter(',')
       ->allow_extra_args(false)
-      ->excludes(problem);
+      ->needs(files);
   c->add_option("-o,--output", o.out,
                 "of a case: the answer as JSON into this file; of manifests: table or json")
       ->type_name("FILE|FORMAT");

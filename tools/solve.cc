@@ -77,7 +77,7 @@ int solve_manifests(const SolveOptions& options) {
     return report(about("-o " + options.out, "expected table or json with -f"));
   const auto texts = read_manifest_files(options.files);
   if (!texts) return report(texts.error());
-  const auto made = problem_of_manifests(*texts);
+  const auto made = problem_of_manifests(*texts, options.zones);
   if (!made) return report(made.error());
   for (const std::string& note : made->notes) std::cerr << "karst: " << note << "\n";
   const scheduling::Answer answer = scheduling::solve(made->problem);

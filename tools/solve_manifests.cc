@@ -58,7 +58,7 @@ class Builder {
   Builder(Manifests& manifests, ManifestProblem& out)
       : manifests_(manifests), out_(out), resolver_(manifests) {}
 
-  base::Status build() {
+  base::Status build(const std::vector<std::string>& zones) {
     set_priorities();
     count_what_is_there();
     collect_label_keys();
@@ -68,7 +68,7 @@ class Builder {
       with_volumes =
           with_volumes || !pods.pod.shape.volume_claims.empty() || !pods.templates.empty();
     }
-    auto pools = read_pools(manifests_, with_volumes, out_.notes);
+    auto pools = read_pools(manifests_, zones, with_volumes, out_.notes);
     if (!pools) return base::fail(std::move(pools.error()));
     out_.problem.pools = std::move(*pools);
     out_.problem.nodes = read_nodes(manifests_, out_.problem.pools, out_.notes);
@@ -322,12 +322,12 @@ class Builder {
 
 }  // namespace
 
-base::Result<ManifestProblem> problem_of_manifests(
-    const std::vector<objects::ManifestText>& texts) {
+base::Result<ManifestProblem> problem_of_manifests(const std::vector<objects::ManifestText>& texts,
+                                                   const std::vector<std::string>& zones) {
   auto manifests = objects::read_manifests(texts);
   if (!manifests) return base::fail(std::move(manifests.error()));
   ManifestProblem out;
-  KARST_TRY(Builder(*manifests, out).build());
+  KARST_TRY(Builder(*manifests, out).build(zones));
   return out;
 }
 

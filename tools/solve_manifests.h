@@ -43,7 +43,9 @@ struct ManifestProblem {
 base::Result<std::vector<objects::ManifestText>> read_manifest_files(
     const std::vector<std::string>& paths);
 
-// Errors: kInvalid, as read_manifests, or about a pool whose node class has no catalogue.
-base::Result<ManifestProblem> problem_of_manifests(const std::vector<objects::ManifestText>& texts);
+// `zones`: where EC2's machines may be; empty: as the files say (solve_place.h). Errors: kInvalid,
+// as read_manifests, or about zones, or about a pool whose node class has no catalogue.
+base::Result<ManifestProblem> problem_of_manifests(const std::vector<objects::ManifestText>& texts,
+                                                   const std::vector<std::string>& zones);
 
 }  // namespace karst::tools

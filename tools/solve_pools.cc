@@ -8,6 +8,7 @@
 #include "providers/aws/catalogue.h"
 #include "providers/kwok/catalogue.h"
 #include "providers/overlay.h"
+#include "tools/solve_place.h"
 
 namespace karst::tools {
 namespace {
@@ -31,6 +32,7 @@ std::string shown(const model::NodeClassRef& ref) {
 }
 
 base::Result<std::vector<model::InstanceType>> aws_types(const model::NodeClassRef& ref,
+                                                         const providers::aws::Place& place,
                                                          const objects::Manifests& manifests,
                                                          std::vector<std::string>& notes) {
   const auto at = std::find_if(manifests.node_classes.begin(), manifests.node_classes.end(),
@@ -38,18 +40,19 @@ base::Result<std::vector<model::InstanceType>> aws_types(const model::NodeClassR
   if (at == manifests.node_classes.end()) {
     notes.push_back(shown(ref) +
                     " is not in the files: reckoned with AL2023, its default disk and kubelet");
-    return providers::aws::make_catalogue({}).types;
+    return providers::aws::make_catalogue({}, place).types;
   }
   const auto settings = providers::aws::read_node_class(at->spec_json);
   if (!settings)
     return base::fail(base::Kind::kInvalid, shown(ref) + ": spec." + settings.error().message);
-  return providers::aws::make_catalogue(*settings).types;
+  return providers::aws::make_catalogue(*settings, place).types;
 }
 
 base::Result<std::vector<model::InstanceType>> types_of(const NodePool& pool,
+                                                        const providers::aws::Place& place,
                                                         const objects::Manifests& manifests,
                                                         std::vector<std::string>& notes) {
-  if (is_aws(pool.node_class)) return aws_types(pool.node_class, manifests, notes);
+  if (is_aws(pool.node_class)) return aws_types(pool.node_class, place, manifests, notes);
   if (is_kwok(pool.node_class)) return providers::kwok::make_catalogue().types;
   return base::fail(base::Kind::kInvalid,
                     "NodePool " + pool.name.str() +
@@ -116,8 +119,14 @@ void add_used(const objects::Manifests& manifests, scheduling::Pool& out) {
 }  // namespace
 
 base::Result<std::vector<scheduling::Pool>> read_pools(const objects::Manifests& manifests,
+                                                       const std::vector<std::string>& zones,
                                                        bool with_volumes,
                                                        std::vector<std::string>& notes) {
+  const bool any_aws = std::any_of(manifests.pools.begin(), manifests.pools.end(),
+                                   [](const NodePool& pool) { return is_aws(pool.node_class); });
+  base::Result<providers::aws::Place> place = providers::aws::Place{};
+  if (any_aws) place = place_of(manifests, zones, notes);
+  if (!place) return base::fail(std::move(place.error()));
   std::vector<scheduling::Pool> pools;
   std::vector<PoolTypes> types;
   for (const NodePool& given : manifests.pools) {
@@ -132,12 +141,11 @@ base::Result<std::vector<scheduling::Pool>> read_pools(const objects::Manifests&
                       ": it gets no new nodes for pods");
       continue;
     }
-    auto found = types_of(given, manifests, notes);
+    auto found = types_of(given, *place, manifests, notes);
     if (!found) return base::fail(std::move(found.error()));
     types.back().types = std::move(*found);
   }
-  if (std::any_of(pools.begin(), pools.end(),
-                  [](const scheduling::Pool& pool) { return is_aws(pool.pool.node_class); }))
+  if (any_aws)
     notes.push_back(
         "prices are those of us-east-1 in July 2026, from the embedded catalogue; it has none for "
         "spot, which counts at the on-demand price");

@@ -10,9 +10,11 @@
 
 namespace karst::tools {
 
-// Static pools and pools being deleted are there without types. Adds to `notes`. Errors: kInvalid
-// about a node class.
+// Static pools and pools being deleted are there without types. `zones` are where EC2's machines
+// may be; empty: in the region that the files name, else in us-east-1. Adds to `notes`. Errors:
+// kInvalid about zones or a node class.
 base::Result<std::vector<scheduling::Pool>> read_pools(const objects::Manifests& manifests,
+                                                       const std::vector<std::string>& zones,
                                                        bool with_volumes,
                                                        std::vector<std::string>& notes);
 

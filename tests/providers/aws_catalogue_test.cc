@@ -216,6 +216,42 @@ TEST(AwsCatalogue, OffersWhatIsSoldInEachZone) {
   EXPECT_EQ(attachable_volumes("none.large"), 0);
 }
 
+TEST(AwsCatalogue, OtherPlacesHaveTheTypesOfTheirRegion) {
+  const auto narrow = place_of({"us-east-1b", "us-east-1a", "us-east-1b"});
+  ASSERT_TRUE(narrow);
+  const model::InstanceType two = make_type(*facts_of("m5.large"), {}, *narrow);
+  ASSERT_EQ(two.offerings.size(), 4u);
+  EXPECT_EQ(two.offerings[2].zone, "us-east-1b");
+
+  const auto zurich = place_of({"eu-central-2a"});
+  ASSERT_TRUE(zurich);
+  EXPECT_EQ(zurich->region, "eu-central-2");
+  const model::InstanceType there = make_type(*facts_of("m5.large"), {}, *zurich);
+  ASSERT_EQ(there.offerings.size(), 2u);
+  EXPECT_EQ(there.offerings[0], (model::Offering{"eu-central-2a", "on-demand", 96'000'000, true}));
+  const model::Requirements have(there.requirements);
+  EXPECT_TRUE(have.find("topology.kubernetes.io/region")->contains("eu-central-2"));
+  EXPECT_TRUE(make_type(*facts_of("a1.large"), {}, *zurich).offerings.empty());  // not sold there
+  EXPECT_LT(make_catalogue({}, *zurich).types.size(), make_catalogue({}).types.size());
+
+  struct Case {
+    std::vector<std::string> zones;
+    const char* said;
+  };
+  const Case wrong[] = {
+      {{"eu-west-1a", "us-east-1a"}, "zones of more than one region: eu-west-1a and us-east-1a"},
+      {{"us-west-2-lax-1a"}, "zone \"us-west-2-lax-1a\": expected one such as us-east-1a"},
+      {{"a"}, "zone \"a\": expected one such as us-east-1a"},
+      {{"eu-west-1"}, "zone \"eu-west-1\": expected one such as us-east-1a"},
+  };
+  for (const Case& test : wrong) {
+    const auto place = place_of(test.zones);
+    ASSERT_FALSE(place) << test.zones.front();
+    EXPECT_TRUE(place.error().message.starts_with(test.said)) << place.error().message;
+  }
+  EXPECT_EQ(regions().size(), 30u);
+}
+
 TEST(AwsCatalogue, LabelsThatATypeDoesNotHaveAreSaidNotToExist) {
   const TypeFacts* facts = facts_of("m5.large");
   ASSERT_NE(facts, nullptr);

@@ -175,6 +175,10 @@ TEST(Solve, RefusesWithThePlaceAndPrintsNothing) {
        kPool,
        {"-f", "/no/such/file.yaml"},
        "karst: /no/such/file.yaml: No such file or directory"},
+      {"zones that are none",
+       kPool,
+       {"--zones", "nowhere"},
+       "karst: --zones: zone \"nowhere\": expected one such as us-east-1a"},
       {"a case beside manifests", kPool, {"case.json"}, "excludes"},
   };
   for (const Case& test : cases) {
@@ -265,6 +269,62 @@ TEST(Solve, ClaimsOnTheirWayAndLimitsCount) {
   const Json short_of = solved(limited + deployment("web", 3, asks("{cpu: 1500m}")));
   EXPECT_EQ(short_of["totals"]["newNodes"], 1);
   EXPECT_EQ(short_of["totals"]["podsLeftOver"], 2);
+}
+
+TEST(Solve, MachinesAreWhereTheFilesOrTheOptionSay) {
+  struct Case {
+    const char* name;
+    std::string manifests;
+    std::vector<std::string> more;
+    std::map<std::string, int> zones;  // of new nodes
+    const char* said;
+  };
+  const std::string spread =
+      "{containers: [{name: c, image: i}], topologySpreadConstraints: [{maxSkew: 1, topologyKey: "
+      "topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: "
+      "{app: web}}}]}";
+  const std::string web = kPool + deployment("web", 6, spread);
+  const std::string node =
+      "apiVersion: v1\nkind: Node\nmetadata: {name: full, labels: {topology.kubernetes.io/zone: "
+      "eu-west-1b}}\nspec: {unschedulable: true}\n---\n";
+  const std::vector<Case> cases = {
+      {"two zones by the option",
+       web,
+       {"--zones", "us-east-1a,us-east-1c"},
+       {{"us-east-1a", 1}, {"us-east-1c", 1}},
+       "prices are those of us-east-1"},
+      {"another region by a node",
+       web + node,
+       {},
+       {{"eu-west-1a", 1}, {"eu-west-1b", 1}, {"eu-west-1c", 1}},
+       "karst: the files are of eu-west-1: its machines count as sold in eu-west-1a, eu-west-1b, "
+       "eu-west-1c; --zones names others\n"},
+      {"the option counts before the files",
+       web + node,
+       {"--zones", "eu-west-1b"},
+       {{"eu-west-1b", 1}},
+       "prices are those of us-east-1"},
+  };
+  for (const Case& test : cases) {
+    std::vector<std::string> more = test.more;
+    more.insert(more.end(), {"-o", "json"});
+    const Ended ended = solve(test.manifests, more);
+    ASSERT_EQ(ended.code, 0) << test.name << ended.err;
+    EXPECT_NE(ended.err.find(test.said), std::string::npos) << test.name << ": " << ended.err;
+    std::map<std::string, int> zones;
+    const Json report = Json::parse(ended.out, nullptr, false);
+    for (const Json& one : report["newNodes"]) ++zones[one["zone"]];
+    EXPECT_EQ(zones, test.zones) << test.name;
+  }
+  const Ended both = solve(web + node +
+                           deployment("other", 1,
+                                      "{nodeSelector: {topology.kubernetes.io/region: "
+                                      "us-west-2}, containers: [{name: c, image: i}]}"));
+  EXPECT_EQ(both.code, 2);
+  EXPECT_NE(
+      both.err.find("karst: the files name zones of eu-west-1 and of us-west-2; say with --zones"),
+      std::string::npos)
+      << both.err;
 }
 
 TEST(Solve, ReadsStdinAndTheKwokCatalogue) {

@@ -2,8 +2,9 @@
 """The embedded table of EC2 instance types, from a file of hardware facts.
 
 aws_catalogue.py TYPES.json.gz > src/providers/aws/data/instance_types.inc
-TYPES holds {"types": {NAME: facts}}: what DescribeInstanceTypes says, us-east-1's zones and on-demand price. One line a type; the
-columns are explained in src/providers/aws/table.h. Types that no Linux or Windows node can run on are left out.
+TYPES holds {"meta": {"regions": […]}, "types": {NAME: facts}}: what DescribeInstanceTypes says, the regions where a type is sold as
+indices, us-east-1's zones and on-demand price. A line of regions, then one line a type; the columns are explained in
+src/providers/aws/table.h. Types that no Linux or Windows node can run on are left out.
 """
 import gzip
 import json
@@ -38,14 +39,17 @@ def row(name, facts):
         net.get("branchENI", 0) if net.get("trunking") else 0, net.get("efa", 0),
         ebs["maxMbps"] if ebs["optimized"] == "default" else "-", net.get("karpenterMbps", "-"),
         "-" if storage is None else f"{storage['totalGB']}{'' if storage['nvme'] == 'required' else 'u'}",
-        ebs.get("maxAttachments", "-"), "-" if price is None else round(price * 1_000_000), facts.get("usEast1Zones", "-"), accelerators(facts)))
+        ebs.get("maxAttachments", "-"), "-" if price is None else round(price * 1_000_000), facts.get("usEast1Zones", "-"), accelerators(facts),
+        f"{sum(1 << index for index in facts['regions']):x}"))
 
 
 def main():
     with gzip.open(sys.argv[1]) as file:
-        types = json.load(file)["types"]
+        content = json.load(file)
+    types = content["types"]
     usable = {name: facts for name, facts in types.items() if "hvm" in facts["virt"] and set(facts["archs"]) & set(ARCHITECTURES)}
-    print('R"table(' + "\n".join(row(name, facts) for name, facts in sorted(usable.items())) + '\n)table"')
+    print('R"table(regions ' + " ".join(content["meta"]["regions"]))
+    print("\n".join(row(name, facts) for name, facts in sorted(usable.items())) + '\n)table"')
 
 
 if __name__ == "__main__":

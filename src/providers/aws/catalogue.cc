@@ -117,7 +117,8 @@ void deny_the_rest(std::vector<model::RequirementSpec>& specs) {
   deny(kWindowsBuildLabel);
 }
 
-std::vector<model::RequirementSpec> labels_of(const TypeFacts& facts, Family family) {
+std::vector<model::RequirementSpec> labels_of(const TypeFacts& facts, Family family,
+                                              const std::string& region) {
   LabelList labels;
   const std::size_t dot = facts.name.find('.');
   const std::string_view type_family = facts.name.substr(0, dot);
@@ -139,7 +140,7 @@ std::vector<model::RequirementSpec> labels_of(const TypeFacts& facts, Family fam
   labels.add(model::kInstanceTypeLabel, std::string(facts.name));
   labels.add(model::kArchLabel, facts.arm ? "arm64" : "amd64");
   labels.add(model::kOsLabel, is_windows(family) ? "windows" : "linux");
-  labels.add(model::kRegionLabel, std::string(kRegion));
+  labels.add(model::kRegionLabel, region);
   if (is_windows(family)) labels.add(kWindowsBuildLabel, std::string(windows_build(family)));
   labels.specs.push_back({std::string(kPrefix) + "instance-tenancy",
                           model::Operator::kIn,
@@ -148,6 +149,21 @@ std::vector<model::RequirementSpec> labels_of(const TypeFacts& facts, Family fam
   deny_the_rest(labels.specs);
   std::sort(labels.specs.begin(), labels.specs.end());
   return std::move(labels.specs);
+}
+
+std::vector<std::string> zones_of(const TypeFacts& facts, const Place& place) {
+  std::vector<std::string> zones;
+  if (place.region != kRegion) {
+    const auto at = std::find(regions().begin(), regions().end(), place.region);
+    const auto bit = static_cast<std::size_t>(at - regions().begin());
+    if (at != regions().end() && (facts.regions >> bit & 1) != 0) zones = place.zones;
+    return zones;
+  }
+  for (const char letter : facts.zones)
+    if (const std::string zone = std::string(kRegion) + letter;
+        place.zones.empty() || std::binary_search(place.zones.begin(), place.zones.end(), zone))
+      zones.push_back(zone);
+  return zones;
 }
 
 const TypeFacts* find_type(std::string_view name) {
@@ -160,16 +176,41 @@ const TypeFacts* find_type(std::string_view name) {
 
 }  // namespace
 
-model::InstanceType make_type(const TypeFacts& facts, const NodeClassSettings& settings) {
+base::Result<Place> place_of(std::vector<std::string> zones) {
+  std::sort(zones.begin(), zones.end());
+  zones.erase(std::unique(zones.begin(), zones.end()), zones.end());
+  Place place;
+  for (const std::string& zone : zones) {
+    const std::string_view region = region_of(zone);
+    if (std::find(regions().begin(), regions().end(), region) == regions().end())
+      return base::fail(base::Kind::kInvalid, "zone \"" + zone.substr(0, 80) +
+                                                  "\": expected one such as us-east-1a, of a "
+                                                  "region that the catalogue knows");
+    if (zone != zones.front() && region != place.region)
+      return base::fail(base::Kind::kInvalid,
+                        "zones of more than one region: " + zones.front() + " and " + zone);
+    place.region = region;
+  }
+  place.zones = std::move(zones);
+  return place;
+}
+
+std::string_view region_of(std::string_view zone) {
+  if (zone.size() < 3 || zone.back() < 'a' || zone.back() > 'z' || !is_digit(zone[zone.size() - 2]))
+    return {};
+  return zone.substr(0, zone.size() - 1);
+}
+
+model::InstanceType make_type(const TypeFacts& facts, const NodeClassSettings& settings,
+                              const Place& place) {
   model::InstanceType type;
   type.name = facts.name;
-  type.requirements = labels_of(facts, settings.family);
+  type.requirements = labels_of(facts, settings.family, place.region);
   type.capacity = capacity_of(facts, settings);
   type.allocatable = allocatable_of(facts, settings);
   if (!facts.price_micros) return type;
   const std::int64_t price = *facts.price_micros * kNanosPerMicro;
-  for (const char letter : facts.zones) {
-    const std::string zone = std::string(kRegion) + letter;
+  for (const std::string& zone : zones_of(facts, place)) {
     if (facts.on_demand) type.offerings.push_back({zone, "on-demand", price, true});
     if (facts.spot) type.offerings.push_back({zone, "spot", price, true});
   }
@@ -182,12 +223,12 @@ bool fits(const TypeFacts& facts, const NodeClassSettings& settings) {
   return !(first_arm && settings.family == Family::kAl2023);
 }
 
-model::Catalogue make_catalogue(const NodeClassSettings& settings) {
+model::Catalogue make_catalogue(const NodeClassSettings& settings, const Place& place) {
   model::Catalogue catalogue;
   catalogue.provider = "aws";
   for (const TypeFacts& facts : type_facts()) {
     if (!fits(facts, settings)) continue;
-    model::InstanceType type = make_type(facts, settings);
+    model::InstanceType type = make_type(facts, settings, place);
     if (!type.offerings.empty()) catalogue.types.push_back(std::move(type));
   }
   return catalogue;

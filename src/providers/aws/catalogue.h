@@ -5,9 +5,11 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "model/cloud.h"
 #include "providers/aws/node_class.h"
 #include "providers/aws/table.h"
@@ -19,14 +21,27 @@ inline constexpr std::string_view kNodeClassKind = "EC2NodeClass";
 inline constexpr std::string_view kZoneIdLabel = "topology.k8s.aws/zone-id";
 inline constexpr std::string_view kVolumeDriver = "ebs.csi.aws.com";
 
+// Where machines may be: zones of one region.
+struct Place {
+  std::string region{kRegion};
+  std::vector<std::string> zones;  // names, sorted; empty: all that the table has, of kRegion only
+};
+
+// The place of these zones. Errors: kInvalid when they are of several regions, or of one that the
+// table does not know.
+base::Result<Place> place_of(std::vector<std::string> zones);
+// "eu-west-1a" → "eu-west-1"; empty when it is no name of an ordinary zone.
+std::string_view region_of(std::string_view zone);
+
 // One type as machines of this class have it, with all its offerings; none where it is not sold.
-model::InstanceType make_type(const TypeFacts& facts, const NodeClassSettings& settings);
+model::InstanceType make_type(const TypeFacts& facts, const NodeClassSettings& settings,
+                              const Place& place = {});
 
 // Whether machines of this class can be of that type at all.
 bool fits(const TypeFacts& facts, const NodeClassSettings& settings);
 
 // All that are sold and fit, sorted by type name; offerings by zone, then capacity type.
-model::Catalogue make_catalogue(const NodeClassSettings& settings);
+model::Catalogue make_catalogue(const NodeClassSettings& settings, const Place& place = {});
 
 // The label keys that its types and offerings define beyond the well-known ones, sorted.
 std::span<const std::string_view> label_keys();

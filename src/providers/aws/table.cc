@@ -82,7 +82,9 @@ TypeFacts read_row(std::string_view line) {
   type.price_micros = number(next());
   type.zones = next();
   if (type.zones == "-") type.zones = {};
-  type.accelerators = read_accelerators(line);
+  type.accelerators = read_accelerators(next());
+  const auto read = std::from_chars(line.data(), line.data() + line.size(), type.regions, 16);
+  KARST_CHECK(read.ec == std::errc(), "the regions of an instance type");
   return type;
 }
 
@@ -91,10 +93,24 @@ TypeFacts read_row(std::string_view line) {
 const std::vector<TypeFacts>& type_facts() {
   static const std::vector<TypeFacts> all = [] {
     std::vector<TypeFacts> types;
-    for (std::string_view lines = kTable; !lines.empty();)
+    std::string_view lines = kTable;
+    take(lines, '\n');
+    while (!lines.empty())
       if (const std::string_view line = take(lines, '\n'); !line.empty())
         types.push_back(read_row(line));
     return types;
+  }();
+  return all;
+}
+
+const std::vector<std::string_view>& regions() {
+  static const std::vector<std::string_view> all = [] {
+    std::vector<std::string_view> names;
+    std::string_view lines = kTable;
+    std::string_view line = take(lines, '\n');
+    take(line, ' ');
+    while (!line.empty()) names.push_back(take(line, ' '));
+    return names;
   }();
   return all;
 }

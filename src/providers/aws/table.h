@@ -42,9 +42,14 @@ struct TypeFacts {
   std::optional<std::int64_t> price_micros;  // millionths of a dollar per hour, on demand
   std::string_view zones;                    // letters; empty: not sold, or unknown
   std::vector<Accelerator> accelerators;
+  std::uint64_t regions = 0;  // bit i: sold in regions()[i]
 };
 
+// Whose zones and prices the table has.
 inline constexpr std::string_view kRegion = "us-east-1";
+
+// Sorted.
+const std::vector<std::string_view>& regions();
 
 // Sorted by name.
 const std::vector<TypeFacts>& type_facts();
