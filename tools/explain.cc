@@ -72,6 +72,13 @@ class CauseTree {
       if (!nested) return nested;
       causes.push_back(std::move(*nested));
     }
+    // The root of the chain, should the steps between not have led there.
+    const model::Position root = event.envelope.correlation;
+    if (root.value() != 0 && root < position && !told_.contains(root) && depth < kTreeDepthMax) {
+      auto nested = tree(root, depth + 1);
+      if (!nested) return nested;
+      causes.push_back(std::move(*nested));
+    }
     if (!causes.empty()) node["causes"] = std::move(causes);
     return node;
   }

@@ -24,6 +24,15 @@ int verify(const events::EventLog& log, bool across) {
   if (result->other_version > 0)
     fmt::print(", {} rounds of another decision version not compared (--across does)",
                result->other_version);
+  if (!result->difference && result->rounds == 0 && result->other_version > 0) {
+    fmt::print(": nothing was compared\n");
+    fmt::print(
+        stderr,
+        "karst: no round of this log was decided by this build ({}); run the build that wrote "
+        "it, or ask with --across what this one would decide\n",
+        daemon::decision_version());
+    return kExitNo;
+  }
   if (!result->difference) {
     fmt::print(": no difference\n");
     return kExitDone;

@@ -12,8 +12,8 @@
 namespace karst::engine {
 namespace {
 
-// Where a fact comes from: an answer from its command, an object that we asked for from the command
-// that asked.
+// Where a fact comes from: an answer from its command, an observation from the command whose effect
+// it shows, an object that we asked for from the command that asked. All else comes from outside.
 void fill_causes(const projections::ClusterState& state, const events::Body& body,
                  events::Record& record) {
   const projections::ClaimRow* claim = nullptr;
@@ -22,10 +22,11 @@ void fill_causes(const projections::ClusterState& state, const events::Body& bod
     const auto* command = state.commands().find(outcome->command);
     record.correlation =
         command != nullptr && command->root != model::Position() ? command->root : outcome->command;
-  } else if (const auto* observed = std::get_if<events::NodeClaimObserved>(&body)) {
-    claim = state.claims().find(observed->claim.name);
-    if (claim != nullptr) record.causation = claim->create_command;
-  } else if (const auto* node = std::get_if<events::NodeObserved>(&body)) {
+  } else if (const auto* echo = state.echo_shown_by(record.stream, body, record.log_time)) {
+    record.causation = echo->command;
+    record.correlation = echo->root;
+  } else if (const auto* node = std::get_if<events::NodeObserved>(&body);
+             node != nullptr && state.nodes().find(node->node.name) == nullptr) {
     claim = state.claim_by_provider_id(node->node.provider_id);
     if (claim != nullptr) record.causation = claim->launch_command;
   }

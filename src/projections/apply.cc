@@ -10,6 +10,7 @@
 namespace karst::projections {
 
 void ClusterState::apply(const events::Envelope& envelope, const events::Body& body) {
+  settle_echoes(envelope.stream, body);
   Apply fold{*this, envelope, envelope.log_time};
   std::visit(fold, body);
   last_position_ = envelope.position;
@@ -20,8 +21,10 @@ void ClusterState::apply(const events::Event& event) {
   if (event.envelope.type != events::EventType::kPodObserved)
     return apply(event.envelope, events::decode_body(event));
   // Nearly every event of a large log: read in place.
-  Apply{*this, event.envelope, event.envelope.log_time}.observe_pod(
-      events::view_pod(event.payload, pod_labels_));
+  const events::PodView pod = events::view_pod(event.payload, pod_labels_);
+  if (echoes_.size() != 0 && (pod.deletion_millis != 0 || pod.terminal()))
+    settle_echoes(event.envelope.stream, events::decode_body(event));
+  Apply{*this, event.envelope, event.envelope.log_time}.observe_pod(pod);
   last_position_ = event.envelope.position;
   last_log_time_ = std::max(last_log_time_, event.envelope.log_time);
 }
@@ -51,7 +54,10 @@ void Apply::index_vacancy(const std::string& node) const {
 }
 
 void Apply::note_pod_event(const std::string& node) const {
-  s.activity_.edit(model::NodeName(node), [&](ActivityRow& row) { row.last_pod_event = now; });
+  s.activity_.edit(model::NodeName(node), [&](ActivityRow& row) {
+    row.last_pod_event = now;
+    row.last_pod_position = at.position;
+  });
 }
 
 void Apply::operator()(const events::PodObserved& e) const {

@@ -76,6 +76,7 @@ struct Apply {
   void instance_gone(const model::ProviderId& id) const;
   void launched(const model::ClaimName& name, const model::Instance& instance) const;
   void close_command(Position position) const;
+  void drop_echo(const std::string& subject, model::CommandKind kind, Position command) const;
   void back_off(const std::string& subject, model::CommandKind kind, model::RefusalCode code) const;
 };
 

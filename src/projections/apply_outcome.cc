@@ -101,6 +101,13 @@ void Apply::operator()(const model::Command& e) const {
     row.attempt_at = now;
   });
   s.open_by_subject_[{model::subject_of(e.spec), kind}] = at.position;
+  if (leaves_an_echo(kind))
+    s.echoes_.edit({model::subject_of(e.spec), kind}, [&](EchoRow& row) {
+      const auto* taint = std::get_if<model::TaintNode>(&e.spec);
+      const auto* finalizer = std::get_if<model::SetFinalizer>(&e.spec);
+      row = {at.position, at.correlation == Position() ? at.position : at.correlation, now,
+             (taint != nullptr && taint->add) || (finalizer != nullptr && finalizer->add)};
+    });
   if (const auto* launch = std::get_if<model::Launch>(&e.spec))
     for (const model::LaunchItem& item : launch->items)
       s.open_by_subject_[{"nodeclaim/" + item.name.str(), kind}] = at.position;
@@ -130,6 +137,12 @@ void Apply::close_command(Position position) const {
   s.commands_.erase(position);
 }
 
+// It had no effect: nothing will show one.
+void Apply::drop_echo(const std::string& subject, model::CommandKind kind, Position command) const {
+  const EchoRow* row = s.echoes_.find(SubjectKind(subject, kind));
+  if (row != nullptr && row->command == command) s.echoes_.erase({subject, kind});
+}
+
 void Apply::back_off(const std::string& subject, model::CommandKind kind,
                      model::RefusalCode code) const {
   s.back_offs_.edit({subject, kind}, [&](BackOffRow& row) {
@@ -145,6 +158,7 @@ void Apply::operator()(const model::CommandAbandoned& e) const {
   if (row == nullptr) return;
   const model::CommandSpec spec = row->command.spec;
   close_command(e.command);
+  drop_echo(model::subject_of(spec), model::kind_of(spec), e.command);
   back_off(model::subject_of(spec), model::kind_of(spec), model::RefusalCode::kRetry);
   if (const auto* launch = std::get_if<model::Launch>(&spec)) {
     for (const model::LaunchItem& item : launch->items)
@@ -307,6 +321,7 @@ void Apply::operator()(const model::Outcome& e) const {
       s.back_offs_.edit({subject, kind},
                         [&](BackOffRow& wait) { wait.not_before = now + kEchoMillis; });
   } else {
+    drop_echo(subject, kind, e.command);
     back_off(subject, kind, e.code);
   }
   std::visit(OnOutcome{*this, e}, spec);

@@ -17,7 +17,7 @@ base::Hash128 ClusterState::digest() const {
        {shapes_.digest(), pods_.digest(), nodes_.digest(), activity_.digest(), claims_.digest(),
         instances_.digest(), pools_.digest(), node_classes_.digest(), daemon_sets_.digest(),
         commands_.digest(), back_offs_.digest(), exhausted_.digest(), interruptions_.digest(),
-        sources_.digest(), verdicts_.digest(), catalogues_.digest()})
+        sources_.digest(), verdicts_.digest(), catalogues_.digest(), echoes_.digest()})
     sum.add(part);
   base::ByteWriter writer;
   writer(log_id_, last_position_, last_log_time_, config_, epoch_, held_at_, held_until_,
@@ -184,6 +184,7 @@ std::string ClusterState::save() const {
   sources_.save(writer);
   verdicts_.save(writer);
   catalogues_.save(writer);
+  echoes_.save(writer);
   const base::Hash128 whole = digest();
   writer(whole.low, whole.high);
   return writer.take();
@@ -221,6 +222,7 @@ base::Status ClusterState::load(std::string_view bytes) {
   sources_.load(reader);
   verdicts_.load(reader);
   catalogues_.load(reader);
+  echoes_.load(reader);
   base::Hash128 whole;
   reader(whole.low, whole.high);
   if (!reader.ok() || !reader.at_end()) return damaged("cut short");

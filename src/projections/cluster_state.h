@@ -114,6 +114,11 @@ class ClusterState {
   // When it may be tried; LogTime(0) when at once.
   LogTime not_before(const std::string& subject, model::CommandKind kind) const;
 
+  // The latest command whose effect this observation of `stream` shows, for telling its cause;
+  // nullptr: it came from elsewhere.
+  const EchoRow* echo_shown_by(const std::string& stream, const events::Body& body,
+                               LogTime now) const;
+
   // Whole state as bytes, and back. load fails on damaged bytes or another kProjectionVersion; the
   // state is then unusable.
   std::string save() const;
@@ -152,6 +157,7 @@ class ClusterState {
   Table<std::string, SourceRow> sources_{14};
   Table<std::pair<std::string, std::string>, VerdictRow> verdicts_{15};
   Table<std::string, CatalogueRow> catalogues_{16};
+  Table<SubjectKind, EchoRow> echoes_{18};
 
   // Indexes that follow from the tables.
   std::map<model::ClaimUid, model::ClaimName> claim_by_uid_;
@@ -185,6 +191,7 @@ class ClusterState {
   void index_node(const model::NodeName& name);
   void index_node_of(const model::ProviderId& id);
   void rebuild_indexes();
+  void settle_echoes(std::string_view stream, const events::Body& body);
 
   std::string pod_labels_;  // scratch of apply
 };

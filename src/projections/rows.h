@@ -53,10 +53,11 @@ void fields(Archive& a, NodeRow& r) {
 // counts from.
 struct ActivityRow {
   LogTime last_pod_event;
+  Position last_pod_position;
 };
 template <class Archive>
 void fields(Archive& a, ActivityRow& r) {
-  a(r.last_pod_event);
+  a(r.last_pod_event, r.last_pod_position);
 }
 
 struct ClaimRow {
@@ -161,6 +162,20 @@ template <class Archive>
 void fields(Archive& a, CommandRow& r) {
   a(r.command, r.root, r.attempt, r.state, r.opened_at, r.attempt_at, r.unclear_at);
 }
+
+// A command whose effect no observation has shown yet; for telling causes.
+struct EchoRow {
+  Position command;
+  Position root;
+  LogTime asked_at;
+  bool add = false;  // of a taint or finalizer
+};
+template <class Archive>
+void fields(Archive& a, EchoRow& r) {
+  a(r.command, r.root, r.asked_at, r.add);
+}
+// Whether commands of this kind change an object that is observed by name.
+bool leaves_an_echo(model::CommandKind kind);
 
 // (subject, kind) that failed lately, and when it may be tried again.
 struct BackOffRow {

@@ -55,6 +55,12 @@ bool held_back(const NodeRow& node) {
   return model::label_value(node.node.annotations, model::kDoNotDisruptAnnotation) == "true";
 }
 
+// What left it empty; 0 when no pod ever came.
+Position last_pod_event(const ClusterState& state, const NodeRow& node) {
+  const auto* activity = state.activity().find(node.node.name);
+  return activity == nullptr ? Position() : activity->last_pod_position;
+}
+
 // A tainted candidate: removed when a fresh read confirms that it is empty, otherwise let go.
 void settle(const ClusterState& state, const Context& context, Plan& plan, const ClaimRow& row,
             const NodeRow& node) {
@@ -62,7 +68,8 @@ void settle(const ClusterState& state, const Context& context, Plan& plan, const
     return set_disrupted(state, context, plan, row, node, false, "needed_again", {node.position},
                          {});
   if (node.tainted_at == Position()) {  // not seen yet, or somebody took it off
-    return set_disrupted(state, context, plan, row, node, true, "empty", {node.position}, {});
+    return set_disrupted(state, context, plan, row, node, true, "empty",
+                         {last_pod_event(state, node)}, {});
   }
   if (!read_back_is_fresh(state, context.now, node))
     return request_read_back(state, context, plan, node, "before_removal", {});
@@ -72,8 +79,8 @@ void settle(const ClusterState& state, const Context& context, Plan& plan, const
   if (busy)
     return set_disrupted(state, context, plan, row, node, false, "needed_again",
                          {node.read_back_position}, {});
-  request_delete(state, context, plan, row, "empty", {node.read_back_position, node.tainted_at},
-                 {});
+  request_delete(state, context, plan, row, "empty",
+                 {last_pod_event(state, node), node.read_back_position, node.tainted_at}, {});
 }
 
 // When the node has been empty for long enough; asks for a wake-up before that.
@@ -114,7 +121,8 @@ void open_removals(const ClusterState& state, const Context& context, Plan& plan
       continue;
     }
     ++count.leaving;
-    set_disrupted(state, context, plan, row, *node, true, "empty", {node->position}, {});
+    set_disrupted(state, context, plan, row, *node, true, "empty", {last_pod_event(state, *node)},
+                  {});
   }
 }
 

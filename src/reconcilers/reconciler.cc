@@ -1,5 +1,6 @@
 #include "reconcilers/reconciler.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/check.h"
@@ -34,7 +35,12 @@ void Plan::add(events::Body body, model::Position causation, model::Position cor
 model::CommandId Plan::command(model::CommandSpec spec, std::string_view reason,
                                std::vector<model::Position> evidence, model::Position root) {
   const model::CommandId id = next_id();
-  std::erase(evidence, model::Position());
+  std::vector<model::Position> once;
+  for (const model::Position position : evidence)
+    if (position != model::Position() &&
+        std::find(once.begin(), once.end(), position) == once.end())
+      once.push_back(position);
+  evidence = std::move(once);
   if (evidence.size() > model::kEvidenceMax) evidence.resize(model::kEvidenceMax);
   const model::Position causation = evidence.empty() ? model::Position() : evidence.front();
   add(model::Command{rule_, std::string(reason), std::move(evidence), std::move(spec)}, causation,

@@ -86,7 +86,7 @@ bool drain(const ClusterState& state, const Context& context, Plan& plan, const 
       evict.grace_seconds =
           std::max<std::int64_t>((*deadline - context.now.value()) / base::kMillisPerSecond, 1);
     plan.command(std::move(evict), row.delete_reason.empty() ? "drain" : row.delete_reason,
-                 {pod->position, node.tainted_at}, row.leave_root);
+                 {node.tainted_at, pod->position}, row.leave_root);
   }
   return left.empty();
 }

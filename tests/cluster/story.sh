@@ -66,7 +66,7 @@ free_ports() {  # the first of ten free neighbouring ports below the range that 
 
 start_karst() {
   karst_runs=$((karst_runs + 1))
-  "$karst" run --kubeconfig "$plane/kubeconfig.karst" --cloud kwok --data "$data" --listen "127.0.0.1:$listen" \
+  KARST_KILL_POINT=${1:-} "$karst" run --kubeconfig "$plane/kubeconfig.karst" --cloud kwok --data "$data" --listen "127.0.0.1:$listen" \
     > "$work/karst.$karst_runs.out" 2> "$work/karst.$karst_runs.err" < /dev/null &
   karst_pid=$!
   await "karst is ready (start $karst_runs)" 30 curl -fsS "http://127.0.0.1:$listen/readyz" || { tail -20 "$work/karst.$karst_runs.err"; return 1; }
@@ -76,6 +76,12 @@ kill_karst() {
   wait $karst_pid 2> /dev/null || true
   karst_pid=0
   ok "karst was killed with kill -9 $1"
+}
+karst_is_dead() {
+  if kill -0 $karst_pid 2> /dev/null; then echo "it runs"; return 1; fi
+  local code=0; wait $karst_pid 2> /dev/null || code=$?
+  karst_pid=0
+  [ $code = 137 ]
 }
 stop_karst() {
   kill -TERM $karst_pid
@@ -132,10 +138,11 @@ refused() {  # the API server must refuse the pool web with this change
 
 scale_up() {
   echo "# 50 pods in three deployments"
-  start_karst
+  start_karst before-dispatch:2  # the claims are made; the launches are durable, and not sent
   check "the deployments are accepted" k apply -f "$here/manifests/workloads.yaml"
   await "karst makes claims" 60 has 1 nodeclaims
-  kill_karst "while it launches ($(count nodeclaims) claims, $(count nodes) nodes)"
+  await "karst was killed with kill -9 while it launches" 60 karst_is_dead
+  check "it left claims without nodes ($(count nodeclaims) claims, $(count nodes) nodes)" [ "$(count nodeclaims)" -gt "$(count nodes)" ] || true
   start_karst
   await "50 pods run on nodes" 180 bound_and_running
   await "every claim is Launched, Registered, Initialized and Ready" 60 claims_ready || true
@@ -180,6 +187,10 @@ some_going() { [ "$(count nodes)" = 0 ] || k get nodes -o json | jq -e '[.items[
 judge() {
   echo "# what the log and the API server say"
   check "replay --verify agrees with every round" "$karst" replay --data "$data" --verify || true
+  local rounds decided
+  rounds=$("$karst" log dump --data "$data" | grep -c '"RoundClosed"' || true)
+  decided=$("$karst" replay --data "$data" --verify | sed -n 's/.* \([0-9]*\) rounds decided again.*/\1/p')
+  check "it decided every round again ($decided of $rounds)" [ "$rounds" -gt 0 -a "$decided" = "$rounds" ] || true
   local line
   while read -r line; do
     case $line in "ok "*) ok "audit: ${line#ok }" ;; "not ok "*) not_ok "audit: ${line#not ok }" ;; *) not_ok "audit: $line" ;; esac
