@@ -55,10 +55,10 @@ Packer::Found Packer::find_reserved(const Claim* claim, const PoolTable& table, 
       if (no_larger) options.insert(view.machines[other].reservation);
     }
     fit.reservations.assign(options.begin(), options.end());
-    const bool could = claim == nullptr ? reservations_.could_hold(fit.reservations)
-                                        : reservations_.could_hold(
-                                              static_cast<std::size_t>(claim - claims_.data()),
-                                              fit.reservations);
+    const bool could =
+        claim == nullptr ? reservations_.could_hold(fit.reservations)
+                         : reservations_.could_hold(
+                               static_cast<std::size_t>(claim - claims_.data()), fit.reservations);
     if (could) {
       fit.machine = held;
       fit.is_reserved = true;

@@ -20,6 +20,7 @@ __extension__ typedef __int128 Wide;
 
 using Row = std::vector<std::int64_t>;
 inline constexpr std::size_t kFixedColumns = 4;
+inline constexpr std::size_t kPodsColumn = 3;  // every pod asks for at least one of it
 inline constexpr std::int64_t kUnlimited = std::int64_t{1} << 60;
 
 class Columns {

@@ -49,6 +49,7 @@ PodRow row_of(const Problem& problem, std::size_t index, const Columns& columns,
   row.group = index;
   row.source = &pod;
   row.request = columns.row(pod.shape.requests);
+  row.request[kPodsColumn] = std::max<std::int64_t>(row.request[kPodsColumn], 1);
   for (const Volume& volume : pod.volumes) {
     const std::size_t column = columns.volumes(volume.driver);
     if (column == columns.size()) continue;

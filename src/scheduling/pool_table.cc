@@ -224,15 +224,12 @@ void PoolTables::add_machines(const PoolTable& table, std::size_t type,
       add_times(view.machines[i].room, requests, -1);
     }
   }
-  // A machine too small for its own DaemonSets is none.
-  const auto too_small = [](const Machine& machine) {
-    for (std::size_t i = 0; i < machine.room.size(); ++i)
-      if (machine.overhead[i] > 0 && machine.room[i] < 0) return true;
-    return false;
-  };
-  view.machines.erase(std::remove_if(view.machines.begin() + static_cast<std::ptrdiff_t>(first),
-                                     view.machines.end(), too_small),
-                      view.machines.end());
+  // A machine too small for its own DaemonSets has no room for any pod.
+  for (std::size_t i = first; i < view.machines.size(); ++i) {
+    Machine& machine = view.machines[i];
+    for (std::size_t k = 0; k < machine.room.size(); ++k)
+      if (machine.overhead[k] > 0 && machine.room[k] < 0) machine.room[kPodsColumn] = -1;
+  }
 }
 
 void PoolTables::add_domains(const PoolTable& table, const model::Requirements& wanted,

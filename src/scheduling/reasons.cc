@@ -185,26 +185,26 @@ std::string domains_text(const Prepared& prepared, const std::string& key, Requi
   return model::describe(key, set == nullptr ? model::ValueSet::any() : *set);
 }
 
-std::string counts_text(const Prepared& prepared, const Packer& packer, GroupId group) {
+// `counts`: of pods that the group counts, or of those that keep them away.
+std::string counts_text(const Prepared& prepared, const std::vector<std::int32_t>& counts,
+                        GroupId group) {
   const TopologyGroup& own = prepared.topology.groups()[group];
-  const GroupCounts& counts = packer.counts()[group];
   std::vector<std::pair<std::string, std::int32_t>> shown;
   const std::size_t nodes = prepared.problem.nodes.size();
   if (own.key == kHostKey) {
-    for (std::size_t host = 0; host < counts.possible.size(); ++host)
-      if (counts.possible[host] > 0)
+    for (std::size_t host = 0; host < counts.size(); ++host)
+      if (counts[host] > 0)
         shown.emplace_back(host < nodes
                                ? prepared.problem.nodes[host].name
                                : std::string(kHostPlaceholder) + "-" + std::to_string(host - nodes),
-                           counts.possible[host]);
+                           counts[host]);
   } else {
     const auto key = static_cast<std::size_t>(own.key);
     for (std::size_t domain = 0; domain < prepared.domains.size(key); ++domain) {
       const int id = static_cast<int>(domain);
       if (own.is_spread && !std::binary_search(own.universe.begin(), own.universe.end(), id))
         continue;
-      shown.emplace_back(prepared.domains.name(key, id),
-                         count_at(own.is_spread ? counts.sure : counts.possible, id));
+      shown.emplace_back(prepared.domains.name(key, id), count_at(counts, id));
     }
   }
   std::sort(shown.begin(), shown.end());
@@ -229,9 +229,14 @@ std::string topology_text(Prepared& prepared, Packer& packer, std::size_t row, s
     for (const GroupId matched : prepared.rows[row].matched)
       if (prepared.topology.groups()[matched].repels) group = matched;
   }
+  const GroupCounts& own = packer.counts()[group];
+  const bool of_spread = prepared.topology.groups()[group].is_spread;
+  const std::vector<std::int32_t>& counts = !constraint ? own.owners
+                                            : of_spread ? own.sure
+                                                        : own.possible;
   const std::string key = prepared.topology.key_name(prepared.topology.groups()[group].key);
   return "unsatisfiable topology constraint for " + kind + ", key=" + key +
-         " (counts = " + counts_text(prepared, packer, group) +
+         " (counts = " + counts_text(prepared, counts, group) +
          ", podDomains = " + domains_text(prepared, key, probe.strict) +
          ", nodeDomains = " + domains_text(prepared, key, probe.together) + ")";
 }

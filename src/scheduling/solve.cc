@@ -7,6 +7,7 @@
 #include "scheduling/prepared.h"
 #include "scheduling/problem.h"
 #include "scheduling/reasons.h"
+#include "scheduling/relaxations.h"
 
 namespace karst::scheduling {
 namespace {
@@ -104,8 +105,7 @@ std::vector<Turn> turns_of(const Prepared& prepared, const Packer& packer) {
 }  // namespace
 
 // Greedy in Karpenter's order under a handful of strategies, and the best of the answers.
-Answer solve(const Problem& problem) {
-  Prepared prepared(problem);
+Answer solve_once(Prepared& prepared) {
   Search search(prepared);
   Packer& best = search.run();
   Answer answer;
@@ -113,6 +113,13 @@ Answer solve(const Problem& problem) {
   answer.placements = placements_of(answer.order);
   answer.claims = list_claims(prepared, best);
   answer.unplaced = explain(prepared, best);
+  return answer;
+}
+
+Answer solve(const Problem& problem) {
+  Prepared prepared(problem);
+  Answer answer = solve_once(prepared);
+  if (!answer.unplaced.empty()) add_relaxations(prepared, answer);
   return answer;
 }
 

@@ -1,0 +1,157 @@
+// Why a pod was left over, what each constraint takes away, and what would help.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/scheduling/cases.h"
+
+namespace karst::scheduling::test {
+namespace {
+
+const std::string kZone(model::kZoneLabel);
+const std::string kHost(model::kHostnameLabel);
+
+struct ReasonCase {
+  const char* name;
+  Problem problem;
+  const char* code;
+  const char* text;         // part of the first reason's
+  const char* removal;      // constraint, types and offerings of one removal; empty: not looked at
+  const char* relaxations;  // texts, joined by "; "
+};
+
+PodGroup spread_over(PodGroup group, const std::string& key) {
+  model::SpreadConstraint spread;
+  spread.topology_key = key;
+  spread.selector.expressions = {in("app", {"web"})};
+  group.shape.spread.push_back(spread);
+  return app(std::move(group), "web");
+}
+
+PodGroup near(PodGroup group, const std::string& other) {
+  group.shape.affinity = {one_per_node(other)};
+  group.shape.affinity[0].anti = false;
+  return group;
+}
+
+PodGroup with_volume_in(PodGroup group, const std::string& zone) {
+  group.volumes.push_back({"ebs", "", {{in(kZone, {zone})}}});
+  return group;
+}
+
+std::string removals_text(const PoolReason& reason) {
+  std::string text;
+  for (const Removal& one : reason.removals)
+    text += one.constraint + " " + std::to_string(one.types) + " of " +
+            std::to_string(reason.types) + ", " + std::to_string(one.offerings) + " of " +
+            std::to_string(reason.offerings) + "\n";
+  return text;
+}
+
+std::string relaxations_text(const Unplaced& unplaced) {
+  std::string text;
+  for (const Relaxation& one : unplaced.relaxations) text += (text.empty() ? "" : "; ") + one.text;
+  return text;
+}
+
+void expect_reasons(const std::vector<ReasonCase>& cases) {
+  for (const ReasonCase& test : cases) {
+    SCOPED_TRACE(test.name);
+    const Answer answer = solve(test.problem);
+    ASSERT_EQ(1u, answer.unplaced.size()) << describe(test.problem, answer);
+    const Unplaced& left = answer.unplaced[0];
+    ASSERT_FALSE(left.reasons.empty());
+    EXPECT_EQ(test.code, left.reasons[0].code);
+    EXPECT_NE(std::string::npos, left.reasons[0].text.find(test.text)) << left.reasons[0].text;
+    EXPECT_TRUE(left.message.starts_with("Failed to schedule pod, ")) << left.message;
+    EXPECT_NE(std::string::npos, removals_text(left.reasons[0]).find(test.removal))
+        << removals_text(left.reasons[0]);
+    EXPECT_EQ(test.relaxations, relaxations_text(left));
+  }
+}
+
+TEST(Reasons, OfAPodAlone) {
+  const Pool choosy = requiring(pool(), {kZone, model::Operator::kIn, {"a", "b"}, 3});
+  expect_reasons({
+      {"a zone that nobody offers", problem({selecting(pods(1, 500), kZone, "z")}), "no_offering",
+       "no instance type has the required offering, requirements=",
+       "topology.kubernetes.io/zone In [z] 4 of 4, 12 of 12",
+       "node selector topology.kubernetes.io/zone z → any of a, b"},
+      {"a little too much CPU", problem({pods(1, 8100)}), "resources",
+       "no instance type has enough resources, requirements=", "cpu 4 of 4, 12 of 12",
+       "cpu 8100m → 8"},
+      {"a taint", problem({pods(1, 500)}, {tainted(pool("db"), "dedicated")}), "taint",
+       "did not tolerate taint (taint=dedicated=yes:NoSchedule) (NodePool=db)",
+       "taint dedicated=yes:NoSchedule 4 of 4, 12 of 12",
+       "toleration for dedicated=yes:NoSchedule"},
+      {"a label that nobody defines", problem({selecting(pods(1, 500), "team", "blue")}),
+       "requirements", "incompatible requirements, label \"team\" does not have known values",
+       "team In [blue] 4 of 4, 12 of 12", "node selector team blue → not demanded"},
+      {"volumes elsewhere", problem({with_volume_in(pods(1, 500), "z")}), "no_offering", "", "",
+       "place of its volumes → anywhere"},
+      {"two things at once", problem({selecting(pods(1, 8100), kZone, "z")}), "resources", "", "",
+       "cpu 8100m → 8 and node selector topology.kubernetes.io/zone z → any of a, b"},
+      {"a limit", problem({pods(1, 1500)}, {limited(pool(), "cpu", 3000, 2000)}), "limit",
+       "all available instance types exceed limits for nodepool (NodePool=default)",
+       "limit cpu 3 of 4, 9 of 12", "nodepool default: limit cpu 3 → 4"},
+      {"no node more", problem({pods(1, 500)}, {limited(pool(), "nodes", 2, 2)}), "limit",
+       "node limits have been exhausted for nodepool (NodePool=default)",
+       "limit nodes 4 of 4, 12 of 12", "nodepool default: limit nodes 2 → 3"},
+      {"too few values", problem({pods(1, 500)}, {choosy}), "min_values",
+       "minValues requirement is not met for label(s) (label(s)=[topology.kubernetes.io/zone])", "",
+       "nodepool default: minValues of topology.kubernetes.io/zone 3 → 0"},
+      {"a host port of a daemon",
+       under(with_port(pods(1, 100), 80), problem({with_port(pods(1, 500), 80)})), "host_port",
+       "host ports are taken by DaemonSets", "", "host ports → none"},
+  });
+}
+
+TEST(Reasons, OfAPodAmongOthers) {
+  const Problem one_zone = problem({pods(1, 500)}, {requiring(pool(), in(kZone, {"a"}))});
+  Problem skewed = one_zone;
+  skewed.pods = {spread_over(pods(1, 500), kZone)};
+  skewed.nodes = {node("far", 100, 1), node("near", 100, 1)};
+  skewed.nodes[0].labels = {{kZone, "b"}};
+  skewed.nodes[1].labels = {{kZone, "a"}};
+  skewed.bound = {{1, "default", {{"app", "web"}}, {}, 1}};
+  Problem repelled = one_zone;
+  repelled.pods = {app(pods(1, 500), "web")};
+  repelled.nodes = {node("n", 100, 1)};
+  repelled.bound = {{0, "default", {}, {one_per_node("web")}, 1}};
+  repelled.bound[0].anti_affinity[0].topology_key = kZone;
+  repelled.nodes[0].labels = {{kZone, "a"}};
+  expect_reasons({
+      {"a spread", skewed, "topology",
+       "unsatisfiable topology constraint for topology spread, key=topology.kubernetes.io/zone "
+       "(counts = a: 1, b: 0, podDomains = topology.kubernetes.io/zone Exists, nodeDomains = "
+       "topology.kubernetes.io/zone In [a])",
+       "topology 4 of 4, 12 of 12",
+       "spread over topology.kubernetes.io/zone DoNotSchedule → ScheduleAnyway"},
+      {"an affinity to nobody", problem({near(pods(1, 500), "web")}), "topology",
+       "unsatisfiable topology constraint for pod affinity, key=kubernetes.io/hostname", "",
+       "pod affinity over kubernetes.io/hostname required → preferred"},
+      {"somebody else's anti-affinity", repelled, "topology",
+       "unsatisfiable topology constraint for pod anti-affinity, "
+       "key=topology.kubernetes.io/zone (counts = a: 1",
+       "", ""},
+  });
+}
+
+// With a pool that could do it, were it not for that one thing, both pools are told of.
+TEST(Reasons, OfEveryPool) {
+  const Answer answer =
+      solve(problem({selecting(pods(1, 500), "team", "blue")},
+                    {weighing(tainted(requiring(pool("blue"), in("team", {"blue"})), "team"), 10),
+                     pool("plain")}));
+  ASSERT_EQ(1u, answer.unplaced.size());
+  ASSERT_EQ(2u, answer.unplaced[0].reasons.size());
+  EXPECT_EQ("blue", answer.unplaced[0].reasons[0].pool);
+  EXPECT_EQ("taint", answer.unplaced[0].reasons[0].code);
+  EXPECT_EQ("plain", answer.unplaced[0].reasons[1].pool);
+  EXPECT_EQ("requirements", answer.unplaced[0].reasons[1].code);
+  EXPECT_EQ("toleration for team=yes:NoSchedule; node selector team blue → any of blue",
+            relaxations_text(answer.unplaced[0]));
+}
+
+}  // namespace
+}  // namespace karst::scheduling::test
