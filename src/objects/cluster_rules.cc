@@ -31,7 +31,14 @@ void check_node(Review& review, const TreeValue& spec) {
   }
 }
 
+void check_class_name(Review& review, const TreeValue& spec) {
+  check_text(review, spec, "storageClassName", [](std::string_view text) {
+    return text.empty() ? std::string() : bad_dns_name(text);
+  });
+}
+
 void check_claim(Review& review, const TreeValue& spec) {
+  check_class_name(review, spec);
   check_not_empty(review, spec, "accessModes");
   const TreeValue* resources = spec.find("resources");
   const TreeValue* requests = resources == nullptr ? nullptr : resources->find("requests");
@@ -47,16 +54,35 @@ void check_claim(Review& review, const TreeValue& spec) {
 void check_volume(Review& review, const TreeValue& spec) {
   check_not_empty(review, spec, "accessModes");
   check_not_empty(review, spec, "capacity");
+  const TreeValue* affinity = spec.find("nodeAffinity");
+  if (affinity == nullptr || affinity->find("required") != nullptr) return;
+  Review::Scope scope(review, "nodeAffinity");
+  refuse_field(review, *affinity, "required", "is missing; it must be there");
 }
 
 void check_storage_class(Review& review, const TreeValue& object) {
   if (object.text_of("provisioner").empty())
     refuse_field(review, object, "provisioner", "must not be empty");
+  else
+    check_text(review, object, "provisioner", bad_label_key);
 }
 
 void check_topology_label(Review& review, const TreeValue& requirement) {
   check_text(review, requirement, "key", bad_label_key);
   check_not_empty(review, requirement, "values");
+}
+
+void check_drivers(Review& review, const TreeValue& spec) {
+  check_unique(review, spec, "drivers", "name");
+}
+
+void check_driver(Review& review, const TreeValue& driver) {
+  check_text(review, driver, "name", [](std::string_view text) {
+    std::string lower(text);
+    for (char& c : lower)
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
+    return bad_dns_name(lower);
+  });
 }
 
 void check_priority_class(Review& review, const TreeValue& object) {
@@ -75,6 +101,10 @@ std::vector<RuleEntry> cluster_rules() {
           {"PersistentVolumeSpec", check_volume},
           {"StorageClass", check_storage_class},
           {"TopologySelectorLabelRequirement", check_topology_label},
+          {"CSINodeSpec", check_drivers},
+          {"CSINodeDriver", check_driver},
+          {"PersistentVolume", check_spec_is_there},
+          {"PersistentVolumeClaim", check_spec_is_there},
           {"PriorityClass", check_priority_class}};
 }
 

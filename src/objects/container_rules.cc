@@ -1,4 +1,6 @@
 // Containers: names, ports, and what they ask for.
+#include <set>
+
 #include "model/quantity.h"
 #include "objects/manifest_rules.h"
 #include "objects/name_rules.h"
@@ -70,8 +72,22 @@ void check_resources(Review& review, const TreeValue& resources) {
   }
 }
 
+void check_port_names(Review& review, const TreeValue& container) {
+  const TreeValue* ports = container.find("ports");
+  if (ports == nullptr) return;
+  std::set<std::string_view> seen;
+  Review::Scope scope(review, "ports");
+  for (std::size_t i = 0; i < ports->items.size(); ++i) {
+    const std::string_view name = ports->items[i].text_of("name");
+    if (name.empty() || seen.insert(name).second) continue;
+    Review::Scope inner(review, i);
+    refuse_field(review, ports->items[i], "name", "\"" + std::string(name) + "\" is there twice");
+  }
+}
+
 void check_container(Review& review, const TreeValue& container) {
   check_text(review, container, "name", bad_dns_label);
+  check_port_names(review, container);
   if (container.text_of("image").empty())
     refuse_field(review, container, "image", "is missing; it must be there");
   const std::string_view restart = container.text_of("restartPolicy");

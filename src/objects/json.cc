@@ -266,7 +266,7 @@ std::vector<std::string> Object::texts(std::string_view key) const {
   for (const element item : array(key)) {
     Context::Scope inner(*context_, {{}, texts.size()});
     std::string_view text;
-    if (item.get_string().get(text)) mismatch(*context_, "a string", item);
+    if (!item.is_null() && item.get_string().get(text)) mismatch(*context_, "a string", item);
     if (text.size() > kTextBytesMax)
       context_->fail("longer than " + std::to_string(kTextBytesMax) + " bytes");
     texts.emplace_back(text);
@@ -281,7 +281,8 @@ model::Labels Object::labels(std::string_view key) const {
     for (const auto field : map.object_) {
       Context::Scope scope(*context_, {field.key, 0});
       std::string_view text;
-      if (field.value.get_string().get(text)) mismatch(*context_, "a string", field.value);
+      if (!field.value.is_null() && field.value.get_string().get(text))
+        mismatch(*context_, "a string", field.value);
       if (field.key.size() > kTextBytesMax || text.size() > kObjectBytesMax)
         context_->fail("too long");
       if (labels.size() == kElementsMax)
@@ -306,6 +307,7 @@ std::vector<std::pair<std::string_view, std::string>> Object::quantities(
       Context::Scope scope(*context_, {field.key, 0});
       if (field.key.size() > kTextBytesMax || found.size() == kElementsMax)
         context_->fail("too many or too long keys");
+      if (field.value.is_null()) continue;
       found.emplace_back(field.key, quantity_text(*context_, field.value));
       if (!context_->ok()) return;
     }

@@ -134,6 +134,10 @@ void check_taints(Review& review, const TreeValue& spec) {
     Review::Scope scope(review, name);
     for (std::size_t i = 0; i < taints->items.size(); ++i) {
       const TreeValue& taint = taints->items[i];
+      if (const TreeValue* value = taint.find("value"); value != nullptr && value->text.empty()) {
+        Review::Scope inner(review, i);
+        refuse_field(review, taint, "value", "must not be empty; leave it out");
+      }
       if (seen.emplace(taint.text_of("key"), taint.text_of("effect")).second) continue;
       Review::Scope inner(review, i);
       review.refuse(taint.line, "the same key and effect are there twice");

@@ -219,7 +219,7 @@ bool ManifestReader::check_name(Review& review, const TreeValue& object, const K
                   "is missing; it must be there");
     return false;
   }
-  if (generated) return true;
+  if (generated || object.text_of("kind") == "PodDisruptionBudget") return true;  // any name
   const bool label = info.role == Role::kNamespace || info.role == Role::kNodePool;
   if (std::string bad = label ? bad_dns_label(name) : bad_dns_name(name); !bad.empty()) {
     // A pool's name is the value of a label, but may hold dots.

@@ -125,6 +125,11 @@ void check_labels(Review& review, const TreeValue& object, std::string_view name
   }
 }
 
+void check_spec_is_there(Review& review, const TreeValue& object) {
+  if (object.find("spec") == nullptr)
+    refuse_field(review, object, "spec", "is missing; it must be there");
+}
+
 void check_not_empty(Review& review, const TreeValue& object, std::string_view name) {
   const TreeValue* value = object.find(name);
   if (value == nullptr || (value->items.empty() && value->fields.empty()))

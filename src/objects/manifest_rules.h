@@ -3,6 +3,7 @@
 // the schemas of Karpenter 1.14's own kinds. Pure functions.
 #pragma once
 
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -44,8 +45,9 @@ void check_not_empty(Review& review, const TreeValue& object, std::string_view n
 void check_unique(Review& review, const TreeValue& object, std::string_view name,
                   std::string_view key);
 
-// Containers mount only volumes that the pod has. Not for StatefulSets, whose claims are volumes
-// too.
-void check_mounts(Review& review, const TreeValue& pod_spec);
+// Containers mount only volumes that the pod has, or that are named in `volumes`.
+void check_mounts(Review& review, const TreeValue& pod_spec, std::set<std::string_view> volumes);
+// Refuses an object without spec.
+void check_spec_is_there(Review& review, const TreeValue& object);
 
 }  // namespace karst::objects

@@ -60,14 +60,16 @@ void check_weight(Review& review, const TreeValue& term) {
   check_range(review, term, "weight", 1, 100);
 }
 
-// Keys that stand in for labels of the pod: they need a selector, and must not be in it as well.
+// Keys that stand in for labels of the pod: they need a selector, and of a spread must not be in it
+// as well.
 void check_label_keys(Review& review, const TreeValue& term, std::string_view name) {
   const TreeValue* keys = term.find(name);
   if (keys == nullptr || keys->items.empty()) return;
   const TreeValue* selector = term.find("labelSelector");
   if (selector == nullptr) return refuse_field(review, term, name, "needs a labelSelector");
   std::set<std::string_view> used;
-  if (const TreeValue* labels = selector->find("matchLabels"))
+  const TreeValue* labels = selector->find("matchLabels");
+  if (labels != nullptr && term.find("maxSkew") != nullptr)
     for (const TreeField& field : labels->fields) used.insert(field.key);
   Review::Scope scope(review, name);
   for (std::size_t i = 0; i < keys->items.size(); ++i) {

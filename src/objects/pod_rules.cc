@@ -67,6 +67,10 @@ void check_gates(Review& review, const TreeValue& spec) {
     refuse_field(review, spec, "nodeName", "must not be set while schedulingGates is not empty");
 }
 
+std::string bad_dns_label_or_nothing(std::string_view text) {
+  return text.empty() ? std::string() : bad_dns_label(text);
+}
+
 void check_spec(Review& review, const TreeValue& spec) {
   check_not_empty(review, spec, "containers");
   check_container_names(review, spec);
@@ -75,6 +79,8 @@ void check_spec(Review& review, const TreeValue& spec) {
   check_gates(review, spec);
   check_labels(review, spec, "nodeSelector");
   check_text(review, spec, "nodeName", bad_dns_name);
+  check_text(review, spec, "hostname", bad_dns_label_or_nothing);
+  check_text(review, spec, "subdomain", bad_dns_label_or_nothing);
   check_text(review, spec, "serviceAccountName", bad_dns_name);
   check_range(review, spec, "activeDeadlineSeconds", 1, kNumberMax);
   const TreeValue* constraints = spec.find("topologySpreadConstraints");
@@ -125,13 +131,12 @@ void check_pod(Review& review, const TreeValue& pod) {
   const TreeValue* spec = pod.find("spec");
   if (spec == nullptr) return refuse_field(review, pod, "spec", "is missing; it must be there");
   Review::Scope scope(review, "spec");
-  check_mounts(review, *spec);
+  check_mounts(review, *spec, {});
 }
 
 }  // namespace
 
-void check_mounts(Review& review, const TreeValue& spec) {
-  std::set<std::string_view> volumes;
+void check_mounts(Review& review, const TreeValue& spec, std::set<std::string_view> volumes) {
   if (const TreeValue* list = spec.find("volumes"))
     for (const TreeValue& volume : list->items) volumes.insert(volume.text_of("name"));
   for (const std::string_view list : {"containers", "initContainers"}) {

@@ -1,6 +1,7 @@
 // What makes pods: selectors that match their own template, restart policies, counts.
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "objects/manifest_rules.h"
 #include "objects/name_rules.h"
@@ -55,7 +56,10 @@ void refuse_template(Review& review, const TreeValue& spec, std::string_view par
 void check_selected(Review& review, const TreeValue& spec) {
   const TreeValue* selector = spec.find("selector");
   if (selector == nullptr) return;
-  if (at(*selector, {"matchLabels"}) == nullptr && at(*selector, {"matchExpressions"}) == nullptr)
+  const TreeValue* labels_wanted = selector->find("matchLabels");
+  const TreeValue* expressions = selector->find("matchExpressions");
+  if ((labels_wanted == nullptr || labels_wanted->fields.empty()) &&
+      (expressions == nullptr || expressions->items.empty()))
     return refuse_field(review, spec, "selector", "must not be empty");
   const TreeValue* labels = at(spec, {"template", "metadata", "labels"});
   if (!selects(*selector, labels == nullptr ? TreeValue() : *labels))
@@ -74,21 +78,21 @@ void check_restart(Review& review, const TreeValue& spec) {
 void check_template_mounts(Review& review, const TreeValue& spec) {
   const TreeValue* pod = at(spec, {"template", "spec"});
   if (pod == nullptr) return;
+  std::set<std::string_view> claims;
+  if (const TreeValue* templates = spec.find("volumeClaimTemplates"))
+    for (const TreeValue& one : templates->items)
+      if (const TreeValue* name = at(one, {"metadata", "name"})) claims.insert(name->text);
   Review::Scope outer(review, "template");
   Review::Scope inner(review, "spec");
-  check_mounts(review, *pod);
+  check_mounts(review, *pod, std::move(claims));
 }
 
-void check_stateful_set(Review& review, const TreeValue& spec) {
+// Deployments, ReplicaSets, StatefulSets, DaemonSets.
+void check_workload(Review& review, const TreeValue& spec) {
   check_range(review, spec, "replicas", 0, kNumberMax);
   check_range(review, spec, "minReadySeconds", 0, kNumberMax);
   check_selected(review, spec);
   check_restart(review, spec);
-}
-
-// Deployments, ReplicaSets, DaemonSets.
-void check_workload(Review& review, const TreeValue& spec) {
-  check_stateful_set(review, spec);
   check_template_mounts(review, spec);
 }
 
@@ -101,8 +105,6 @@ void check_job(Review& review, const TreeValue& spec) {
   const std::string_view policy = pod->text_of("restartPolicy");
   if (policy != "OnFailure" && policy != "Never")
     refuse_template(review, spec, "spec", "restartPolicy", "must be OnFailure or Never for a Job");
-  if (spec.text_of("completionMode") == "Indexed" && spec.find("completions") == nullptr)
-    refuse_field(review, spec, "completions", "must be there with completionMode Indexed");
 }
 
 void check_job_template(Review& review, const TreeValue& spec) {
@@ -111,32 +113,67 @@ void check_job_template(Review& review, const TreeValue& spec) {
 }
 
 void check_cron_job(Review& review, const TreeValue& spec) {
-  if (spec.text_of("schedule").empty()) refuse_field(review, spec, "schedule", "must not be empty");
+  std::string_view text = spec.text_of("schedule");
+  if (text.starts_with('@')) return;
+  std::size_t fields = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    fields += end > 0;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  if (fields != 5)
+    refuse_field(review, spec, "schedule",
+                 "expected five fields (minute, hour, day, month, weekday) or @daily and the like");
+}
+
+// "25%" or a whole number from 0.
+void check_share(Review& review, const TreeValue& object, std::string_view name) {
+  const TreeValue* value = object.find(name);
+  if (value == nullptr) return;
+  const std::string_view text = value->text;
+  const std::string_view digits = value->is(TreeValue::Type::kText) && text.ends_with('%')
+                                      ? text.substr(0, text.size() - 1)
+                                      : text;
+  const bool number = !digits.empty() && digits.find_first_not_of("0123456789") == digits.npos;
+  if (!number || (value->is(TreeValue::Type::kText) && digits.size() == text.size()))
+    refuse_field(review, object, name,
+                 "must be a whole number from 0, or a percentage such as \"50%\"; found " +
+                     describe(*value));
+}
+
+void check_rolling_update(Review& review, const TreeValue& update) {
+  check_share(review, update, "maxSurge");
+  check_share(review, update, "maxUnavailable");
+  check_range(review, update, "partition", 0, kNumberMax);
 }
 
 void check_budget(Review& review, const TreeValue& spec) {
   if (spec.find("minAvailable") != nullptr && spec.find("maxUnavailable") != nullptr)
     refuse_field(review, spec, "maxUnavailable", "must not be set beside minAvailable");
-  for (const std::string_view name : {"minAvailable", "maxUnavailable"}) {
-    const TreeValue* value = spec.find(name);
-    if (value == nullptr) continue;
-    const std::string_view text = value->text;
-    const bool digits = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
-    const bool percent = text.size() > 1 && text.back() == '%' &&
-                         text.find_first_not_of("0123456789") == text.size() - 1;
-    if (value->is(TreeValue::Type::kText) ? !percent : !digits)
-      refuse_field(review, spec, name,
-                   "must be a whole number from 0, or a percentage such as \"50%\"; found " +
-                       describe(*value));
-  }
+  check_share(review, spec, "minAvailable");
+  check_share(review, spec, "maxUnavailable");
 }
 
 }  // namespace
 
 std::vector<RuleEntry> workload_rules() {
-  return {{"DeploymentSpec", check_workload},       {"ReplicaSetSpec", check_workload},
-          {"StatefulSetSpec", check_stateful_set},  {"DaemonSetSpec", check_workload},
-          {"JobSpec", check_job_template},          {"CronJobSpec", check_cron_job},
+  return {{"Deployment", check_spec_is_there},
+          {"ReplicaSet", check_spec_is_there},
+          {"StatefulSet", check_spec_is_there},
+          {"DaemonSet", check_spec_is_there},
+          {"Job", check_spec_is_there},
+          {"CronJob", check_spec_is_there},
+          {"ReplicationController", check_spec_is_there},
+          {"JobTemplateSpec", check_spec_is_there},
+          {"DeploymentSpec", check_workload},
+          {"ReplicaSetSpec", check_workload},
+          {"StatefulSetSpec", check_workload},
+          {"DaemonSetSpec", check_workload},
+          {"JobSpec", check_job_template},
+          {"CronJobSpec", check_cron_job},
+          {"RollingUpdateDeployment", check_rolling_update},
+          {"RollingUpdateDaemonSet", check_rolling_update},
+          {"RollingUpdateStatefulSetStrategy", check_rolling_update},
           {"PodDisruptionBudgetSpec", check_budget}};
 }
 

@@ -15,6 +15,8 @@ KINDS = {"Pod", "Node", "Namespace", "PersistentVolume", "PersistentVolumeClaim"
          "StatefulSet", "DaemonSet", "Job", "CronJob", "PodDisruptionBudget", "PriorityClass", "StorageClass", "CSINode"}
 SCALARS = {("string", None): "s", ("string", "byte"): "s", ("string", "date-time"): "t", ("boolean", None): "b", ("integer", "int32"): "i",
            ("integer", "int64"): "l", ("number", "double"): "n"}
+# Said to be required, and not demanded by the API server.
+OPTIONAL = {("CSINode", "spec"), ("CSINodeSpec", "drivers"), ("PriorityClass", "value"), ("SleepAction", "seconds")}
 WELL_KNOWN = {"Quantity": "q", "IntOrString": "x", "Time": "t", "MicroTime": "t", "FieldsV1": "*", "RawExtension": "*"}
 
 
@@ -39,7 +41,7 @@ class Table:
         if short not in self.lines:
             self.lines[short] = ""
             schema = self.schemas[full]
-            required = set(schema.get("required", []))
+            required = {field for field in schema.get("required", []) if (short, field) not in OPTIONAL}
             fields = [name + ":" + self.type_of(inner) + ("!" if name in required else "")
                       for name, inner in sorted(schema.get("properties", {}).items())]
             self.lines[short] = " ".join([short] + fields)
