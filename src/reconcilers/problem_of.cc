@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
+
+#include "reconcilers/neighbours.h"
 
 namespace karst::reconcilers {
 namespace {
@@ -54,10 +57,16 @@ bool leaves(const ClaimRow& row) {
 }  // namespace
 
 Demand demand_of(const ClusterState& state, const Context& context, Plan& plan) {
-  std::map<model::ShapeHash, std::vector<const PodRow*>> groups;
+  using Key = std::tuple<model::ShapeHash, std::string, model::Labels>;
+  const SelectedKeys keys = selected_keys(state);
+  std::map<Key, std::vector<const PodRow*>> groups;
+  const auto add = [&](const PodRow& pod) {
+    const std::string space = pod.namespace_name == nullptr ? "" : *pod.namespace_name;
+    groups[Key(pod.shape_hash, space, projected(pod.labels(), keys))].push_back(&pod);
+  };
   for (const std::string_view uid : state.pods().pending()) {
     const PodRow& pod = state.pods().row_of(uid);
-    if (!covered(state, context, pod, plan)) groups[pod.shape_hash].push_back(&pod);
+    if (!covered(state, context, pod, plan)) add(pod);
   }
   for (const model::ClaimName& name : state.restless()) {
     const ClaimRow& row = *state.claims().find(name);
@@ -65,11 +74,12 @@ Demand demand_of(const ClusterState& state, const Context& context, Plan& plan) 
     for (const PodRow* pod : state.pods().on_node(row.node.str()))
       if (pod->reschedulable() && pod->deletion_millis == 0 && !held_in_place(state, *pod) &&
           !covered(state, context, *pod, plan))
-        groups[pod->shape_hash].push_back(pod);
+        add(*pod);
   }
   Demand demand;
-  for (auto& [shape, pods] : groups) {
-    demand.shapes.push_back(shape);
+  for (auto& [key, pods] : groups) {
+    demand.shapes.push_back(std::get<0>(key));
+    demand.labels.push_back(std::get<2>(key));
     std::sort(pods.begin(), pods.end(),
               [](const PodRow* a, const PodRow* b) { return a->uid < b->uid; });
     demand.pods.push_back(std::move(pods));
@@ -188,14 +198,15 @@ Supply supply_of(const ClusterState& state, const Context& context) {
   Supply supply;
   for (const auto& [name, slot] : state.nodes().slots()) {
     const NodeRow& node = slot.row;
-    if (!usable(node)) continue;
     const ClaimRow* row = state.claim_by_provider_id(node.node.provider_id);
-    if (row == nullptr &&
-        (!node.node.ready || model::has_label(node.node.labels, model::kNodePoolLabel)))
-      continue;
-    if (row != nullptr && (leaves(*row) || !ours(*row, context) || !comes_up(state, context, *row)))
-      continue;
-    add_node(state, supply, node, row);
+    const bool foreign = row == nullptr;
+    if (!usable(node) ||
+        (foreign &&
+         (!node.node.ready || model::has_label(node.node.labels, model::kNodePoolLabel))) ||
+        (!foreign && (leaves(*row) || !ours(*row, context) || !comes_up(state, context, *row))))
+      supply.taking_none.push_back(&node);
+    else
+      add_node(state, supply, node, row);
   }
   for (const auto& [name, slot] : state.claims().slots()) {
     const ClaimRow& row = slot.row;
@@ -205,6 +216,70 @@ Supply supply_of(const ClusterState& state, const Context& context) {
   }
   return supply;
 }
+
+namespace {
+
+void add_demand(const Demand& demand, scheduling::Problem& problem) {
+  for (std::size_t group = 0; group < demand.pods.size(); ++group) {
+    const PodRow& first = *demand.pods[group].front();
+    scheduling::PodGroup pods;
+    pods.shape = *first.shape;
+    pods.namespace_name = first.namespace_name == nullptr ? "" : *first.namespace_name;
+    pods.labels = demand.labels[group];
+    pods.count = static_cast<std::int64_t>(demand.pods[group].size());
+    pods.creation_millis = first.creation_millis;
+    for (const PodRow* pod : demand.pods[group])
+      pods.creation_millis = std::min(pods.creation_millis, pod->creation_millis);
+    if (!pods.shape.volume_claims.empty()) pods.unresolved_claim = pods.shape.volume_claims.front();
+    problem.namespaces[pods.namespace_name];
+    problem.pods.push_back(std::move(pods));
+  }
+}
+
+// Pods that stay. Those expected on a node that is up are counted there; those expected on a claim,
+// on the claim's node.
+void add_bound(const ClusterState& state, const Demand& demand, const Supply& supply,
+               scheduling::Problem& problem) {
+  const SelectedKeys keys = selected_keys(state);
+  std::set<std::string_view> moving;
+  for (const auto& group : demand.pods)
+    for (const PodRow* pod : group) moving.insert(pod->uid.str());
+  const bool count_all =
+      std::any_of(problem.pods.begin(), problem.pods.end(), [](const scheduling::PodGroup& pods) {
+        return !pods.shape.spread.empty() || !pods.shape.affinity.empty();
+      });
+  const Neighbours what{keys, moving, count_all};
+  for (std::size_t i = 0; i < supply.nodes.size(); ++i) {
+    const SupplyNode& node = supply.nodes[i];
+    std::set<const PodRow*> seen;
+    const auto add = [&](const std::vector<const PodRow*>& pods) {
+      std::vector<const PodRow*> fresh;
+      for (const PodRow* pod : pods)
+        if (seen.insert(pod).second) fresh.push_back(pod);
+      add_neighbours(what, fresh, i, problem);
+    };
+    if (!node.node.empty()) {
+      add(state.pods().on_node(node.node.str()));
+      add(state.pods().expected_on_node(node.node.str()));
+    }
+    if (!node.claim.empty()) add(state.pods().expected_on_claim(node.claim.str()));
+  }
+  for (const NodeRow* node : supply.taking_none) {
+    scheduling::Node leaving;
+    leaving.name = node->node.name.str();
+    leaving.labels = node->node.labels;
+    leaving.taints = node->node.taints;
+    leaving.takes_pods = false;
+    problem.nodes.push_back(std::move(leaving));
+    add_neighbours(what, state.pods().on_node(node->node.name.str()), problem.nodes.size() - 1,
+                   problem);
+  }
+  for (const scheduling::BoundPods& bound : problem.bound) problem.namespaces[bound.namespace_name];
+  for (auto& [name, labels] : problem.namespaces)
+    model::set_label(labels, "kubernetes.io/metadata.name", name);
+}
+
+}  // namespace
 
 scheduling::Problem problem_of(const ClusterState& state, const Context& context,
                                const Demand& demand, const Supply& supply) {
@@ -228,15 +303,8 @@ scheduling::Problem problem_of(const ClusterState& state, const Context& context
     problem.pools.push_back(std::move(out));
   }
   problem.nodes = supply.offers;
-  for (std::size_t group = 0; group < demand.pods.size(); ++group) {
-    const PodRow& first = *demand.pods[group].front();
-    scheduling::PodGroup pods;
-    pods.shape = *first.shape;
-    pods.namespace_name = first.namespace_name == nullptr ? "" : *first.namespace_name;
-    pods.labels = first.labels();
-    pods.count = static_cast<std::int64_t>(demand.pods[group].size());
-    problem.pods.push_back(std::move(pods));
-  }
+  add_demand(demand, problem);
+  add_bound(state, demand, supply, problem);
   for (const auto& [uid, slot] : state.daemon_sets().slots())
     if (const auto* shape = state.shapes().find(slot.row.daemon_set.shape);
         shape != nullptr && slot.row.daemon_set.deletion_millis == 0)

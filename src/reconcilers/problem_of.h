@@ -9,10 +9,11 @@
 
 namespace karst::reconcilers {
 
-// Pods that ask for a place, grouped so that equal ones are one row. Groups by shape hash; pods of
-// a group by uid.
+// Pods that ask for a place, grouped so that equal ones are one row: by shape, namespace and those
+// labels that some selector asks for, in this order; pods of a group by uid.
 struct Demand {
-  std::vector<model::ShapeHash> shapes;
+  std::vector<model::ShapeHash> shapes;  // by group; a shape may come more than once
+  std::vector<model::Labels> labels;
   std::vector<std::vector<const projections::PodRow*>> pods;
 };
 
@@ -25,13 +26,17 @@ struct SupplyNode {
   bool initialized = false;
 };
 
-// What could take pods now: nodes that stay, and launched claims on their way.
+// What could take pods now: nodes that stay, and launched claims on their way. Pods of other nodes
+// still count for spreads and affinities.
 struct Supply {
   std::vector<SupplyNode> nodes;
-  std::vector<scheduling::Node> offers;  // same order
+  std::vector<scheduling::Node> offers;     // same order
+  std::vector<const NodeRow*> taking_none;  // every other node
 };
 Supply supply_of(const ClusterState& state, const Context& context);
 
+// Not known yet, and so left out: labels of namespaces but their name, volumes (a pod with a claim
+// is not placed), reservations.
 scheduling::Problem problem_of(const ClusterState& state, const Context& context,
                                const Demand& demand, const Supply& supply);
 

@@ -121,20 +121,34 @@ void make_claims(const ClusterState& state, const Context& context, Plan& plan,
   }
 }
 
+// A verdict is told again when its arguments change: pods per domain change too often for that.
+std::string without_counts(std::string text) {
+  const std::size_t from = text.find("counts = ");
+  const std::size_t to = text.find("podDomains = ");
+  if (from != std::string::npos && to != std::string::npos && from < to)
+    text.erase(from, to - from);
+  return text;
+}
+
+// One verdict a shape; what is told of a shape is what keeps the first group of it back.
 void say_why_not(const Demand& demand, Plan& plan, const scheduling::Answer& answer) {
-  std::vector<bool> unplaced(demand.pods.size(), false);
-  for (const scheduling::Unplaced& left : answer.unplaced) {
-    unplaced[left.group] = true;
+  std::map<model::ShapeHash, const scheduling::Unplaced*> unplaced;
+  for (const scheduling::Unplaced& left : answer.unplaced)
+    unplaced.try_emplace(demand.shapes[left.group], &left);
+  for (std::size_t group = 0; group < demand.pods.size(); ++group) {
+    if (group > 0 && demand.shapes[group] == demand.shapes[group - 1]) continue;
+    const auto left = unplaced.find(demand.shapes[group]);
     std::vector<std::string> args;
-    for (const scheduling::PoolReason& reason : left.reasons)
-      args.push_back(reason.pool + ": " + reason.code + ": " + reason.text);
-    plan.verdict("shape/" + to_string(demand.shapes[left.group]), "unplaced", std::move(args),
-                 demand.pods[left.group].front()->position);
+    if (left != unplaced.end()) {
+      for (const scheduling::PoolReason& reason : left->second->reasons)
+        args.push_back(reason.pool + ": " + reason.code + ": " + without_counts(reason.text));
+      for (const scheduling::Relaxation& relaxation : left->second->relaxations)
+        if (relaxation.subject == "pod") args.push_back("would do: " + relaxation.text);
+    }
+    plan.verdict("shape/" + to_string(demand.shapes[group]),
+                 left != unplaced.end() ? "unplaced" : "placed", std::move(args),
+                 demand.pods[group].front()->position);
   }
-  for (std::size_t group = 0; group < demand.pods.size(); ++group)
-    if (!unplaced[group])
-      plan.verdict("shape/" + to_string(demand.shapes[group]), "placed", {},
-                   demand.pods[group].front()->position);
 }
 
 // Whether the batch window over the uncovered pods has closed: idle for a while, or open for too

@@ -8,7 +8,11 @@
 namespace karst::scheduling {
 namespace {
 
-std::string unsupported_field(const model::PodShape& shape) {
+std::string unsupported_field(const PodGroup& pod) {
+  const model::PodShape& shape = pod.shape;
+  if (!pod.unresolved_claim.empty())
+    return "volumes with a persistentVolumeClaim (" + pod.unresolved_claim +
+           ") are not supported yet";
   if (shape.uses_dra)
     return "pod has Dynamic Resource Allocation requirements that are not yet supported";
   for (const model::NodeSelectorTerm& term : shape.required_terms)
@@ -58,7 +62,7 @@ PodRow row_of(const Problem& problem, std::size_t index, const Columns& columns,
     else
       row.shared_volumes.emplace_back(column, volume.driver + " " + volume.claim);
   }
-  row.unsupported = unsupported_field(pod.shape);
+  row.unsupported = unsupported_field(pod);
   row.volume_ways = volume_ways(pod, requirements);
   row.stages = stages_of(pod, problem.options, soft_taints, requirements, topology);
   for (const model::PodAffinityTerm& term : pod.shape.affinity)

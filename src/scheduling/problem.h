@@ -99,6 +99,7 @@ struct PodGroup {
   model::Labels labels;  // at least those that a selector of the problem may ask for
   std::int64_t count = 1;
   std::vector<Volume> volumes;       // resolved; shape.volume_claims is not looked at
+  std::string unresolved_claim;      // of a volume that nobody could resolve: it is not placed
   std::int64_t creation_millis = 0;  // between pods of one size the older go first
   // A move that nobody is forced to: not onto a node inside its consolidateAfter window.
   bool voluntary = false;
