@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "model/labels.h"
+#include "tools/solve_buffers.h"
 #include "tools/solve_claims.h"
 #include "tools/solve_nodes.h"
 #include "tools/solve_pools.h"
@@ -60,7 +61,9 @@ class Builder {
 
   base::Status build(const std::vector<std::string>& zones) {
     set_priorities();
+    std::vector<ManifestPods> buffers = buffer_pods(manifests_, out_.notes);
     count_what_is_there();
+    for (ManifestPods& pods : buffers) manifests_.pods.push_back(std::move(pods));
     collect_label_keys();
     bool with_volumes = false;
     for (const ManifestPods& pods : manifests_.pods) {

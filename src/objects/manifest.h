@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "model/cluster.h"
+#include "objects/capacity_buffer.h"
 #include "objects/pod.h"
 #include "objects/volumes.h"
 
@@ -54,6 +55,8 @@ struct Manifests {
   std::vector<model::Node> nodes;
   std::vector<NodeOverlay> overlays;
   std::vector<ManifestPods> pods;
+  std::vector<ManifestPods> pod_templates;  // with a count of 0
+  std::vector<CapacityBuffer> buffers;
   std::vector<ReducedDaemonSet> daemon_sets;
   std::vector<VolumeClaim> volume_claims;
   std::vector<PersistentVolume> volumes;

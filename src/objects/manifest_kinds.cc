@@ -24,6 +24,8 @@ constexpr Entry kKinds[] = {
     {"apps/v1", "ReplicaSet", Role::kWorkload, true},
     {"apps/v1", "StatefulSet", Role::kWorkload, true},
     {"apps/v1", "DaemonSet", Role::kDaemonSet, true},
+    {"v1", "PodTemplate", Role::kPodTemplate, true},
+    {"autoscaling.x-k8s.io/v1beta1", "CapacityBuffer", Role::kCapacityBuffer, true},
     {"batch/v1", "Job", Role::kJob, true},
     {"batch/v1", "CronJob", Role::kChecked, true},
     {"policy/v1", "PodDisruptionBudget", Role::kChecked, true},

@@ -16,6 +16,8 @@ enum class Role {
   kWorkload,  // spec.template, spec.replicas
   kJob,       // spec.template, spec.parallelism
   kDaemonSet,
+  kPodTemplate,
+  kCapacityBuffer,
   kVolumeClaim,
   kVolume,
   kStorageClass,

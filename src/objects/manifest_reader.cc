@@ -253,6 +253,13 @@ void ManifestReader::add(Review& review, const TreeValue& object, const KindInfo
       return add_priority_class(object);
     case Role::kPod:
       return add_pods(review, completed(object, kind, true), kind, 1);
+    case Role::kPodTemplate: {
+      TreeValue wrapped = object;
+      TreeValue spec = map_value();
+      if (const TreeValue* made = object.find("template")) spec.set("template", *made);
+      wrapped.set("spec", std::move(spec));
+      return add_pods(review, wrapped, kind, 0);
+    }
     case Role::kWorkload:
     case Role::kJob:
       return add_pods(review, object, kind, replicas_of(object, info.role));
@@ -297,6 +304,8 @@ void ManifestReader::add_reduced(Review& review, const TreeValue& object,
     }
     case Role::kDaemonSet:
       return take(review, object, reduce_daemon_set(element), out_.daemon_sets);
+    case Role::kCapacityBuffer:
+      return take(review, object, reduce_capacity_buffer(element), out_.buffers);
     case Role::kVolumeClaim:
       return take(review, object, reduce_volume_claim(element), out_.volume_claims);
     case Role::kVolume:
@@ -330,7 +339,7 @@ void ManifestReader::add_pods(Review& review, const TreeValue& object, const std
   read_controller(object, pods);
   pods.templates = claim_templates(object);
   pods.ephemeral = ephemeral_claims(pod);
-  out_.pods.push_back(std::move(pods));
+  (kind == "PodTemplate" ? out_.pod_templates : out_.pods).push_back(std::move(pods));
 }
 
 void ManifestReader::add_priority_class(const TreeValue& object) {

@@ -272,6 +272,35 @@ TEST(Solve, ClaimsOnTheirWayAndLimitsCount) {
   EXPECT_EQ(short_of["totals"]["podsLeftOver"], 2);
 }
 
+TEST(Solve, BuffersAskForRoomThatStaysFree) {
+  const std::string head = "apiVersion: autoscaling.x-k8s.io/v1beta1\nkind: CapacityBuffer\n";
+  const std::string made =
+      "apiVersion: v1\nkind: PodTemplate\nmetadata: {name: chunk}\ntemplate: {spec: " +
+      asks("{cpu: 500m}") + "}\n---\n";
+  const std::string web = deployment("web", 10, asks("{cpu: 100m}"));
+  struct Case {
+    const char* spec;
+    int count;
+  };
+  const Case cases[] = {
+      {"{podTemplateRef: {name: chunk}, replicas: 3}", 3},
+      {"{podTemplateRef: {name: chunk}, limits: {cpu: 2}}", 4},
+      {"{podTemplateRef: {name: chunk}, replicas: 9, limits: {cpu: 2}}", 4},
+      {"{scalableRef: {apiGroup: apps, kind: Deployment, name: web}, percentage: 25}", 3},
+      {"{scalableRef: {apiGroup: apps, kind: Deployment, name: web}, percentage: 1, replicas: 2}",
+       2},
+      {"{scalableRef: {apiGroup: apps, kind: Deployment, name: gone}, replicas: 2}", 0},
+      {"{podTemplateRef: {name: chunk}, replicas: 3, provisioningStrategy: other.example/x}", 0},
+  };
+  for (const Case& test : cases) {
+    const Json report = solved(kPool + made + web + head +
+                               "metadata: {name: spare}\nspec: " + test.spec + "\n---\n");
+    int count = 0;
+    for (const auto& [node, pods] : places(report)["spare"]) count += pods;
+    EXPECT_EQ(count, test.count) << test.spec;
+  }
+}
+
 TEST(Solve, MachinesAreWhereTheFilesOrTheOptionSay) {
   struct Case {
     const char* name;

@@ -12,7 +12,7 @@ import urllib.request
 
 GROUPS = ["api/v1", "apis/apps/v1", "apis/batch/v1", "apis/policy/v1", "apis/scheduling.k8s.io/v1", "apis/storage.k8s.io/v1"]
 KINDS = {"Pod", "Node", "Namespace", "PersistentVolume", "PersistentVolumeClaim", "ReplicationController", "Deployment", "ReplicaSet",
-         "StatefulSet", "DaemonSet", "Job", "CronJob", "PodDisruptionBudget", "PriorityClass", "StorageClass", "CSINode"}
+         "StatefulSet", "DaemonSet", "Job", "CronJob", "PodTemplate", "PodDisruptionBudget", "PriorityClass", "StorageClass", "CSINode"}
 SCALARS = {("string", None): "s", ("string", "byte"): "s", ("string", "date-time"): "t", ("boolean", None): "b", ("integer", "int32"): "i",
            ("integer", "int64"): "l", ("number", "double"): "n"}
 # Said to be required, and not demanded by the API server.

@@ -1,0 +1,33 @@
+#include "objects/capacity_buffer.h"
+
+#include "model/resources.h"
+
+namespace karst::objects {
+
+base::Result<CapacityBuffer> reduce_capacity_buffer(simdjson::dom::element object) {
+  Context context;
+  const Object root = Object::from(context, object);
+  CapacityBuffer buffer;
+  root.object("metadata", [&](const Object& metadata) {
+    buffer.namespace_name = metadata.text("namespace");
+    buffer.name = metadata.text("name");
+  });
+  root.object("spec", [&](const Object& spec) {
+    buffer.strategy = spec.text("provisioningStrategy");
+    spec.object("podTemplateRef",
+                [&](const Object& ref) { buffer.template_name = ref.text("name"); });
+    spec.object("scalableRef", [&](const Object& ref) {
+      buffer.scalable_kind = ref.text("kind");
+      buffer.scalable_name = ref.text("name");
+    });
+    if (spec.has("replicas")) buffer.replicas = spec.integer("replicas");
+    if (spec.has("percentage")) buffer.percentage = spec.integer("percentage");
+    const model::Resources limits = spec.resources("limits", model::Rounding::kDown);
+    for (const auto& [name, unused] : spec.quantities("limits"))
+      buffer.limits.emplace_back(name, limits.amount(name));
+  });
+  KARST_TRY(context.status());
+  return buffer;
+}
+
+}  // namespace karst::objects
