@@ -1,0 +1,167 @@
+// What manifests mean to `karst solve -f`: owners, node classes, claims, buffers, volumes.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "tests/tools/solve_fixture.h"
+
+namespace karst::tests {
+namespace {
+
+TEST(Solve, WhatIsInTheFilesAlreadyIsNotCountedAgain) {
+  const std::string owned =
+      "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: web-1, ownerReferences: "
+      "[{apiVersion: "
+      "apps/v1, kind: Deployment, name: web, uid: u, controller: true}]}\nspec:\n  replicas: 3\n"
+      "  selector: {matchLabels: {app: web}}\n  template: {metadata: {labels: {app: web}}, spec: " +
+      asks("{cpu: 1}") + "}\n---\n";
+  const auto pod = [](const std::string& name, const std::string& node) {
+    return "apiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+           ", labels: {app: web}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: "
+           "web-1, uid: u, controller: true}]}\nspec: {" +
+           node + "containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]}\n---\n";
+  };
+  const std::string node =
+      "apiVersion: v1\nkind: Node\nmetadata: {name: old}\nspec: {unschedulable: true}\nstatus: "
+      "{allocatable: {cpu: 4, memory: 8Gi, pods: 10}}\n---\n";
+  const Json report = solved(kPool + deployment("web", 3, asks("{cpu: 1}")) + owned + node +
+                             pod("web-1-a", "nodeName: old, ") + pod("web-1-b", ""));
+  const auto all = places(report);
+  // Three are wanted: one runs on a cordoned node, one waits, one is still to be made.
+  EXPECT_EQ(report["totals"]["podsOnNewNodes"], 2);
+  ASSERT_EQ(all.size(), 1u);  // the Deployment's, all of them
+  EXPECT_EQ(all.begin()->first, "web");
+  EXPECT_EQ(report["newNodes"][0]["pods"][0]["kind"], "Deployment");
+}
+
+TEST(Solve, NodeClassesPoolsAndOverlaysDecideWhatThereIs) {
+  const std::string node_class =
+      "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: default}\nspec:\n"
+      "  role: r\n  amiSelectorTerms: [{alias: al2023@latest}]\n"
+      "  subnetSelectorTerms: [{id: subnet-1}]\n  securityGroupSelectorTerms: [{id: sg-1}]\n";
+  const Json crowded = solved(kPool + node_class + "  kubelet: {maxPods: 2}\n---\n" +
+                              deployment("web", 6, asks("{cpu: 10m}")));
+  EXPECT_EQ(crowded["totals"]["newNodes"], 3);
+
+  const Json dear =
+      solved(kPool + deployment("web", 1, asks("{cpu: 1500m, memory: 2Gi}")) +
+             "apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: gift}\nspec:\n"
+             "  requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: "
+             "[m5.4xlarge]}]\n"
+             "  price: \"0.001\"\n---\n");
+  EXPECT_EQ(dear["newNodes"][0]["instanceType"], "m5.4xlarge");
+  EXPECT_NEAR(dear["totals"]["pricePerHour"].get<double>(), 0.001, 1e-12);
+
+  const Json zone_id = solved(
+      kPool +
+      deployment("web", 1,
+                 "{nodeSelector: {topology.k8s.aws/zone-id: use1-az4}, containers: [{name: c, "
+                 "image: i}]}"));
+  EXPECT_EQ(zone_id["newNodes"][0]["zone"], "us-east-1d");
+
+  const Json gpu = solved(
+      kPool +
+      deployment("ml", 1,
+                 "{containers: [{name: c, image: i, resources: {limits: {nvidia.com/gpu: 1}}}]}"));
+  ASSERT_EQ(gpu["newNodes"].size(), 1u);
+  EXPECT_TRUE(gpu["newNodes"][0]["instanceType"].get<std::string>().starts_with("g"));
+}
+
+TEST(Solve, ClaimsOnTheirWayAndLimitsCount) {
+  const std::string coming =
+      "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: general-x, labels: "
+      "{karpenter.sh/nodepool: general}}\nspec:\n  requirements: [{key: "
+      "node.kubernetes.io/instance-type, operator: In, values: [m5.xlarge]}]\n  nodeClassRef: "
+      "{group: "
+      "karpenter.k8s.aws, kind: EC2NodeClass, name: default}\n---\n";
+  const Json report = solved(kPool + coming + deployment("web", 3, asks("{cpu: 1}")));
+  EXPECT_EQ(report["totals"]["newNodes"], 0);
+  EXPECT_EQ(places(report).at("web").at("general-x"), 3);
+
+  std::string limited = kPool;
+  limited.insert(limited.find("  template:"), "  limits: {cpu: 2}\n");
+  const Json short_of = solved(limited + deployment("web", 3, asks("{cpu: 1500m}")));
+  EXPECT_EQ(short_of["totals"]["newNodes"], 1);
+  EXPECT_EQ(short_of["totals"]["podsLeftOver"], 2);
+}
+
+TEST(Solve, BuffersAskForRoomThatStaysFree) {
+  const std::string head = "apiVersion: autoscaling.x-k8s.io/v1beta1\nkind: CapacityBuffer\n";
+  const std::string made =
+      "apiVersion: v1\nkind: PodTemplate\nmetadata: {name: chunk}\ntemplate: {spec: " +
+      asks("{cpu: 500m}") + "}\n---\n";
+  const std::string web = deployment("web", 10, asks("{cpu: 100m}"));
+  struct Case {
+    const char* spec;
+    int count;
+  };
+  const Case cases[] = {
+      {"{podTemplateRef: {name: chunk}, replicas: 3}", 3},
+      {"{podTemplateRef: {name: chunk}, limits: {cpu: 2}}", 4},
+      {"{podTemplateRef: {name: chunk}, replicas: 9, limits: {cpu: 2}}", 4},
+      {"{scalableRef: {apiGroup: apps, kind: Deployment, name: web}, percentage: 25}", 3},
+      {"{scalableRef: {apiGroup: apps, kind: Deployment, name: web}, percentage: 1, replicas: 2}",
+       2},
+      {"{scalableRef: {apiGroup: apps, kind: Deployment, name: gone}, replicas: 2}", 0},
+      {"{podTemplateRef: {name: chunk}, replicas: 3, provisioningStrategy: other.example/x}", 0},
+  };
+  for (const Case& test : cases) {
+    const Json report = solved(kPool + made + web + head +
+                               "metadata: {name: spare}\nspec: " + test.spec + "\n---\n");
+    int count = 0;
+    auto all = places(report);
+    for (const auto& [node, pods] : all["spare"]) count += pods;
+    EXPECT_EQ(count, test.count) << test.spec;
+  }
+}
+
+TEST(Solve, VolumesThatCannotBeAreSaid) {
+  const auto claim = [](const std::string& name, const std::string& spec) {
+    return "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: " + name +
+           "}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}" + spec +
+           "}\n---\n";
+  };
+  const std::string classes =
+      "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: now}\nprovisioner: "
+      "p\n---\n"
+      "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: later}\nprovisioner: p\n"
+      "volumeBindingMode: WaitForFirstConsumer\nallowedTopologies: [{matchLabelExpressions: [{key: "
+      "topology.kubernetes.io/zone, values: [us-east-1c]}]}]\n---\n"
+      "apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: other}\nspec: {accessModes: "
+      "[ReadWriteOnce], capacity: {storage: 1Gi}}\n---\n";
+  const auto mounts = [](const std::string& name) {
+    return deployment(
+        "on-" + name, 1,
+        "{containers: [{name: c, image: i}], volumes: [{name: v, persistentVolumeClaim: "
+        "{claimName: " +
+            name + "}}]}");
+  };
+  const Json report = solved(
+      kPool + classes + claim("immediate", ", storageClassName: now") +
+      claim("topology", ", storageClassName: later") + claim("none", ", storageClassName: gone") +
+      claim("bound", ", volumeName: lost") + claim("plain", "") + mounts("immediate") +
+      mounts("topology") + mounts("none") + mounts("bound") + mounts("plain") + mounts("absent"));
+  std::map<std::string, std::string> why;
+  for (const Json& pods : report["leftOver"]) why[pods["name"]] = pods["why"];
+  EXPECT_EQ(why,
+            (std::map<std::string, std::string>{
+                {"on-absent", "persistentvolumeclaim \"default/absent\" is not in the files"},
+                {"on-bound",
+                 "persistentvolumeclaim \"default/bound\": persistentvolume \"lost\" is not in "
+                 "the files"},
+                {"on-immediate",
+                 "persistentvolumeclaim \"default/immediate\": storageclass \"now\" binds "
+                 "immediately: the claim must be bound first"},
+                {"on-none",
+                 "persistentvolumeclaim \"default/none\": storageclass \"gone\" is not in the "
+                 "files"},
+                {"on-plain",
+                 "persistentvolumeclaim \"default/plain\": no storage class, and none in the "
+                 "files is the default"}}));
+  ASSERT_EQ(report["newNodes"].size(), 1u);
+  EXPECT_EQ(report["newNodes"][0]["zone"], "us-east-1c");
+}
+
+}  // namespace
+}  // namespace karst::tests
