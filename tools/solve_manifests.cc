@@ -82,6 +82,8 @@ class Builder {
           "go to");
     out_.problem.options.label_aliases = kLabelAliases;
     out_.problem.namespaces = manifests_.namespaces;
+    for (std::size_t i = 0; i < out_.problem.nodes.size(); ++i)
+      node_index_.emplace(out_.problem.nodes[i].name, i);
     add_daemons();
     for (const ManifestPods& pods : manifests_.pods)
       is_bound(pods) ? add_bound(pods) : add_waiting(pods);
@@ -192,20 +194,19 @@ class Builder {
     const model::Pod& pod = pods.pod.pod;
     if (pod.terminal()) return;
     note_namespace(pod.namespace_name);
-    auto& nodes = out_.problem.nodes;
-    const auto at = std::find_if(nodes.begin(), nodes.end(),
-                                 [&](const auto& node) { return node.name == pod.node.str(); });
-    if (at == nodes.end()) {
+    const auto known = node_index_.find(pod.node.str());
+    if (known == node_index_.end()) {
       ++elsewhere_;
       return;
     }
+    scheduling::Node* at = &out_.problem.nodes[known->second];
     const model::PodShape& shape = pods.pod.shape;
     at->available -= shape.requests;
     if (of_daemon_set(pods)) at->daemon_running += shape.requests;
     at->host_ports.insert(at->host_ports.end(), shape.host_ports.begin(), shape.host_ports.end());
     for (auto& mounted : resolver_.mounted_by(pods)) at->volumes.push_back(std::move(mounted));
     scheduling::BoundPods bound;
-    bound.node = static_cast<std::size_t>(at - nodes.begin());
+    bound.node = known->second;
     bound.namespace_name = pod.namespace_name;
     bound.labels = projected(pod.labels);
     for (const model::PodAffinityTerm& term : shape.affinity)
@@ -315,6 +316,7 @@ class Builder {
   std::map<OwnerKey, std::size_t> workloads_;             // index into Manifests::pods
   std::map<std::size_t, std::set<std::string>> present_;  // names of pods by workload
   std::set<std::string> label_keys_;                      // that selectors ask for
+  std::map<std::string, std::size_t> node_index_;         // index into Problem::nodes
   std::int64_t elsewhere_ = 0;
   std::vector<scheduling::BoundPods> bound_;
   std::map<std::tuple<std::string, std::string, std::string, model::ShapeHash, model::Labels,

@@ -1,6 +1,8 @@
 #include "tools/solve_nodes.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "model/labels.h"
 
@@ -11,13 +13,26 @@ using model::NodeClaim;
 using scheduling::InstanceType;
 using scheduling::Pool;
 
-const NodeClaim* claim_of(const objects::Manifests& manifests, const model::Node& node) {
-  for (const NodeClaim& claim : manifests.claims)
-    if ((!claim.provider_id.empty() && claim.provider_id == node.provider_id) ||
-        (!claim.node_name.empty() && claim.node_name == node.name))
-      return &claim;
-  return nullptr;
-}
+// The claim of each node, by the machine's id or by name.
+class ClaimIndex {
+ public:
+  explicit ClaimIndex(const objects::Manifests& manifests) {
+    for (const NodeClaim& claim : manifests.claims) {
+      if (!claim.provider_id.empty()) by_id_.emplace(claim.provider_id.str(), &claim);
+      if (!claim.node_name.empty()) by_node_.emplace(claim.node_name.str(), &claim);
+    }
+  }
+  const NodeClaim* find(const model::Node& node) const {
+    const auto id = by_id_.find(node.provider_id.str());
+    if (id != by_id_.end()) return id->second;
+    const auto name = by_node_.find(node.name.str());
+    return name == by_node_.end() ? nullptr : name->second;
+  }
+
+ private:
+  std::map<std::string, const NodeClaim*> by_id_;
+  std::map<std::string, const NodeClaim*> by_node_;
+};
 
 const Pool* pool_of(const std::vector<Pool>& pools, std::string_view name) {
   for (const Pool& pool : pools)
@@ -58,8 +73,8 @@ const objects::CsiNode* csi_of(const objects::Manifests& manifests, const std::s
 }
 
 scheduling::Node read_node(const objects::Manifests& manifests, const std::vector<Pool>& pools,
-                           const model::Node& node, std::vector<std::string>& notes) {
-  const NodeClaim* claim = claim_of(manifests, node);
+                           const model::Node& node, const NodeClaim* claim,
+                           std::vector<std::string>& notes) {
   const std::string_view pool_name = model::label_value(node.labels, model::kNodePoolLabel);
   const bool managed = claim != nullptr || !pool_name.empty();
   scheduling::Node out;
@@ -119,13 +134,15 @@ std::vector<scheduling::Node> read_nodes(const objects::Manifests& manifests,
                                          const std::vector<Pool>& pools,
                                          std::vector<std::string>& notes) {
   std::vector<scheduling::Node> nodes;
-  for (const model::Node& node : manifests.nodes)
-    nodes.push_back(read_node(manifests, pools, node, notes));
+  const ClaimIndex claims(manifests);
+  std::set<const NodeClaim*> arrived;  // looked up only
+  for (const model::Node& node : manifests.nodes) {
+    const NodeClaim* claim = claims.find(node);
+    arrived.insert(claim);
+    nodes.push_back(read_node(manifests, pools, node, claim, notes));
+  }
   for (const NodeClaim& claim : manifests.claims) {
-    const bool there =
-        std::any_of(manifests.nodes.begin(), manifests.nodes.end(),
-                    [&](const model::Node& node) { return claim_of(manifests, node) == &claim; });
-    if (there || claim.deletion_millis != 0) continue;
+    if (arrived.contains(&claim) || claim.deletion_millis != 0) continue;
     scheduling::Node node = read_claim(pools, claim);
     if (is_empty(node.available))
       notes.push_back("NodeClaim " + claim.name.str() +
