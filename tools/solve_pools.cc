@@ -76,17 +76,24 @@ void complete_aws(bool with_volumes, scheduling::InstanceType& type) {
     type.attach_limits[std::string(providers::aws::kVolumeDriver)] = most;
 }
 
-// A type says which zones, capacity types and the like its offerings have, of those that the pool
-// may buy: spreads count these, and a zone where nothing can be bought must not count.
-void say_domains(const model::Requirements& pool, scheduling::InstanceType& type) {
-  if (!model::Requirements(type.requirements).intersects(pool)) return;
+// A zone where the pool can buy nothing must not count as a domain of a spread, which nothing could
+// then fill: what it may never buy does not say where it would be.
+void hide_places(const model::Requirements& pool, scheduling::InstanceType& type) {
+  const bool fits = model::Requirements(type.requirements).intersects(pool);
+  for (scheduling::Offering& offering : type.offerings)
+    if (!fits || !model::Requirements(offering.requirements).intersects(pool))
+      std::erase_if(offering.requirements, [](const model::RequirementSpec& spec) {
+        return spec.key == model::kZoneLabel || spec.key == providers::aws::kZoneIdLabel;
+      });
+}
+
+// A type says which zones, capacity types and the like its offerings have: spreads count these.
+void say_domains(scheduling::InstanceType& type) {
   std::map<std::string, std::set<std::string>> values;
-  for (const scheduling::Offering& offering : type.offerings) {
-    if (!model::Requirements(offering.requirements).intersects(pool)) continue;
+  for (const scheduling::Offering& offering : type.offerings)
     for (const model::RequirementSpec& spec : offering.requirements)
       if (spec.op == model::Operator::kIn)
         values[spec.key].insert(spec.values.begin(), spec.values.end());
-  }
   for (const model::RequirementSpec& spec : type.requirements) values.erase(spec.key);
   for (const auto& [key, all] : values)
     type.requirements.push_back({key, model::Operator::kIn, {all.begin(), all.end()}, 0});
@@ -158,7 +165,8 @@ base::Result<std::vector<scheduling::Pool>> read_pools(const objects::Manifests&
     wanted.add(model::Requirements(pools[i].pool.requirements));
     for (scheduling::InstanceType& type : pools[i].types) {
       if (is_aws(pools[i].pool.node_class)) complete_aws(with_volumes, type);
-      say_domains(wanted, type);
+      hide_places(wanted, type);
+      say_domains(type);
     }
   }
   return pools;
