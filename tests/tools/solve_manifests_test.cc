@@ -116,6 +116,102 @@ TEST(Solve, BuffersAskForRoomThatStaysFree) {
   }
 }
 
+TEST(Solve, HigherPrioritiesGoFirstWhereRoomIsShort) {
+  std::string limited = kPool;
+  limited.insert(limited.find("  template:"), "  limits: {cpu: 2}\n");
+  const auto with_class = [](const std::string& name, const std::string& priority) {
+    return deployment(
+        name, 1,
+        "{priorityClassName: " + priority +
+            ", containers: [{name: c, image: i, resources: {requests: {cpu: 1500m}}}]}");
+  };
+  const std::string high =
+      "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\nvalue: "
+      "1000\n---\n";
+  const Json report =
+      solved(limited + with_class("a-low", "low") + high + with_class("b-high", "high"));
+  EXPECT_EQ(places(report).at("a-low").count(""), 1u);
+  EXPECT_EQ(places(report).at("b-high").count(""), 0u);
+  const Ended ended = solve(limited + with_class("a-low", "low") + high);
+  EXPECT_NE(ended.err.find("PriorityClass low is not in the files: reckoned as 0"),
+            std::string::npos);
+}
+
+// A node with room for 1 cpu: half of it free for pods, or taken by what runs or will run there.
+TEST(Solve, WhatRunsOnANodeTakesItsRoomOnce) {
+  const std::string node =
+      "apiVersion: v1\nkind: Node\nmetadata: {name: old}\nstatus: {allocatable: {cpu: 1, memory: "
+      "8Gi, "
+      "pods: 10}}\n---\n";
+  const std::string agent =
+      "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent}\nspec:\n  selector: "
+      "{matchLabels: "
+      "{app: agent}}\n  template: {metadata: {labels: {app: agent}}, spec: " +
+      asks("{cpu: 500m}") + "}\n---\n";
+  const auto bound = [](const std::string& name, const std::string& owner,
+                        const std::string& spec) {
+    return "apiVersion: v1\nkind: Pod\nmetadata: {name: " + name + ", labels: {app: x}" + owner +
+           "}\nspec: {nodeName: old, " + spec + "}\n---\n";
+  };
+  const std::string of_agent =
+      ", ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: agent, uid: u, controller: "
+      "true}]";
+  const std::string half = "containers: [{name: c, image: i, resources: {requests: {cpu: 500m}}}]";
+  const std::string port =
+      "containers: [{name: c, image: i, ports: [{containerPort: 80, hostPort: 80}]}]";
+  const auto ended = [&](const std::string& name) {
+    return "apiVersion: v1\nkind: Pod\nmetadata: {name: " + name + "}\nspec: {nodeName: old, " +
+           half + "}\nstatus: {phase: Succeeded}\n---\n";
+  };
+  struct Case {
+    const char* name;
+    std::string manifests;
+    bool on_old;
+  };
+  const Case cases[] = {
+      {"nothing there", "", true},
+      {"a daemon will come", agent, true},
+      {"the daemon runs already", agent + bound("agent-1", of_agent, half), true},
+      {"the daemon and a pod", agent + bound("agent-1", of_agent, half) + bound("p", "", half),
+       false},
+      {"a daemon will come beside a pod", agent + bound("p", "", half), false},
+      {"pods that have ended", ended("p") + ended("q"), true},
+      {"the port is taken", bound("p", "", port), false},
+  };
+  for (const Case& test : cases) {
+    const bool ports = std::string(test.name).find("port") != std::string::npos;
+    const Json report = solved(kPool + node + test.manifests +
+                               deployment("web", 1, "{" + (ports ? port : half) + "}"));
+    EXPECT_EQ(places(report).at("web").count("old"), test.on_old ? 1u : 0u) << test.name;
+  }
+}
+
+TEST(Solve, NodesTakeAsManyVolumesAsTheirDriverSays) {
+  const std::string node =
+      "apiVersion: v1\nkind: Node\nmetadata: {name: old, labels: {topology.kubernetes.io/zone: "
+      "us-east-1a}}\nstatus: {allocatable: {cpu: 8, memory: 8Gi, pods: 10}}\n---\n";
+  const auto csi = [](int count) {
+    return "apiVersion: storage.k8s.io/v1\nkind: CSINode\nmetadata: {name: old}\nspec: {drivers: "
+           "[{name: "
+           "ebs.csi.aws.com, nodeID: i, allocatable: {count: " +
+           std::to_string(count) + "}}]}\n---\n";
+  };
+  const std::string storage =
+      "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: gp3}\nprovisioner: "
+      "kubernetes.io/aws-ebs\nvolumeBindingMode: WaitForFirstConsumer\n---\n";
+  const std::string set =
+      "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec:\n  replicas: 3\n  "
+      "selector: "
+      "{matchLabels: {app: db}}\n  template: {metadata: {labels: {app: db}}, spec: " +
+      asks("{}") +
+      "}\n  volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], "
+      "storageClassName: gp3, resources: {requests: {storage: 1Gi}}}}]\n---\n";
+  for (const int count : {1, 2, 3}) {
+    const Json report = solved(kPool + node + csi(count) + storage + set);
+    EXPECT_EQ(places(report).at("db").at("old"), count);
+  }
+}
+
 TEST(Solve, VolumesThatCannotBeAreSaid) {
   const auto claim = [](const std::string& name, const std::string& spec) {
     return "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: " + name +
