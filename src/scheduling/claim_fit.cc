@@ -272,10 +272,10 @@ void Packer::join(std::size_t at, std::size_t row, const Fit& fit) {
 void Packer::tell(std::size_t at, std::size_t row) {
   Claim& claim = claims_[at];
   for (const GroupId group : prepared_.rows[row].matched) {
-    const int key = prepared_.topology.groups()[group].key;
-    if (key != kHostKey && std::find(claim.counted_keys.begin(), claim.counted_keys.end(), key) ==
-                               claim.counted_keys.end())
-      claim.counted_keys.push_back(key);
+    const TopologyGroup& own = prepared_.topology.groups()[group];
+    if (goes_by_sure(own) && std::find(claim.counted_keys.begin(), claim.counted_keys.end(),
+                                       own.key) == claim.counted_keys.end())
+      claim.counted_keys.push_back(own.key);
   }
   claim.waiting.push_back({row, true, at, 1});
   if (std::any_of(claim.counted_keys.begin(), claim.counted_keys.end(), [&](int key) {

@@ -126,14 +126,14 @@ RequirementId Packer::in_domain(int key, int domain) {
 // as what the claim has needs no narrowing.
 std::vector<std::vector<int>> Packer::domains_for(const Claim* claim, std::size_t pool,
                                                   RequirementId base, const PodRow& row,
-                                                  const Stage& stage, RequirementId strict,
-                                                  int key) {
+                                                  const Stage& stage, RequirementId strict, int key,
+                                                  bool fix) {
   const auto& groups = prepared_.topology.groups();
   std::vector<int> allowed =
       prepared_.pools.view(pool, base).domains[static_cast<std::size_t>(key)];
   const bool was_open =
       claim != nullptr && claim->view->domains[static_cast<std::size_t>(key)].size() > 1;
-  bool single = false;
+  bool single = fix;
   std::vector<const GroupCounts*> spreads;
   for (const GroupId group : row.matched)
     if (groups[group].repels && groups[group].key == key)
@@ -196,9 +196,18 @@ bool Packer::choose_domains(const Claim* claim, std::size_t pool, RequirementId 
       keys.push_back(key);
   };
   for (const Constraint& constraint : stage.constraints) note(constraint.group);
+  // The first of its kind is bound before whoever follows it, so nobody may wait for its domain.
+  const bool is_first = std::any_of(
+      stage.constraints.begin(), stage.constraints.end(), [&](const Constraint& constraint) {
+        return constraint.kind == ConstraintKind::kAffinity && may_be_first(constraint, strict);
+      });
   for (const GroupId group : row.matched)
-    if (groups[group].repels) note(group);
+    if (groups[group].repels || (is_first && goes_by_sure(groups[group]))) note(group);
   for (const int key : keys) {
+    const bool fix =
+        is_first && std::any_of(row.matched.begin(), row.matched.end(), [&](GroupId group) {
+          return groups[group].key == key && goes_by_sure(groups[group]);
+        });
     const bool needed = std::any_of(stage.constraints.begin(), stage.constraints.end(),
                                     [&](const Constraint& constraint) {
                                       return groups[constraint.group].key == key &&
@@ -212,7 +221,7 @@ bool Packer::choose_domains(const Claim* claim, std::size_t pool, RequirementId 
         next.push_back(one);
         continue;
       }
-      for (const auto& set : domains_for(claim, pool, one, row, stage, strict, key)) {
+      for (const auto& set : domains_for(claim, pool, one, row, stage, strict, key, fix)) {
         RequirementId narrowed = one;
         if (set.size() != has.size()) {
           RequirementId wanted = in_domain(key, set.front());

@@ -57,7 +57,9 @@ void Packer::finish_order() {
 bool Packer::place_one(std::size_t row) {
   deferred_[row] = false;
   for (const Stage& stage : prepared_.rows[row].stages) {
-    if (place_on_node(row, stage) || place_on_claim(row, stage)) return true;
+    if (place_on_node(row, stage)) return true;
+    if (strategy_.plan.empty() ? place_on_claim(row, stage) : place_as_planned(row, stage))
+      return true;
     if (deferred_[row]) return false;
   }
   return false;
@@ -142,6 +144,20 @@ bool Packer::place_on_claim(std::size_t row, const Stage& stage) {
   if (found == Found::kReservedOut) deferred_[row] = true;
   if (found != Found::kYes) return false;
   open(row, fresh);
+  return true;
+}
+
+bool Packer::place_as_planned(std::size_t row, const Stage& stage) {
+  if (planned_ >= strategy_.plan.size()) return false;
+  const std::size_t target = strategy_.plan[planned_++];
+  Fit fit;
+  if (target < claims_.size()) {
+    if (!fits_claim(claims_[target], row, stage, fit)) return false;
+    join(target, row, fit);
+    return true;
+  }
+  if (fits_new(row, stage, fit) != Found::kYes) return false;
+  open(row, fit);
   return true;
 }
 

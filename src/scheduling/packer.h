@@ -19,6 +19,11 @@ namespace karst::scheduling {
 inline constexpr std::size_t kNarrowingsMax = 256;  // combinations of domains tried for one pod
 inline constexpr std::size_t kNone = SIZE_MAX;
 
+// Whether somebody is let in by pods of the group whose domain is decided.
+inline bool goes_by_sure(const TopologyGroup& group) {
+  return group.key != kHostKey && (group.is_spread || group.attracts);
+}
+
 struct Strategy {
   bool by_priority = false;  // higher priorities first, then by size
   // Claims in order of what taking the pod costs, not the emptiest first.
@@ -27,7 +32,9 @@ struct Strategy {
   bool cheapest_pool = false;
   // A pod with anti-affinity fixes its node's domain at once, so that others can take the rest.
   bool fix_domains = false;
-  friend bool operator==(const Strategy&, const Strategy&) = default;
+  // Not empty: the n-th pod that no existing node takes goes to claim plan[n], which is one that
+  // is there or the next one, or nowhere.
+  std::vector<std::size_t> plan = {};
 };
 
 struct Claim {
@@ -115,6 +122,7 @@ class Packer {
   bool place_on_node(std::size_t row, const Stage& stage);
   bool node_takes(std::size_t row, const Stage& stage, std::size_t node);
   bool place_on_claim(std::size_t row, const Stage& stage);
+  bool place_as_planned(std::size_t row, const Stage& stage);
   bool tolerates(const PodRow& row, const Stage& stage,
                  const std::vector<model::Taint>& taints) const;
 
@@ -145,7 +153,8 @@ class Packer {
                       int domain, bool open);
   std::vector<std::vector<int>> domains_for(const Claim* claim, std::size_t pool,
                                             RequirementId base, const PodRow& row,
-                                            const Stage& stage, RequirementId strict, int key);
+                                            const Stage& stage, RequirementId strict, int key,
+                                            bool fix);
   bool may_be_first(const Constraint& constraint, RequirementId strict) const;
   std::int32_t lowest(const Constraint& constraint, RequirementId strict);
   std::int32_t waiting_matches(const Claim* claim, GroupId group);
@@ -165,6 +174,7 @@ class Packer {
   std::vector<std::int64_t> left_;
   std::vector<bool> deferred_;
   std::vector<Turn> order_;
+  std::size_t planned_ = 0;                            // pods that the plan was asked about
   std::vector<std::vector<RequirementId>> in_domain_;  // by key and domain
 };
 

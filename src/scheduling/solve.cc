@@ -25,6 +25,10 @@ Placed placed_by_priority(const Prepared& prepared, const Packer& packer) {
   return placed;
 }
 
+// Every way to part so many pods is tried, where there are not more nodes to copy each time.
+constexpr std::size_t kPlannedPodsMax = 7;
+constexpr std::size_t kPlannedNodesMax = 100;
+
 struct Attempt {
   std::unique_ptr<Packer> packer;
   Placed placed;
@@ -43,33 +47,76 @@ class Search {
   explicit Search(Prepared& prepared) : prepared_(prepared) {}
 
   Packer& run() {
-    try_strategies({false, false, false, false});
+    try_strategies({});
     const bool left_over =
         std::any_of(best_.placed.begin(), best_.placed.end(), [](std::int64_t n) { return n < 0; });
     if (left_over) {
-      try_strategies({false, false, false, true});
+      try_strategies({.fix_domains = true});
       if (best_.placed.size() > 1) {
-        try_strategies({true, false, false, false});
-        try_strategies({true, false, false, true});
+        try_strategies({.by_priority = true});
+        try_strategies({.by_priority = true, .fix_domains = true});
       }
     }
+    try_every_plan();
     return *best_.packer;
   }
 
  private:
+  // With few pods on new claims, every way to part them. Not where there are preferences: a plan
+  // does not know what giving one up is worth.
+  void try_every_plan() {
+    std::vector<std::size_t> pods;  // their rows, in the order of placing
+    for (const std::size_t row : order_by_size(prepared_.rows)) {
+      std::int64_t on_claims = 0;
+      for (const Claim& claim : best_.packer->claims())
+        for (const Share& share : claim.shares) on_claims += share.group == row ? share.count : 0;
+      if (on_claims > static_cast<std::int64_t>(kPlannedPodsMax - pods.size())) return;
+      if (on_claims > 0 && prepared_.rows[row].stages.size() > 1) return;
+      pods.insert(pods.end(), static_cast<std::size_t>(on_claims), row);
+    }
+    if (pods.size() < 2 || prepared_.problem.nodes.size() > kPlannedNodesMax) return;
+    std::vector<std::size_t> plan(pods.size(), 0);
+    do {
+      for (const bool cheapest_pool : {false, true}) {
+        Strategy strategy{false, false, cheapest_pool, false, plan};
+        try_one(strategy);
+        if (prepared_.pools.pools().size() < 2) break;
+      }
+    } while (next_plan(pods, plan));
+  }
+
+  // The next way to part the pods into claims numbered as they are opened. Equal pods are in the
+  // order of their claims.
+  static bool next_plan(const std::vector<std::size_t>& pods, std::vector<std::size_t>& plan) {
+    for (std::size_t at = plan.size(); at-- > 1;) {
+      const std::size_t opened =
+          *std::max_element(plan.begin(), plan.begin() + static_cast<std::ptrdiff_t>(at)) + 1;
+      if (plan[at] >= opened) continue;
+      ++plan[at];
+      for (std::size_t later = at + 1; later < plan.size(); ++later)
+        plan[later] = pods[later] == pods[later - 1] ? plan[later - 1] : 0;
+      return true;
+    }
+    return false;
+  }
+
   void try_strategies(Strategy strategy) {
     for (const bool cheapest_claim : {false, true})
       for (const bool cheapest_pool : {false, true}) {
         strategy.cheapest_claim = cheapest_claim;
         strategy.cheapest_pool = cheapest_pool;
-        Attempt attempt;
-        attempt.packer = std::make_unique<Packer>(prepared_, strategy);
-        attempt.packer->run();
-        attempt.placed = placed_by_priority(prepared_, *attempt.packer);
-        attempt.price = attempt.packer->price();
-        if (best_.packer == nullptr || better(attempt, best_)) best_ = std::move(attempt);
+        try_one(strategy);
         if (best_.packer->claims().empty()) return;
       }
+  }
+
+  void try_one(const Strategy& strategy) {
+    Attempt attempt;
+    attempt.packer = std::make_unique<Packer>(prepared_, strategy);
+    attempt.packer->run();
+    attempt.placed = placed_by_priority(prepared_, *attempt.packer);
+    attempt.price = attempt.packer->price();
+    if (best_.packer == nullptr || better(attempt, best_)) best_ = std::move(attempt);
   }
 
   Prepared& prepared_;

@@ -129,6 +129,7 @@ Constraint Topology::affinity(const model::PodAffinityTerm& term, const std::str
                                                            namespace_name) != namespaces.end();
   constraint.group =
       group_of(term.topology_key, false, std::move(selector), std::move(namespaces), {});
+  if (!term.anti) groups_[constraint.group].attracts = true;
   return constraint;
 }
 
@@ -166,6 +167,10 @@ void Topology::make_universe(TopologyGroup& group, NodeTable& nodes) {
       const model::Requirements own(type.requirements);
       if (const model::ValueSet* set = own.find(name))
         add(asked == nullptr ? *set : model::intersection(*set, *asked));
+      for (const Offering& offering : type.offerings)
+        if (const std::string value(value_of(offering, name));
+            !value.empty() && (asked == nullptr || asked->contains(value)))
+          found.insert(domains_.id(key, value));
     }
   }
   const auto id = static_cast<GroupId>(&group - groups_.data());

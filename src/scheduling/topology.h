@@ -38,6 +38,7 @@ struct TopologyGroup {
   std::vector<std::string> namespaces;  // sorted
   NodeFilter filter;
   bool is_spread = false;
+  bool attracts = false;      // some affinity goes by its counts
   bool repels = false;        // required anti-affinity counts these pods: they repel its owners
   std::vector<int> universe;  // of a spread: every domain that exists or that a pool could make
 };

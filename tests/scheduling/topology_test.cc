@@ -1,0 +1,167 @@
+// Spreads and affinities: tables, and a law over random problems judged by a naive replay.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "tests/scheduling/cases.h"
+#include "tests/scheduling/replay.h"
+
+namespace karst::scheduling::test {
+namespace {
+
+const std::string kZone(model::kZoneLabel);
+const std::string kHost(model::kHostnameLabel);
+
+std::int64_t pick(std::int64_t from, std::int64_t below) {
+  return *rc::gen::inRange<std::int64_t>(from, below);
+}
+
+model::LabelSelector of_app(const std::string& name) {
+  return {{in("app", {name})}, false};
+}
+
+PodGroup spread(PodGroup group, const std::string& key, const std::string& over,
+                std::int32_t skew = 1) {
+  model::SpreadConstraint one;
+  one.topology_key = key;
+  one.selector = of_app(over);
+  one.max_skew = skew;
+  group.shape.spread.push_back(one);
+  return group;
+}
+
+PodGroup with_affinity(PodGroup group, const std::string& key, const std::string& to, bool anti) {
+  model::PodAffinityTerm term;
+  term.anti = anti;
+  term.topology_key = key;
+  term.selector = of_app(to);
+  group.shape.affinity.push_back(term);
+  return group;
+}
+
+Problem with_bound(Problem problem, std::size_t node, const std::string& name, std::int64_t count) {
+  problem.bound.push_back({node, "default", {{"app", name}}, {}, count});
+  return problem;
+}
+
+TEST(Topology, Tables) {
+  Node far = node("far", 4000, 16);
+  far.labels = {{kHost, "far"}, {kZone, "b"}};
+  const Problem two_nodes = on({far, node("near", 4000, 16)}, problem({}));
+  const auto asking = [&](PodGroup group, Problem base) {
+    base.pods = {std::move(group)};
+    return base;
+  };
+  expect_cases({
+      {"zones in turn",
+       problem({spread(app(pods(4, 500), "web"), kZone, "web")}),
+       {"default m1: 0*2", "default m1: 0*2"},
+       {},
+       {}},
+      {"two a host",
+       problem({spread(app(pods(4, 100), "web"), kHost, "web", 2)}),
+       {"default m1: 0*2", "default m1: 0*2"},
+       {},
+       {}},
+      {"where the fewest are",
+       asking(spread(app(pods(2, 500), "web"), kZone, "web"), with_bound(two_nodes, 1, "web", 2)),
+       {},
+       {"far: 0*2"},
+       {}},
+      {"beside the only one",
+       asking(with_affinity(pods(1, 500), kHost, "db", false), with_bound(two_nodes, 0, "db", 1)),
+       {},
+       {"far: 0*1"},
+       {}},
+      {"in the same zone, on a new node",
+       asking(with_affinity(pods(1, 6000), kZone, "db", false), with_bound(two_nodes, 0, "db", 1)),
+       {"default m8: 0*1"},
+       {},
+       {}},
+      {"the first of its kind stays with the rest",
+       problem({with_affinity(app(pods(3, 500), "web"), kHost, "web", false)}),
+       {"default m2: 0*3"},
+       {},
+       {}},
+      {"one a zone",
+       problem({with_affinity(app(pods(3, 500), "web"), kZone, "web", true)}),
+       {"default m1: 0*1", "default m1: 0*1"},
+       {},
+       {"0*1 topology"}},
+      {"another namespace",
+       [] {
+         PodGroup group = with_affinity(app(pods(1, 500), "web"), kHost, "web", true);
+         Problem one = on({node("n", 4000, 16)}, problem({group}));
+         one.bound = {{0, "other", {{"app", "web"}}, {}, 1}};
+         return one;
+       }(),
+       {},
+       {"n: 0*1"},
+       {}},
+      {"a namespace by its label",
+       [] {
+         PodGroup group = with_affinity(app(pods(1, 500), "web"), kHost, "web", true);
+         group.shape.affinity[0].namespace_selector =
+             model::LabelSelector{{in("team", {"x"})}, false};
+         Problem one = on({node("n", 4000, 16)}, problem({group}));
+         one.bound = {{0, "other", {{"app", "web"}}, {}, 1}};
+         one.namespaces["other"] = {{"team", "x"}};
+         return one;
+       }(),
+       {"default m1: 0*1"},
+       {},
+       {}},
+  });
+}
+
+PodGroup random_pods() {
+  const std::string apps[] = {"web", "api", "db"};
+  const auto name = [&] { return apps[static_cast<std::size_t>(pick(0, 3))]; };
+  PodGroup group = app(pods(pick(1, 6), pick(1, 30) * 100), name());
+  const std::string key = pick(0, 2) == 0 ? kZone : kHost;
+  switch (pick(0, 5)) {
+    case 0:
+      return spread(std::move(group), key, name(), static_cast<std::int32_t>(pick(1, 3)));
+    case 1:
+      return with_affinity(std::move(group), key, name(), true);
+    case 2:
+      return with_affinity(std::move(group), key, name(), false);
+    case 3:
+      return with_affinity(spread(std::move(group), kZone, name()), kHost, name(), true);
+    default:
+      return group;
+  }
+}
+
+TEST(Topology, EveryConstraintHoldsAtItsTurn) {
+  EXPECT_TRUE(rc::check("replay", [] {
+    std::vector<PodGroup> groups;
+    for (std::int64_t i = pick(1, 6); i > 0; --i) groups.push_back(random_pods());
+    Problem one = problem(std::move(groups));
+    for (std::int64_t i = pick(0, 4); i > 0; --i) {
+      Node place = node("n" + std::to_string(i), pick(0, 60) * 100, 16);
+      if (pick(0, 2) == 0) model::set_label(place.labels, kZone, "b");
+      one.nodes.push_back(place);
+      if (pick(0, 2) == 0) one = with_bound(one, one.nodes.size() - 1, "web", pick(1, 3));
+    }
+    const Answer answer = solve(one);
+    RC_LOG() << describe(one, answer);
+    RC_ASSERT(wrong_order(one, answer) == "");
+    std::int64_t told = 0;
+    for (const Turn& turn : answer.order) told += turn.count;
+    RC_ASSERT(told == placed(answer));
+    RC_TAG(answer.unplaced.empty() ? "all placed" : "some left");
+  }));
+}
+
+// The replay is worth something: with two pods of a spread put on one host it says no.
+TEST(Topology, TheReplayCanSayNo) {
+  const Problem one = problem({spread(app(pods(2, 100), "web"), kHost, "web")});
+  Answer answer = solve(one);
+  ASSERT_EQ("", wrong_order(one, answer));
+  ASSERT_EQ(2u, answer.order.size());
+  answer.order[1].target = answer.order[0].target;
+  EXPECT_NE("", wrong_order(one, answer));
+}
+
+}  // namespace
+}  // namespace karst::scheduling::test
