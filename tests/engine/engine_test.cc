@@ -135,6 +135,35 @@ TEST(Engine, AFactTooLargeForTheLogIsRefusedAndNamed) {
   EXPECT_EQ(refused->id, "nodeclass/KWOKNodeClass/huge");
 }
 
+// Karpenter v1: a claim that is not launched within 5 minutes of its creation, or not registered
+// within 15, is given up.
+TEST(Engine, AClaimThatIsNotLaunchedOrRegisteredInTimeIsGivenUp) {
+  for (const bool launched : {false, true}) {
+    events::MemoryLog log(model::LogId("log"));
+    Story story(log);
+    set_the_stage(story);
+    add_pods(story, 1);
+    const std::int64_t created = story.now();
+    const auto launches = create_claims(story);
+    ASSERT_EQ(launches.size(), 1u);
+    if (launched)
+      story.answer(
+          launches[0], model::OutcomeKind::kDone,
+          {testing::instance_for(std::get<model::Launch>(launches[0].spec), 0, launches[0].id)});
+    else
+      story.answer(launches[0], model::OutcomeKind::kUnclear);
+    const std::int64_t limit = (launched ? 15 : 5) * base::kMillisPerMinute;
+    story.step(created + limit - story.now());
+    EXPECT_TRUE(story.take<model::DeleteObject>().empty()) << launched;
+    story.step(3'000);
+    const auto deletes = story.take<model::DeleteObject>();
+    ASSERT_EQ(deletes.size(), 1u) << launched;
+    const auto* command = story.state().commands().find(deletes[0].id.position);
+    ASSERT_NE(command, nullptr);
+    EXPECT_EQ(command->command.reason, launched ? "registration_timeout" : "launch_timeout");
+  }
+}
+
 TEST(Engine, ARestartLooksAtTheDiskAnew) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log);

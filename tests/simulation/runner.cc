@@ -23,6 +23,8 @@ using sim::Fault;
 constexpr std::int64_t kRoundMillis =
     50;  // ordinary facts wait at most this long: 20 rounds a second
 constexpr std::uint64_t kSnapshotDistance = 400;
+constexpr std::uint64_t kSettledEvery = 8;
+constexpr int kSettlesWithin = 3;
 constexpr std::uint64_t kRoundsMax = 200'000;       // more is a spinning engine
 constexpr std::uint64_t kRoundsAtOneTimeMax = 200;  // likewise
 
@@ -123,6 +125,7 @@ class Runner {
   bool round_due() const;
   void round();
   void carry_out(const engine::Round& round);
+  void expect_settled();
   void finish(RunResult& result);
 
   RunOptions options_;
@@ -265,6 +268,20 @@ void Runner::round() {
   say_new_events();
   wake_at_ = result->wake_at ? result->wake_at->value() : sim::kNever;
   carry_out(*result);
+  if (engine_ && rounds_ % kSettledEvery == 0) expect_settled();
+}
+
+// Asked again with nothing new, the engine falls silent: what a later reconciler decided may move
+// an earlier one once (pods that found another node leave theirs empty), and no more than that.
+void Runner::expect_settled() {
+  for (int again = 0; again < kSettlesWithin; ++again) {
+    const auto round = engine_->step(base::LogTime(world_.now()), world_.clock().wall(), {});
+    if (!round || round->decisions == 0) return;
+    carry_out(*round);
+    if (!engine_) return;
+  }
+  violations_.push_back({"settled", "asked again and again at " + trace_time(world_.now(), start_) +
+                                        " with nothing new, the engine decides on"});
 }
 
 void Runner::carry_out(const engine::Round& round) {
