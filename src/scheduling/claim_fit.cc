@@ -125,17 +125,20 @@ bool Packer::fits_claim(const Claim& claim, std::size_t row, const Stage& stage,
   const PodRow& pod = prepared_.rows[row];
   const PoolTable& table = prepared_.pools.pools()[claim.pool];
   const View& view = *claim.view;
-  const Row sum = sum_with(&claim, pod);
+  const std::size_t columns = pod.request.size();
   if (!claim.is_reserved &&
-      std::none_of(view.largest.begin(), view.largest.end(),
-                   [&](std::size_t largest) { return fits(sum, view.machines[largest].room); }))
+      std::none_of(view.largest.begin(), view.largest.end(), [&](std::size_t largest) {
+        return fits_beside(claim.content.data(), pod.request.data(),
+                           view.machines[largest].room.data(), columns);
+      }))
     return false;
   if (!tolerates(pod, stage, table.spec().taints) ||
       ports_conflict(pod.source->shape.host_ports, claim.ports))
     return false;
   const auto index = static_cast<std::size_t>(&claim - claims_.data());
   const int host = static_cast<int>(nodes_.size() + index);
-  std::vector<RequirementId> narrowed;
+  std::vector<RequirementId>& narrowed = narrowed_;
+  Row sum;
   for (const Way& way : stage.ways) {
     if (!host_allows(pod, stage, host, way.strict)) continue;
     // What one pod rules out ("no such label") defines no label for the next one: the pool must
@@ -150,6 +153,7 @@ bool Packer::fits_claim(const Claim& claim, std::size_t row, const Stage& stage,
           prepared_.requirements.combine(table.base, volumes) == kImpossible ||
           !choose_domains(&claim, claim.pool, all, pod, stage, way.strict, narrowed))
         continue;
+      if (sum.empty()) sum = sum_with(&claim, pod);
       for (const RequirementId one : narrowed)
         if (find_machine(&claim, claim.pool, prepared_.pools.view(claim.pool, one), pod, sum,
                          fit) == Found::kYes)
@@ -226,6 +230,7 @@ void Packer::open(std::size_t row, const Fit& fit) {
   if (fit.min_values_relaxed) claim.min_values.clear();
   claim.min_values_relaxed = fit.min_values_relaxed;
   claims_.push_back(std::move(claim));
+  // Without pods yet, so it is the first.
   by_pods_.insert(by_pods_.begin(), claims_.size() - 1);
   if (table.limits_nodes) --nodes_left_[fit.pool];
   join(claims_.size() - 1, row, fit);
@@ -263,7 +268,11 @@ void Packer::join(std::size_t at, std::size_t row, const Fit& fit) {
   const auto emptier = [&](std::size_t a, std::size_t b) {
     return claims_[a].pods != claims_[b].pods ? claims_[a].pods < claims_[b].pods : a < b;
   };
-  const auto place = std::find(by_pods_.begin(), by_pods_.end(), at);
+  // It was in its place before it got its pod.
+  --claim.pods;
+  const auto place = std::lower_bound(by_pods_.begin(), by_pods_.end(), at, emptier);
+  ++claim.pods;
+  KARST_CHECK(place != by_pods_.end() && *place == at, "claims are in order of their pods");
   std::rotate(place, place + 1, std::upper_bound(place + 1, by_pods_.end(), at, emptier));
 }
 

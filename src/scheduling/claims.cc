@@ -40,11 +40,14 @@ std::vector<std::size_t> choose_types(const PoolTable& pool, const Claim& claim,
                                       const std::vector<const Machine*>& machines,
                                       std::size_t most) {
   std::vector<std::size_t> types;
-  for (const Machine* machine : machines)
-    if (std::find(types.begin(), types.end(), machine->type) == types.end())
-      types.push_back(machine->type);
+  std::vector<bool> seen(pool.types.size(), false);
+  for (const Machine* machine : machines) {
+    if (!seen[machine->type]) types.push_back(machine->type);
+    seen[machine->type] = true;
+  }
   if (types.size() <= most) return types;
-  std::vector<std::size_t> chosen;
+  std::vector<bool> chosen(pool.types.size(), false);
+  std::size_t count = 0;
   for (const auto& [key, wanted] : claim.min_values) {
     std::set<std::string> values;
     for (const std::size_t type : types) {
@@ -52,16 +55,19 @@ std::vector<std::size_t> choose_types(const PoolTable& pool, const Claim& claim,
       if (set == nullptr || static_cast<int>(values.size()) >= wanted) continue;
       const std::size_t before = values.size();
       values.insert(set->values.begin(), set->values.end());
-      if (values.size() > before && std::find(chosen.begin(), chosen.end(), type) == chosen.end())
-        chosen.push_back(type);
+      if (values.size() == before || chosen[type]) continue;
+      chosen[type] = true;
+      ++count;
     }
   }
-  for (const std::size_t type : types)
-    if (chosen.size() < most && std::find(chosen.begin(), chosen.end(), type) == chosen.end())
-      chosen.push_back(type);
   std::vector<std::size_t> result;
-  for (const std::size_t type : types)
-    if (std::find(chosen.begin(), chosen.end(), type) != chosen.end()) result.push_back(type);
+  for (const std::size_t type : types) {
+    if (!chosen[type] && count < most) {
+      chosen[type] = true;
+      ++count;
+    }
+    if (chosen[type]) result.push_back(type);
+  }
   return result;
 }
 
@@ -124,8 +130,10 @@ NewClaim make_claim(const Prepared& prepared, const PoolTable& pool, const Claim
   claim.pods = shares_of(packed, prepared.rows);
   claim.min_values_relaxed = packed.min_values_relaxed;
   Row overhead = machines.front()->overhead;
+  std::vector<bool> listed(pool.types.size(), false);
+  for (const std::size_t type : types) listed[type] = true;
   for (const Machine* machine : machines) {
-    if (std::find(types.begin(), types.end(), machine->type) == types.end()) continue;
+    if (!listed[machine->type]) continue;
     add_offers(pool, *machine, claim.offers);
     for (std::size_t i = 0; i < overhead.size(); ++i)
       overhead[i] = std::min(overhead[i], machine->overhead[i]);

@@ -117,34 +117,72 @@ bool Packer::node_takes(std::size_t row, const Stage& stage, std::size_t at) {
 }
 
 bool Packer::place_on_claim(std::size_t row, const Stage& stage) {
+  Fit fit;
+  if (strategy_.cheapest_claim) return place_cheapest(row, stage);
+  for (const std::size_t at : by_pods_)
+    if (fits_claim(claims_[at], row, stage, fit)) {
+      join(at, row, fit);
+      return true;
+    }
+  return place_on_new(row, fits_new(row, stage, fit), fit);
+}
+
+bool Packer::place_on_new(std::size_t row, Found found, const Fit& fit) {
+  if (found == Found::kReservedOut) deferred_[row] = true;
+  if (found != Found::kYes) return false;
+  open(row, fit);
+  return true;
+}
+
+// First claims that can take the pod as they are; if none, whatever becomes least dearer.
+bool Packer::place_cheapest(std::size_t row, const Stage& stage) {
+  const Row& request = prepared_.rows[row].request;
+  const std::size_t columns = request.size();
   Fit best;
   std::size_t best_claim = kNone;
-  std::int64_t best_cost = 0;
-  for (const std::size_t at : by_pods_) {
+  std::int64_t best_cost = INT64_MAX;
+  const auto look = [&](std::size_t at) {
     Fit fit;
     const Claim& claim = claims_[at];
-    if (!fits_claim(claim, row, stage, fit)) continue;
+    if (!fits_claim(claim, row, stage, fit)) return;
     const std::int64_t cost = fit.price - claim.view->machines[claim.machine].price;
-    if (best_claim != kNone && cost >= best_cost) continue;
+    if (cost >= best_cost) return;
     best = std::move(fit);
     best_claim = at;
     best_cost = cost;
-    if (!strategy_.cheapest_claim || cost <= 0) break;
+  };
+  const auto has_room = [&](std::size_t at) {
+    const Claim& claim = claims_[at];
+    return fits_beside(claim.content.data(), request.data(),
+                       claim.view->machines[claim.machine].room.data(), columns);
+  };
+  for (const std::size_t at : by_pods_) {
+    if (best_cost <= 0) break;
+    if (has_room(at)) look(at);
   }
-  if (best_claim != kNone && (!strategy_.cheapest_claim || best_cost <= 0)) {
-    join(best_claim, row, best);
-    return true;
+  if (best_cost > 0) {
+    Fit fresh;
+    const Found found = fits_new(row, stage, fresh);
+    for (const std::size_t at : by_pods_) {
+      if (has_room(at)) continue;
+      const std::int64_t least = least_growth(claims_[at], request);
+      if (least < best_cost && (found != Found::kYes || least <= fresh.price)) look(at);
+    }
+    if (best_claim == kNone || (found == Found::kYes && best_cost > fresh.price))
+      return place_on_new(row, found, fresh);
   }
-  Fit fresh;
-  const Found found = fits_new(row, stage, fresh);
-  if (best_claim != kNone && (found != Found::kYes || best_cost <= fresh.price)) {
-    join(best_claim, row, best);
-    return true;
-  }
-  if (found == Found::kReservedOut) deferred_[row] = true;
-  if (found != Found::kYes) return false;
-  open(row, fresh);
+  join(best_claim, row, best);
   return true;
+}
+
+// What the claim becomes dearer at least when it takes this too; INT64_MAX: nothing would hold it.
+std::int64_t Packer::least_growth(const Claim& claim, const Row& request) const {
+  const std::vector<Machine>& machines = claim.view->machines;
+  for (std::size_t i = claim.machine; i < machines.size(); ++i)
+    if (fits_beside(claim.content.data(), request.data(), machines[i].room.data(), request.size()))
+      return machines[i].price - machines[claim.machine].price;
+  // Reservations and limits make the order of prices say less.
+  return claim.is_reserved || !claim.held.empty() ? 0 : INT64_MAX;
 }
 
 bool Packer::place_as_planned(std::size_t row, const Stage& stage) {

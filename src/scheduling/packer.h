@@ -115,6 +115,7 @@ class Packer {
     bool min_values_relaxed = false;
   };
   enum class Found { kYes, kNo, kReservedOut };
+  bool place_on_new(std::size_t row, Found found, const Fit& fit);
 
   // packer.cc
   bool place_one(std::size_t row);
@@ -122,6 +123,8 @@ class Packer {
   bool place_on_node(std::size_t row, const Stage& stage);
   bool node_takes(std::size_t row, const Stage& stage, std::size_t node);
   bool place_on_claim(std::size_t row, const Stage& stage);
+  bool place_cheapest(std::size_t row, const Stage& stage);
+  std::int64_t least_growth(const Claim& claim, const Row& request) const;
   bool place_as_planned(std::size_t row, const Stage& stage);
   bool tolerates(const PodRow& row, const Stage& stage,
                  const std::vector<model::Taint>& taints) const;
@@ -176,6 +179,7 @@ class Packer {
   std::vector<Turn> order_;
   std::size_t planned_ = 0;                            // pods that the plan was asked about
   std::vector<std::vector<RequirementId>> in_domain_;  // by key and domain
+  std::vector<RequirementId> narrowed_;                // of the claim being looked at
 };
 
 }  // namespace karst::scheduling

@@ -44,7 +44,12 @@ bool better(const Attempt& a, const Attempt& b) {
 
 class Search {
  public:
-  explicit Search(Prepared& prepared) : prepared_(prepared) {}
+  explicit Search(Prepared& prepared) : prepared_(prepared) {
+    has_choice_ = prepared.pools.pools().size() > 1;
+    for (const PodRow& row : prepared.rows)
+      for (const Stage& stage : row.stages)
+        has_choice_ |= stage.ways.size() > 1 || row.volume_ways.size() > 1;
+  }
 
   Packer& run() {
     try_strategies({});
@@ -80,7 +85,7 @@ class Search {
       for (const bool cheapest_pool : {false, true}) {
         Strategy strategy{false, false, cheapest_pool, false, plan};
         try_one(strategy);
-        if (prepared_.pools.pools().size() < 2) break;
+        if (!has_choice_) break;
       }
     } while (next_plan(pods, plan));
   }
@@ -103,6 +108,7 @@ class Search {
   void try_strategies(Strategy strategy) {
     for (const bool cheapest_claim : {false, true})
       for (const bool cheapest_pool : {false, true}) {
+        if (cheapest_pool && !has_choice_) break;
         strategy.cheapest_claim = cheapest_claim;
         strategy.cheapest_pool = cheapest_pool;
         try_one(strategy);
@@ -120,6 +126,7 @@ class Search {
   }
 
   Prepared& prepared_;
+  bool has_choice_ = false;  // of pools, alternatives or volumes' places: the cheapest may pay
   Attempt best_;
 };
 
