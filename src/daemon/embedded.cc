@@ -102,6 +102,10 @@ base::Status run_embedded(Store& store, const EmbeddedSettings& settings) {
     return base::fail(server.error());
   if (!server) lines.write("karst: no health and metrics: " + server.error().message);
   if (!store.remark.empty()) lines.write("karst: " + store.remark);
+  if (!store.log->open_report().created)
+    lines.write(
+        "karst: the log goes on, but a new simulated world begins: the pods and nodes of the last "
+        "one are gone from it");
   world.start();
   const StopWatch watch(settings.for_millis, [&] { daemon.stop(); });
   base::Status status = daemon.run();
