@@ -101,6 +101,7 @@ base::Result<Event> decode_event(model::Position expected, std::string_view valu
   event.envelope.schema_version = header.schema_version();
   event.envelope.stream = value.substr(kHeaderSize, header.stream_length());
   event.payload = value.substr(*start);
+  event.raw = value;
   if (auto status = verify_payload(event.envelope.type, event.payload); !status)
     return base::fail(status.error().with_context(place(expected)));
   return event;

@@ -40,6 +40,7 @@ struct Envelope {
 struct Event {
   Envelope envelope;
   std::string_view payload;
+  std::string_view raw;  // all of the stored bytes
 };
 
 // An event that has no position yet. Owns its bytes.

@@ -22,6 +22,7 @@ enum class Recovery {
   kWholeOnly,   // refuse: kCorrupt
   kTornTail,    // drop an unfinished record at the end, refuse any other damage
   kUpToDamage,  // keep what is before the first damage
+  kSalvage,     // the same, and open although a table cannot be: its keys fail when they are read
 };
 
 // Compactions rewrite tables and need room for that: on a full disk they would eat what the ballast

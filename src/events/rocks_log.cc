@@ -9,12 +9,19 @@ namespace {
 
 class RocksCursor final : public Cursor {
  public:
-  RocksCursor(std::shared_ptr<RocksDb> db, model::Position from, model::Position end)
-      : db_(std::move(db)), it_(db_->iterate(Family::kEvents)), next_(from), end_(end) {
+  RocksCursor(std::shared_ptr<RocksDb> db, model::Position from, model::Position end,
+              std::optional<base::Error> damage)
+      : db_(std::move(db)),
+        it_(db_->iterate(Family::kEvents)),
+        from_(from),
+        next_(from),
+        end_(end),
+        damage_(std::move(damage)) {
     it_->seek(PositionKey(from).view());
   }
 
   base::Result<std::optional<Event>> next() override {
+    if (damage_ && next_ >= end_) return base::fail(*damage_);
     if (started_) it_->next();
     started_ = true;
     if (!it_->valid()) return at_end();
@@ -35,19 +42,33 @@ class RocksCursor final : public Cursor {
     return base::fail(base::Kind::kCorrupt, "event at position " + std::to_string(next_.value()) +
                                                 " is missing from the log: " + found);
   }
-  base::Result<std::optional<Event>> at_end() const {
+  base::Result<std::optional<Event>> at_end() {
     if (auto status = it_->status(); !status)
-      return base::fail(base::Kind::kCorrupt, "event at position " + std::to_string(next_.value()) +
+      return base::fail(base::Kind::kCorrupt, "event at position " +
+                                                  std::to_string(first_unreadable().value()) +
                                                   " cannot be read: " + status.error().message);
     if (next_ < end_)
       return missing("the log should reach position " + std::to_string(end_.value() - 1));
     return std::optional<Event>();
   }
 
+  // Blocks of many events are damaged as a whole: a cursor that begins inside one looks where the
+  // damage begins.
+  model::Position first_unreadable() const {
+    if (next_ > from_) return next_;
+    const std::unique_ptr<RocksIterator> it = db_->iterate(Family::kEvents);
+    model::Position first(1);
+    for (it->seek(PositionKey(first).view()); it->valid() && first < next_; it->next())
+      first = model::Position(first.value() + 1);
+    return first;
+  }
+
   std::shared_ptr<RocksDb> db_;
   std::unique_ptr<RocksIterator> it_;
+  model::Position from_;
   model::Position next_;
   model::Position end_;
+  std::optional<base::Error> damage_;  // from end_ on
   bool started_ = false;
   AlignedCopy copy_;
 };
@@ -59,7 +80,8 @@ base::Result<std::unique_ptr<Cursor>> RocksLog::read(model::Position from) const
   std::shared_ptr<RocksDb> open = db();
   if (!open)
     return base::fail(base::Kind::kFull, path_ + " cannot be read until its disk has some room");
-  return std::unique_ptr<Cursor>(std::make_unique<RocksCursor>(std::move(open), from, end()));
+  return std::unique_ptr<Cursor>(
+      std::make_unique<RocksCursor>(std::move(open), from, end(), damage_));
 }
 
 base::Result<model::Position> RocksLog::append(std::span<const Record> records,
@@ -117,6 +139,7 @@ base::Error RocksLog::write_failed(const base::Error& error) {
 
 base::Status RocksLog::refresh() {
   KARST_CHECK(reader_, "the writer sees its own events");
+  if (damage_) return base::fail(*damage_);
   KARST_TRY(db_->catch_up());
   const std::unique_ptr<RocksIterator> it = db_->iterate(Family::kEvents);
   it->seek_to_last();

@@ -41,9 +41,13 @@ class RocksLog final : public EventLog {
   static base::Result<std::unique_ptr<RocksLog>> open(const RocksLogOptions& options);
 
   // To read, also beside a process that writes; appends are refused. `scratch`: a folder of this
-  // process alone. Errors: as above; kInvalid when the folder holds no log.
+  // process alone. A damaged log is opened as far as it is sound: see damage(). Errors: as above,
+  // kCorrupt when nothing of it can be read; kInvalid when the folder holds no log.
   static base::Result<std::unique_ptr<RocksLog>> open_reader(const std::string& path,
                                                              const std::string& scratch);
+  // What a reader found: end() is the first damaged position, and a cursor that gets there fails
+  // with this, which names it. Damage in older tables shows only when a cursor comes to it.
+  const std::optional<base::Error>& damage() const { return damage_; }
   // A reader sees what was written since it was opened.
   base::Status refresh();
 
@@ -72,6 +76,8 @@ class RocksLog final : public EventLog {
                                                            Compactions compactions);
   base::Status open_existing(const HighWaterMark& mark, Compactions compactions);
   base::Status begin(base::WallTime now);
+  base::Status read_beside_writer(const std::string& scratch, const HighWaterMark& mark);
+  base::Status read_sound_part(const HighWaterMark& mark, const base::Error& error);
   base::Status read_identity(const HighWaterMark& mark);
   base::Status cut(model::Position from, model::Position last);
   base::Status ready_to_write();
@@ -93,6 +99,7 @@ class RocksLog final : public EventLog {
   OpenReport report_;
   std::atomic<std::uint64_t> end_{1};
   bool reader_ = false;
+  std::optional<base::Error> damage_;  // of a reader: from end_ on
   bool full_ = false;                  // open again before the next write
   std::optional<base::Error> broken_;  // no write will be tried again
   std::string front_;                  // scratch

@@ -8,6 +8,7 @@
 #include "base/sha256.h"
 #include "events/codec.h"
 #include "events/rocks_log.h"
+#include "events/sound_part.h"
 #include "events/tail_check.h"
 
 namespace karst::events {
@@ -44,13 +45,26 @@ bool holds_database(const std::string& folder) {
   return std::filesystem::exists(folder + "/CURRENT", code);
 }
 
+// Why a log cannot be opened, with the first position that is damaged.
 base::Error cannot_open(const std::string& folder, const HighWaterMark& mark,
                         const base::Error& error) {
   if (error.kind != base::Kind::kCorrupt) return error.with_context(folder);
-  return damaged(folder, "the database cannot be opened, so the events up to position " +
-                             std::to_string(mark.position.value()) +
-                             " are out of reach: " + error.message)
-      .value();
+  const DamagedDb found = open_damaged(folder);
+  if (found.db == nullptr) return first_damage(folder, {{}, error.message});
+  SoundPart sound = sound_part(*found.db, mark);
+  if (sound.why.empty()) return events_are_whole(folder, sound, error.message);
+  sound.why += " (" + error.message + ")";
+  return first_damage(folder, sound);
+}
+
+// The walk from the end knows that something is damaged; the one from the start knows where first.
+base::Error where_exactly(const RocksDb& db, const std::string& folder, const HighWaterMark& mark,
+                          const std::string& torn, const base::Error& error) {
+  if (error.kind != base::Kind::kCorrupt) return error;
+  SoundPart sound = sound_part(db, mark);
+  if (sound.why.empty()) return error;
+  if (!torn.empty()) sound.why += " (" + torn + ")";
+  return first_damage(folder, sound);
 }
 
 struct Inspection {
@@ -68,8 +82,7 @@ base::Result<Inspection> inspect(const std::string& folder, const HighWaterMark&
   }
   if (!db) return base::fail(cannot_open(folder, mark, db.error()));
   base::Result<TailCheck> tail = check_tail(**db, folder, mark);
-  if (!tail)
-    return base::fail(found.torn.empty() ? tail.error() : tail.error().with_context(found.torn));
+  if (!tail) return base::fail(where_exactly(**db, folder, mark, found.torn, tail.error()));
   found.tail = std::move(*tail);
   if (!found.torn.empty() && !found.tail.cut) {
     found.tail.cut = model::Position(found.tail.last.value() + 1);
@@ -241,21 +254,51 @@ base::Result<std::unique_ptr<RocksLog>> RocksLog::open_reader(const std::string&
     return base::fail(base::Kind::kInvalid,
                       path + " holds no log: expected a folder that `karst run --data` made");
   if (!*mark) return damaged(path, "the file high-water is missing");
-  auto db = RocksDb::open_secondary(path, scratch);
-  if (!db) return base::fail(cannot_open(path, **mark, db.error()));
   std::unique_ptr<RocksLog> log(new RocksLog(path, 0));
   log->reader_ = true;
-  log->adopt(std::move(*db));
-  KARST_TRY(log->read_identity(**mark));
-  KARST_TRY(log->refresh());
-  const auto value = log->db_->get(Family::kEvents, PositionKey((*mark)->position).view());
-  if (!value) return base::fail(cannot_open(path, **mark, value.error()));
-  if (!*value || base::sha256(**value) != (*mark)->root)
-    return damaged(path,
-                   "the event at position " + std::to_string((*mark)->position.value()) +
+  base::Status whole = log->read_beside_writer(scratch, **mark);
+  // Once more: its writer may just have changed files.
+  if (!whole && whole.error().kind == base::Kind::kCorrupt)
+    whole = log->read_beside_writer(scratch, **mark);
+  if (whole) return log;
+  if (whole.error().kind != base::Kind::kCorrupt) return base::fail(whole.error());
+  KARST_TRY(log->read_sound_part(**mark, whole.error()));
+  return log;
+}
+
+base::Status RocksLog::read_beside_writer(const std::string& scratch, const HighWaterMark& mark) {
+  auto db = RocksDb::open_secondary(path_, scratch);
+  if (!db) return base::fail(db.error());
+  adopt(std::move(*db));
+  KARST_TRY(read_identity(mark));
+  KARST_TRY(refresh());
+  const auto value = db_->get(Family::kEvents, PositionKey(mark.position).view());
+  if (!value) return base::fail(value.error());
+  if (!*value || base::sha256(**value) != mark.root)
+    return damaged(path_,
+                   "the event at position " + std::to_string(mark.position.value()) +
                        (*value ? " is another one than" : " is missing, but it was on disk for") +
                        " the high-water mark");
-  return log;
+  return {};
+}
+
+base::Status RocksLog::read_sound_part(const HighWaterMark& mark, const base::Error& error) {
+  adopt(nullptr);
+  DamagedDb opened = open_damaged(path_);
+  if (opened.db == nullptr) return base::fail(first_damage(path_, {{}, error.message}));
+  adopt(std::move(opened.db));
+  SoundPart sound = sound_part(*db_, mark);
+  const base::Status identity = read_identity(mark);
+  if (sound.why.empty()) {
+    if (!identity) return identity;
+    if (opened.tables_open) sound.why = "it was never known to be on disk: " + error.message;
+  }
+  const base::Error found = sound.why.empty() ? events_are_whole(path_, sound, error.message)
+                                              : first_damage(path_, sound);
+  if (!identity || sound.last.value() == 0) return base::fail(found);
+  damage_ = found;
+  end_.store(sound.last.value() + 1, std::memory_order_release);
+  return {};
 }
 
 }  // namespace karst::events

@@ -37,6 +37,7 @@ rocksdb::WALRecoveryMode mode_of(Recovery recovery) {
     case Recovery::kTornTail:
       return rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
     case Recovery::kUpToDamage:
+    case Recovery::kSalvage:
       return rocksdb::WALRecoveryMode::kPointInTimeRecovery;
   }
   return rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
@@ -65,7 +66,7 @@ rocksdb::ColumnFamilyOptions family_options(const std::shared_ptr<rocksdb::Cache
 rocksdb::DBOptions database_options(Recovery recovery) {
   rocksdb::DBOptions options;
   options.create_if_missing = false;  // a lost file must not pass for a new log
-  options.paranoid_checks = true;
+  options.paranoid_checks = recovery != Recovery::kSalvage;
   options.wal_recovery_mode = mode_of(recovery);
   options.recycle_log_file_num = 0;  // with recycling a flipped bit passes for the end of the log
   options.wal_compression =

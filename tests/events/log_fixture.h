@@ -50,13 +50,17 @@ inline RocksLogOptions options_for(const std::string& path) {
   return options;
 }
 
-// The record that belongs at a position: a reader can tell whether it is the right one.
-inline Record record_for(std::uint64_t position, std::size_t padding = 0) {
+inline std::string padded_version(std::uint64_t position, std::size_t padding) {
   std::string version = std::to_string(position);
   if (padding > 0) version += '.';
   std::mt19937 noise(static_cast<unsigned>(position));  // does not compress away
   while (version.size() < padding) version += static_cast<char>('a' + noise() % 26);
-  Record record = make_record(SourceBeat{"Pod", version});
+  return version;
+}
+
+// The record that belongs at a position: a reader can tell whether it is the right one.
+inline Record record_for(std::uint64_t position, std::size_t padding = 0) {
+  Record record = make_record(SourceBeat{"Pod", padded_version(position, padding)});
   record.log_time = base::LogTime(static_cast<std::int64_t>(position) * 10);
   return record;
 }
@@ -71,9 +75,10 @@ inline base::Result<model::Position> append_numbered(EventLog& log, std::size_t 
   return log.append(records, durability);
 }
 
-// Reads everything. Returns the last position, or the error; checks that numbered events are what
-// they were.
-inline base::Result<std::uint64_t> read_all(const EventLog& log, std::uint64_t from = 1) {
+// Reads everything. Returns the last position, or the error, and how far it got then (`sound`);
+// checks that numbered events are what they were.
+inline base::Result<std::uint64_t> read_all(const EventLog& log, std::uint64_t from = 1,
+                                            std::uint64_t* sound = nullptr) {
   auto cursor = log.read(model::Position(from));
   if (!cursor) return base::fail(cursor.error());
   std::uint64_t last = from - 1;
@@ -83,6 +88,7 @@ inline base::Result<std::uint64_t> read_all(const EventLog& log, std::uint64_t f
     if (!*event) return last;
     EXPECT_EQ((*event)->envelope.position.value(), last + 1);
     last = (*event)->envelope.position.value();
+    if (sound != nullptr) *sound = last;
     if ((*event)->envelope.type != EventType::kSourceBeat) continue;
     const Body body = decode_body(**event);
     const std::string& version = std::get<SourceBeat>(body).version;

@@ -9,9 +9,16 @@ namespace {
 constexpr std::uint64_t kSynced =
     21;  // the high-water mark of the samples below: LogCreated and 20 events
 
-bool names_a_position(const std::string& message) {
-  const std::size_t at = message.find("position");
-  return at != std::string::npos && message.find_first_of("0123456789", at) != std::string::npos;
+// The position that a message names as the first damaged one; 0: it says that something else is.
+std::uint64_t named(const std::string& message) {
+  for (const std::string words : {"the first damaged position is ", "event at position "})
+    if (const std::size_t at = message.find(words); at != std::string::npos)
+      return std::stoull(message.substr(at + words.size()));
+  const bool whole = message.find(" events can be read, but ") != std::string::npos ||
+                     message.find("the id or the secret is missing") != std::string::npos ||
+                     message.find("the file high-water is missing") != std::string::npos;
+  EXPECT_TRUE(whole) << "names no position: " << message;
+  return 0;
 }
 
 // A log of kSynced synced events and one buffered batch of two above them, as a crash leaves it.
@@ -21,8 +28,11 @@ class Damage : public ::testing::Test {
   void make(bool flushed) {
     auto log = RocksLog::open(options_for(folder_ / "live"));
     ASSERT_TRUE(log) << log.error().message;
-    for (int batch = 0; batch < 4; ++batch)
+    for (int batch = 0; batch < 4; ++batch) {
+      batch_ends_.push_back(
+          std::filesystem::file_size(files_with(folder_ / "live", ".log").back()));
       ASSERT_TRUE(append_numbered(**log, 5, Durability::kSynced));
+    }
     if (flushed) {
       log->reset();
       log = RocksLog::open(options_for(folder_ / "live"));
@@ -33,6 +43,7 @@ class Damage : public ::testing::Test {
     ASSERT_FALSE(files.empty());
     wal_ = std::filesystem::path(files.back()).filename();
     synced_size_ = std::filesystem::file_size(files.back());
+    batch_ends_.push_back(synced_size_);
     ASSERT_TRUE(append_numbered(**log, 2, Durability::kBuffered));
     wal_bytes_ = read_file(files.back());
     ASSERT_GT(wal_bytes_.size(), synced_size_);
@@ -61,19 +72,50 @@ class Damage : public ::testing::Test {
     EXPECT_EQ(*read, last + 1) << what;
   }
 
-  // Refused with a position, on opening or on reading.
-  void expect_corrupt(const std::string& what) {
-    const auto log = RocksLog::open(options_for(folder_ / "log"));
-    const auto read = log ? read_all(**log) : base::Result<std::uint64_t>(base::fail(log.error()));
-    ASSERT_FALSE(read) << what << ": nobody noticed";
+  // Refused by the writer, on opening or on reading; a reader gets everything before the damage,
+  // and then the same position.
+  void expect_corrupt(std::uint64_t first, const std::string& what) {
+    {
+      const auto log = RocksLog::open(options_for(folder_ / "log"));
+      const auto read =
+          log ? read_all(**log) : base::Result<std::uint64_t>(base::fail(log.error()));
+      ASSERT_FALSE(read) << what << ": nobody noticed";
+      EXPECT_EQ(read.error().kind, base::Kind::kCorrupt) << what << ": " << read.error().message;
+      EXPECT_EQ(named(read.error().message), first) << what << ": " << read.error().message;
+    }
+    expect_read_up_to(first, what);
+  }
+  void expect_read_up_to(std::uint64_t first, const std::string& what) {
+    const auto reader = RocksLog::open_reader(folder_ / "log", folder_ / "scratch");
+    std::uint64_t sound = 0;
+    const auto read = reader ? read_all(**reader, 1, &sound)
+                             : base::Result<std::uint64_t>(base::fail(reader.error()));
+    ASSERT_FALSE(read) << what << ": the reader did not notice";
     EXPECT_EQ(read.error().kind, base::Kind::kCorrupt) << what << ": " << read.error().message;
-    EXPECT_TRUE(names_a_position(read.error().message)) << what << ": " << read.error().message;
+    EXPECT_EQ(named(read.error().message), first) << what << ": " << read.error().message;
+    if (first > 0) {
+      EXPECT_EQ(sound, first - 1) << what << ": " << read.error().message;
+    }
+  }
+  // The name of the table of the made log that holds events.
+  std::string events_table() const {
+    for (const std::string& table : files_with(folder_ / "made", ".sst"))
+      if (read_file(table).find("source/Pod") != std::string::npos)
+        return std::filesystem::path(table).filename();
+    return "";
+  }
+  // The first position of the batch that holds this byte of the write-ahead log.
+  std::uint64_t batch_at(std::size_t byte) const {
+    std::size_t batch = 0;
+    while (batch < batch_ends_.size() && batch_ends_[batch] <= byte) ++batch;
+    return batch == 0 ? 1 : 2 + (batch - 1) * 5;
   }
 
   TempFolder folder_;
   std::string wal_;
   std::string wal_bytes_;
   std::size_t synced_size_ = 0;
+  std::vector<std::size_t> batch_ends_;  // in the write-ahead log, of those in it
 };
 
 TEST_F(Damage, ATailTornAtAnyByteAboveTheMarkIsCut) {
@@ -95,7 +137,7 @@ TEST_F(Damage, ATailTornAtAnyByteBelowTheMarkIsRefusedAndLeftAsItIs) {
   for (std::size_t size = synced_size_ - 1; size > 0;
        size -= size > synced_size_ - batch ? 1 : std::min<std::size_t>(size, 61)) {
     write_file(log + "/" + wal_, wal_bytes_.substr(0, size));
-    expect_corrupt("cut to " + std::to_string(size));
+    expect_corrupt(batch_at(size), "cut to " + std::to_string(size));
     ASSERT_EQ(read_file(log + "/" + wal_).size(), size) << "the evidence is gone";
   }
   write_file(log + "/" + wal_, wal_bytes_);
@@ -109,7 +151,7 @@ TEST_F(Damage, ABitFlippedBelowTheMarkIsRefused) {
     std::string bytes = wal_bytes_;
     bytes[at] = static_cast<char>(bytes[at] ^ (1 << (at % 8)));
     write_file(log + "/" + wal_, bytes);
-    expect_corrupt("bit flipped at " + std::to_string(at));
+    expect_corrupt(batch_at(at), "bit flipped at " + std::to_string(at));
     ASSERT_EQ(read_file(log + "/" + wal_), bytes) << "the evidence is gone";
   }
 }
@@ -120,6 +162,7 @@ TEST_F(Damage, ABitFlippedAboveTheMarkIsCut) {
     std::string bytes = wal_bytes_;
     bytes[at] = static_cast<char>(bytes[at] ^ (1 << (at % 8)));
     write_file(fresh() + "/" + wal_, bytes);
+    expect_read_up_to(kSynced + 1, "bit flipped at " + std::to_string(at));
     expect_goes_on(kSynced, true, "bit flipped at " + std::to_string(at));
     if (HasFatalFailure()) return;
   }
@@ -151,6 +194,7 @@ TEST_F(Damage, ABitFlippedInATableIsNeverSilent) {
   ASSERT_FALSE(tables.empty());
   int refused = 0;
   int samples = 0;
+  const std::string events_table = log + "/" + this->events_table();
   for (const std::string& table : tables) {
     const std::string whole = read_file(table);
     for (std::size_t at = 0; at < whole.size(); at += 41) {
@@ -169,7 +213,9 @@ TEST_F(Damage, ABitFlippedInATableIsNeverSilent) {
       }
       ++refused;
       EXPECT_EQ(read.error().kind, base::Kind::kCorrupt) << read.error().message;
-      EXPECT_TRUE(names_a_position(read.error().message)) << read.error().message;
+      const std::uint64_t first = named(read.error().message);
+      EXPECT_EQ(first, table == events_table ? 1U : 0U) << read.error().message;
+      expect_read_up_to(first, "bit flipped at " + std::to_string(at) + " of " + table);
     }
   }
   // What is not refused lies in statistics that nothing reads.
@@ -183,7 +229,7 @@ TEST_F(Damage, AnOlderTableWithAFlippedBitIsFoundByReading) {
   std::string bytes = read_file(table);
   bytes[30] = static_cast<char>(bytes[30] ^ 1);
   write_file(table, bytes);
-  expect_corrupt("first block");
+  expect_corrupt(1, "first block");
 }
 
 TEST_F(Damage, EveryMissingFileIsRefusedOrNotNeeded) {
@@ -195,7 +241,9 @@ TEST_F(Damage, EveryMissingFileIsRefusedOrNotNeeded) {
     const bool needed = name == "CURRENT" || name == "high-water" ||
                         name.starts_with("MANIFEST-") || name.ends_with(".sst");
     if (needed) {
-      expect_corrupt("without " + name);
+      const bool events_lost =
+          name != "high-water" && (name == events_table() || !name.ends_with(".sst"));
+      expect_corrupt(events_lost ? 1 : 0, "without " + name);
       ++refused;
     } else if (name == wal_) {
       expect_goes_on(kSynced, false, "without " + name);  // it held nothing below the mark
@@ -210,14 +258,14 @@ TEST_F(Damage, EveryMissingFileIsRefusedOrNotNeeded) {
 TEST_F(Damage, AMissingWriteAheadLogWithSyncedEventsIsRefused) {
   make(false);
   std::filesystem::remove(fresh() + "/" + wal_);
-  expect_corrupt("without " + wal_);
+  expect_corrupt(1, "without " + wal_);
 }
 
 TEST_F(Damage, AnEmptyOrGarbledCurrentIsRefused) {
   make(true);
   for (const char* bytes : {"", "MANIFEST-999999\n", "garbage"}) {
     write_file(fresh() + "/CURRENT", bytes);
-    expect_corrupt(std::string("CURRENT is ") + bytes);
+    expect_corrupt(1, std::string("CURRENT is ") + bytes);
   }
 }
 
@@ -231,7 +279,7 @@ TEST_F(Damage, AFlippedBitInTheManifestIsNeverSilent) {
     std::string bytes = whole;
     bytes[at] = static_cast<char>(bytes[at] ^ 16);
     write_file(fresh() + "/" + name, bytes);
-    expect_corrupt("manifest flipped at " + std::to_string(at));
+    expect_corrupt(1, "manifest flipped at " + std::to_string(at));
   }
 }
 
@@ -262,16 +310,51 @@ TEST_F(Damage, ALogThatWasPutBackToAnOlderCopyIsRefused) {
   ASSERT_TRUE(append_numbered(**log, 30, Durability::kSynced));
   log->reset();
   write_file(fresh() + "/high-water", read_file((folder_ / "live") + "/high-water"));
-  expect_corrupt("older database");
+  expect_corrupt(kSynced + 3, "older database");
 }
 
 TEST_F(Damage, AReaderRefusesTheSame) {
   make(false);
   write_file(fresh() + "/" + wal_, wal_bytes_.substr(0, synced_size_ - 10));
+  expect_read_up_to(batch_at(synced_size_ - 11), "torn below the mark");
+}
+
+// Many blocks in a table: the first position of the damaged block is named, whoever comes from
+// where, and what lies before it is read.
+TEST_F(Damage, ADamagedBlockOfATableIsNamedByItsFirstPosition) {
+  constexpr std::uint64_t kEvents = 200, kHit = 120;
+  constexpr std::size_t kEventBytes = 1'000, kEventsOfABlock = 17;
+  for (int opening = 0; opening < 2; ++opening) {
+    auto log = RocksLog::open(options_for(folder_ / "log"));
+    ASSERT_TRUE(log) << log.error().message;
+    if (opening > 0) continue;
+    ASSERT_TRUE(append_numbered(**log, kEvents, Durability::kSynced, kEventBytes));
+  }
+  const std::string noise = padded_version(kHit, kEventBytes);
+  std::size_t hits = 0;
+  for (const std::string& table : files_with(folder_ / "log", ".sst")) {
+    std::string bytes = read_file(table);
+    const std::size_t at = bytes.find(noise.substr(kEventBytes / 2, 30));
+    if (at == std::string::npos) continue;
+    bytes[at] = static_cast<char>(bytes[at] ^ 1);
+    write_file(table, bytes);
+    ++hits;
+  }
+  ASSERT_EQ(hits, 1U);
   const auto reader = RocksLog::open_reader(folder_ / "log", folder_ / "scratch");
-  ASSERT_FALSE(reader);
-  EXPECT_EQ(reader.error().kind, base::Kind::kCorrupt);
-  EXPECT_TRUE(names_a_position(reader.error().message)) << reader.error().message;
+  ASSERT_TRUE(reader) << reader.error().message;
+  std::uint64_t sound = 0;
+  const auto read = read_all(**reader, 1, &sound);
+  ASSERT_FALSE(read);
+  EXPECT_LT(sound, kHit);
+  EXPECT_GT(sound + kEventsOfABlock, kHit);
+  EXPECT_EQ(named(read.error().message), sound + 1) << read.error().message;
+  const auto inside = read_all(**reader, kHit);
+  ASSERT_FALSE(inside);
+  EXPECT_EQ(named(inside.error().message), sound + 1) << inside.error().message;
+  const auto log = RocksLog::open(options_for(folder_ / "log"));
+  ASSERT_FALSE(log) << "the walk over the tail comes by";
+  EXPECT_EQ(named(log.error().message), sound + 1) << log.error().message;
 }
 
 }  // namespace
