@@ -28,19 +28,6 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
-// The stored bytes again: an envelope and a payload have one encoding.
-std::string stored_bytes(const events::Event& event) {
-  events::Record record;
-  record.log_time = event.envelope.log_time;
-  record.wall_time = event.envelope.wall_time;
-  record.causation = event.envelope.causation;
-  record.correlation = event.envelope.correlation;
-  record.type = event.envelope.type;
-  record.stream = event.envelope.stream;
-  record.payload = event.payload;
-  return events::encode_event(event.envelope.position, record);
-}
-
 base::Status export_lines(const events::EventLog& log) {
   auto cursor = log.read(model::Position(1));
   if (!cursor) return base::fail(cursor.error());
@@ -53,7 +40,7 @@ base::Status export_lines(const events::EventLog& log) {
     if (!json) return base::fail(json.error());
     const std::uint64_t position = (*event)->envelope.position.value();
     if (!print_line(fmt::format(R"({{"log":"{}","position":{},"bytes":"{}","event":{}}})",
-                                log.id().str(), position, base64(stored_bytes(**event)), *json)))
+                                log.id().str(), position, base64((*event)->raw), *json)))
       return {};
     progress.at(position);
   }
@@ -65,7 +52,7 @@ int audit_export(const AuditExportOptions& options) {
   auto log = open_for_reading(options.data);
   if (!log) return report(log.error());
   auto status = export_lines(**log);
-  return status ? kExitDone : report(status.error());
+  return finish(*log, status ? kExitDone : report(status.error()));
 }
 
 }  // namespace karst::tools

@@ -286,12 +286,14 @@ int explain(const ExplainOptions& options) {
   auto log = open_for_reading(options.data);
   if (!log) return report(log.error());
   auto subject = subject_of(**log, options.what);
-  if (!subject) return report(subject.error());
+  if (!subject) return finish(*log, report(subject.error()));
   if (auto status = read_story(**log, *subject); !status) return report(status.error());
   if (subject->story.empty()) {
-    return report({base::Kind::kInvalid,
-                   fmt::format("{}: the log knows nothing of it; 'karst state' lists what there is",
-                               options.what)});
+    return finish(
+        *log,
+        report({base::Kind::kInvalid,
+                fmt::format("{}: the log knows nothing of it; 'karst state' lists what there is",
+                            options.what)}));
   }
   auto story = tell(**log, *subject);
   if (!story) return report(story.error());
@@ -308,11 +310,11 @@ int explain(const ExplainOptions& options) {
     if (!standing.empty()) value["now"] = standing;
     value["events"] = std::move(*story);
     print_value(value, options.format);
-    return kExitDone;
+    return finish(*log, kExitDone);
   }
   print_line(options.what + (standing.empty() ? "" : ": " + standing));
   for (const Json& node : *story) print_tree(node, "");
-  return kExitDone;
+  return finish(*log, kExitDone);
 }
 
 }  // namespace karst::tools

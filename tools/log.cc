@@ -46,12 +46,13 @@ base::Status count_types(const events::EventLog& log, std::map<events::EventType
   if (!cursor) return base::fail(cursor.error());
   Progress progress("reading the log", log.end().value(), Meanwhile::kSilence);
   std::int64_t first = 0, last = 0;
-  std::uint64_t bytes = 0;
+  std::uint64_t events = 0, bytes = 0;
   for (;;) {
     auto event = (*cursor)->next();
     if (!event) return base::fail(event.error());
     if (!*event) break;
     const events::Envelope& envelope = (*event)->envelope;
+    ++events;
     if (first == 0) first = envelope.log_time.value();
     last = envelope.log_time.value();
     const std::uint64_t size =
@@ -63,7 +64,7 @@ base::Status count_types(const events::EventLog& log, std::map<events::EventType
     progress.at(envelope.position.value());
   }
   summary["log"] = log.id().str();
-  summary["events"] = log.end().value() - 1;
+  summary["events"] = events;
   summary["bytes"] = bytes;
   summary["rounds"] = types[events::EventType::kRoundClosed].count;
   summary["first"] = base::format_rfc3339(first);
@@ -95,7 +96,7 @@ int log_stat(const LogOptions& options) {
     summary["types"] = std::move(by_type);
     print_value(summary, options.format);
   }
-  return kExitDone;
+  return finish(*log, kExitDone);
 }
 
 int log_dump(const LogOptions& options) {
@@ -104,7 +105,7 @@ int log_dump(const LogOptions& options) {
   Progress progress("dumping", (*log)->end().value(), Meanwhile::kData);
   auto end = print_events(**log, model::Position(std::max<std::uint64_t>(1, options.from)),
                           Format::kJson, &progress);
-  return end ? kExitDone : report(end.error());
+  return finish(*log, end ? kExitDone : report(end.error()));
 }
 
 int log_tail(const LogOptions& options) {
@@ -116,7 +117,8 @@ int log_tail(const LogOptions& options) {
     auto printed = print_events(**log, next, options.format, nullptr);
     if (!printed) return report(printed.error());
     std::fflush(stdout);
-    if (!options.follow || std::ferror(stdout) != 0) return kExitDone;
+    if (!options.follow || log->sound->damage() || std::ferror(stdout) != 0)
+      return finish(*log, kExitDone);
     next = *printed;
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     if (auto status = log->log->refresh(); !status) return report(status.error());

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <system_error>
 
 #include "base/time.h"
 #include "daemon/embedded.h"
@@ -213,5 +214,11 @@ int main_of(int argc, char** argv) {
 }  // namespace karst::tools
 
 int main(int argc, char** argv) {
-  return karst::tools::main_of(argc, argv);
+  using namespace karst::tools;
+  begin_streams();
+  try {
+    return end_streams(main_of(argc, argv));
+  } catch (const std::system_error&) {  // fmt::print, when it cannot write
+    return end_streams(kExitOutOfReach);
+  }
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/time.h"
+#include "tools/talk.h"
 
 namespace karst::tools {
 namespace {
@@ -19,7 +20,7 @@ std::optional<std::uint64_t> whole_number(std::string_view text) {
 }
 
 // The last position whose log time is at or before `time`; 0 when there is none. Log times never
-// step back.
+// step back. What is damaged counts as later.
 base::Result<model::Position> last_at(const events::EventLog& log, std::int64_t time) {
   std::uint64_t low = 0, high = log.end().value() - 1;
   while (low < high) {
@@ -58,7 +59,41 @@ base::Result<ReadLog> open_for_reading(const std::string& data) {
   if (!scratch) return base::fail(scratch.error());
   auto log = events::RocksLog::open_reader(data, scratch->path());
   if (!log) return base::fail(log.error());
-  return ReadLog{std::move(*scratch), std::move(*log)};
+  auto sound = std::make_unique<SoundLog>(**log);
+  return ReadLog{std::move(*scratch), std::move(*log), std::move(sound)};
+}
+
+class SoundLog::SoundCursor final : public events::Cursor {
+ public:
+  SoundCursor(std::unique_ptr<events::Cursor> cursor, std::optional<base::Error>& damage)
+      : cursor_(std::move(cursor)), damage_(damage) {}
+
+  base::Result<std::optional<events::Event>> next() override {
+    auto event = cursor_->next();
+    if (event || event.error().kind != base::Kind::kCorrupt) return event;
+    damage_ = event.error();
+    return std::optional<events::Event>();
+  }
+
+ private:
+  std::unique_ptr<events::Cursor> cursor_;
+  std::optional<base::Error>& damage_;
+};
+
+base::Result<model::Position> SoundLog::append(std::span<const events::Record>,
+                                               events::Durability) {
+  return base::fail(base::Kind::kDenied, "the log was opened for reading");
+}
+
+base::Result<std::unique_ptr<events::Cursor>> SoundLog::read(model::Position from) const {
+  auto cursor = log_.read(from);
+  if (!cursor) return cursor;
+  return std::unique_ptr<events::Cursor>(
+      std::make_unique<SoundCursor>(std::move(*cursor), damage_));
+}
+
+int finish(const ReadLog& log, int code) {
+  return log.sound->damage() ? report(*log.sound->damage()) : code;
 }
 
 base::Result<std::optional<FoundEvent>> event_at(const events::EventLog& log,
@@ -88,6 +123,13 @@ base::Result<model::Position> parse_place(const events::EventLog& log, std::stri
                                   "2026-11-21T10:17:51Z",
                                   option, text));
   }
+  const auto end = event_at(log, model::Position(last));
+  if (!end) return base::fail(end.error());
+  if (*end && *time > (*end)->event.envelope.log_time.value())
+    return base::fail(
+        base::Kind::kInvalid,
+        fmt::format("{} {}: the log ends at {}, position {}", option, text,
+                    base::format_rfc3339((*end)->event.envelope.log_time.value()), last));
   auto position = last_at(log, *time);
   if (!position) return base::fail(position.error());
   if (position->value() == 0)

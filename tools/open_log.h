@@ -30,16 +30,42 @@ class ScratchFolder {
   std::string path_;
 };
 
+// A log as far as it can be read: cursors end where the damage begins, which is remembered. So a
+// command shows what is sound, and says at its end what is not: see finish. One thread.
+class SoundLog final : public events::EventLog {
+ public:
+  explicit SoundLog(const events::RocksLog& log) : log_(log), damage_(log.damage()) {}
+
+  const model::LogId& id() const override { return log_.id(); }
+  base::Result<model::Position> append(std::span<const events::Record> records,
+                                       events::Durability durability) override;
+  base::Result<std::unique_ptr<events::Cursor>> read(model::Position from) const override;
+  model::Position end() const override { return log_.end(); }
+
+  // What was found when the log was opened, or by a cursor since.
+  const std::optional<base::Error>& damage() const { return damage_; }
+
+ private:
+  class SoundCursor;
+  const events::RocksLog& log_;
+  mutable std::optional<base::Error> damage_;
+};
+
 struct ReadLog {
   ScratchFolder scratch;
   std::unique_ptr<events::RocksLog> log;  // goes before its scratch folder
+  std::unique_ptr<SoundLog> sound;
 
-  events::EventLog& operator*() const { return *log; }
-  events::EventLog* operator->() const { return log.get(); }
+  events::EventLog& operator*() const { return *sound; }
+  events::EventLog* operator->() const { return sound.get(); }
 };
 
 // Errors: those of RocksLog::open_reader.
 base::Result<ReadLog> open_for_reading(const std::string& data);
+
+// How a command that read ends: with `code`, or, where the log was found damaged, with that on
+// stderr and its exit code.
+int finish(const ReadLog& log, int code);
 
 // A position ("1234"), a CommandId ("<log id>-1234") or a time (RFC 3339: the last event at or
 // before it). `option` names what is being parsed. Errors: kInvalid when it is none of these or

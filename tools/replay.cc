@@ -95,11 +95,11 @@ class Telling {
 int replay(const ReplayOptions& options) {
   auto log = open_for_reading(options.data);
   if (!log) return report(log.error());
-  if (options.verify) return verify(**log, options.across);
+  if (options.verify) return finish(*log, verify(**log, options.across));
   model::Position until((*log)->end().value() - 1);
   if (!options.until.empty()) {
     auto place = parse_place(**log, options.until, "--until");
-    if (!place) return report(place.error());
+    if (!place) return finish(*log, report(place.error()));
     until = *place;
   }
   projections::ClusterState state;
@@ -110,7 +110,7 @@ int replay(const ReplayOptions& options) {
                      return telling.visit(event, now) && event.envelope.position < until;
                    });
   telling.tell();
-  return status ? kExitDone : report(status.error());
+  return finish(*log, status ? kExitDone : report(status.error()));
 }
 
 }  // namespace karst::tools

@@ -154,7 +154,7 @@ int state(const StateOptions& options) {
   model::Position until((*log)->end().value() - 1);
   if (!options.at.empty()) {
     auto place = parse_place(**log, options.at, "--at");
-    if (!place) return report(place.error());
+    if (!place) return finish(*log, report(place.error()));
     until = *place;
   }
   State folded;
@@ -172,7 +172,7 @@ int state(const StateOptions& options) {
     print_commands(folded, options.format);
   else
     print_summary(folded, options.format);
-  return kExitDone;
+  return finish(*log, kExitDone);
 }
 
 }  // namespace karst::tools

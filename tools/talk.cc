@@ -1,11 +1,16 @@
 #include "tools/talk.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace karst::tools {
 namespace {
@@ -110,6 +115,31 @@ ExitCode exit_code(base::Kind kind) {
 int report(const base::Error& error) {
   fmt::print(stderr, "karst: {}\n", error.message);
   return exit_code(error.kind);
+}
+
+void begin_streams() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(descriptor, F_GETFD) != -1) continue;
+    // The lowest free number is this one. Writing to what is open for reading fails, as it should.
+    const int flags = descriptor == STDOUT_FILENO ? O_RDONLY : O_RDWR;
+    if (open("/dev/null", flags | O_CLOEXEC) != descriptor) std::abort();
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+int end_streams(int code) {
+  pollfd out{STDOUT_FILENO, POLLOUT, 0};
+  const bool reader_went = poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
+  const bool lost = std::ferror(stdout) != 0;
+  errno = 0;
+  const bool closed = std::fclose(stdout) == 0;
+  if (closed && !lost) return code;
+  const int reason = errno;
+  if (!reader_went)
+    report({base::Kind::kDenied,
+            fmt::format("the output could not be written to its end{}{}", reason == 0 ? "" : ": ",
+                        reason == 0 ? "" : std::strerror(reason))});
+  return code == kExitDone ? kExitOutOfReach : code;
 }
 
 bool color_wanted(int descriptor) {

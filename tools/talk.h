@@ -29,6 +29,13 @@ ExitCode exit_code(base::Kind kind);
 // "karst: MESSAGE" on stderr; returns the exit code of its kind.
 int report(const base::Error& error);
 
+// Around everything that a program does. Before: a standard stream that is closed gets something in
+// its place, or the next file opened would take its number, and the output its contents. After:
+// output that did not arrive is an error, kExitOutOfReach, unless `code` says something worse; said
+// on stderr, but not when a reader simply went away.
+void begin_streams();
+int end_streams(int code);
+
 bool color_wanted(int descriptor);  // a terminal, and no NO_COLOR
 
 // Rows as an aligned table (columns in capitals), JSON or YAML. Every row has every column.

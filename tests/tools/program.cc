@@ -99,4 +99,17 @@ Ended karst(const std::vector<std::string>& arguments, const Environment& enviro
   return Program(folder, arguments, environment).wait();
 }
 
+Ended shell(const std::string& script) {
+  const TempFolder folder;
+  write_file(folder / "script", "exec 2>'" + (folder / "err") + "'\n" + script + "\n");
+  const std::string command = "KARST='" + std::string(KARST_BINARY_DIR) + "/karst' sh '" +
+                              (folder / "script") + "' >'" + (folder / "out") + "'";
+  const int status = std::system(command.c_str());
+  Ended result;
+  if (WIFEXITED(status)) result.code = WEXITSTATUS(status);
+  result.out = read_file(folder / "out");
+  result.err = read_file(folder / "err");
+  return result;
+}
+
 }  // namespace karst::tests

@@ -64,5 +64,7 @@ class Program {
 
 // To its end.
 Ended karst(const std::vector<std::string>& arguments, const Environment& environment = {});
+// A script of sh to its end; $KARST is the program.
+Ended shell(const std::string& script);
 
 }  // namespace karst::tests

@@ -1,0 +1,183 @@
+// The program over logs that are not what was written: damaged ones are read as far as they are
+// sound, tampered ones are found by deciding again.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "events/high_water.h"
+#include "tests/tools/story.h"
+
+namespace karst::tests {
+namespace {
+
+using Json = nlohmann::json;
+using events::EventType;
+
+// In the write-ahead log: 12 to 14 bytes lie between two events of a batch, 19 more between
+// batches.
+constexpr std::size_t kBetweenBatches = 12 + 19;
+
+// A copy of the story, to spoil.
+class Spoiled : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::copy(story(), data_, std::filesystem::copy_options::recursive);
+  }
+  Ended karst_on_copy(const std::string& command) const {
+    std::vector<std::string> arguments = words(command);
+    arguments.insert(arguments.end(), {"--data", data_});
+    return karst(arguments);
+  }
+
+  TempFolder folder_;
+  const std::string data_ = folder_ / "data";
+};
+
+std::uint64_t number_after(const std::string& text, const std::string& words_before) {
+  const std::size_t at = text.find(words_before);
+  return at == std::string::npos ? 0 : std::strtoull(&text[at + words_before.size()], nullptr, 10);
+}
+
+class Damaged : public Spoiled {
+ protected:
+  // Flips a bit in a batch in the middle of the write-ahead log, and says with which position that
+  // batch begins: events lie there uncompressed, each behind its position as a key.
+  void SetUp() override {
+    Spoiled::SetUp();
+    std::string wal, bytes;
+    for (const auto& entry : std::filesystem::directory_iterator(data_))
+      if (entry.path().extension() == ".log" && entry.file_size() > bytes.size())
+        bytes = read_file(wal = entry.path());
+    const std::vector<events::Record> records = records_of(data_);
+    std::size_t last_end = 0;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const std::string stored = events::encode_event(model::Position(i + 1), records[i]);
+      const std::size_t at = bytes.find(stored.substr(0, events::kHeaderSize));
+      if (at == std::string::npos) continue;  // torn over two blocks of the file
+      const bool new_batch = last_end > 0 && at - last_end >= kBetweenBatches;
+      if (new_batch && i > records.size() / 2) {
+        first_ = i + 1;
+        bytes[at + 20] = static_cast<char>(bytes[at + 20] ^ 0x10);
+        break;
+      }
+      last_end = at + stored.size();
+    }
+    ASSERT_GT(first_, 100U);
+    write_file(wal, bytes);
+  }
+
+  std::uint64_t first_ = 0;  // damaged
+};
+
+TEST_F(Damaged, EveryReaderTellsWhatIsSoundAndThenWhereItEnds) {
+  for (const std::string command :
+       {"state", "state pods", "log stat", "log dump", "log tail", "audit export", "replay",
+        "replay --verify", "explain pod/default/web-0"}) {
+    const Ended ended = karst_on_copy(command);
+    EXPECT_EQ(ended.code, 3) << command << ": " << ended.err;
+    EXPECT_EQ(number_after(ended.err, "the first damaged position is "), first_)
+        << command << ": " << ended.err;
+    if (!command.starts_with("explain")) {
+      EXPECT_NE(ended.out, "") << command;
+    }
+  }
+  const std::uint64_t sound = first_ - 1;
+  EXPECT_EQ(lines_of(karst_on_copy("log dump").out).size(), sound);
+  EXPECT_EQ(lines_of(karst_on_copy("audit export").out).size(), sound);
+  EXPECT_EQ(Json::parse(karst_on_copy("log stat -o json").out)["events"], sound);
+  EXPECT_EQ(Json::parse(karst_on_copy("state -o json").out)["position"], sound);
+  EXPECT_EQ(number_after(karst_on_copy("log tail -n 1").out, ""), sound);
+  EXPECT_EQ(number_after(karst_on_copy("replay --verify").out, ""), sound);
+}
+
+TEST_F(Damaged, TheDaemonNamesTheSamePositionAndChangesNothing) {
+  const Ended ended = karst_on_copy("run --embedded --for 1s");
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_EQ(number_after(ended.err, "the first damaged position is "), first_) << ended.err;
+  EXPECT_EQ(lines_of(karst_on_copy("log dump").out).size(), first_ - 1);
+}
+
+// Copies with one event changed or dropped, as somebody with access to the folder could.
+class Tampered : public Spoiled {
+ protected:
+  using Change = std::function<void(events::Body&)>;
+
+  void SetUp() override {
+    Spoiled::SetUp();
+    records_ = records_of(data_);
+  }
+  // The index of the middle event of that type.
+  std::size_t middle_of(EventType type) const {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < records_.size(); ++i)
+      if (records_[i].type == type) found.push_back(i);
+    return found.at(found.size() / 2);
+  }
+  void change(std::size_t index, const Change& change) {
+    events::Body body = events::decode_payload(records_[index].type, records_[index].payload);
+    change(body);
+    records_[index].payload = events::encode_payload(body);
+  }
+  // Exit 1, and the round is named that closes over what is at `index` now.
+  void expect_found(std::size_t index) {
+    rewrite(data_, records_);
+    std::uint64_t round = 1;
+    std::size_t at = 0;
+    for (; at < index || records_[at].type != EventType::kRoundClosed; ++at)
+      round += records_[at].type == EventType::kRoundClosed ? 1 : 0;
+    const Ended ended = karst_on_copy("replay --verify");
+    EXPECT_EQ(ended.code, 1) << ended.out << ended.err;
+    EXPECT_EQ(number_after(ended.out, "difference in round "), round) << ended.out;
+    EXPECT_EQ(number_after(ended.out, "RoundClosed at position "), at + 1) << ended.out;
+  }
+
+  std::vector<events::Record> records_;
+};
+
+TEST_F(Tampered, WrittenAnewWithoutAChangeItAgrees) {
+  rewrite(data_, records_);
+  const Ended ended = karst_on_copy("replay --verify");
+  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+}
+
+TEST_F(Tampered, AnAlteredFactIsNamedAtItsRound) {
+  const std::size_t index = middle_of(EventType::kPodObserved);
+  change(index,
+         [](events::Body& body) { std::get<events::PodObserved>(body).pod.creation_millis += 1; });
+  expect_found(index);
+}
+
+TEST_F(Tampered, AnAlteredDecisionIsNamedAtItsRound) {
+  const std::size_t index = middle_of(EventType::kLaunchRequested);
+  change(index, [](events::Body& body) { std::get<model::Command>(body).reason = "other"; });
+  expect_found(index);
+}
+
+TEST_F(Tampered, ADroppedFactIsNamedAtItsRound) {
+  const std::size_t index = middle_of(EventType::kPodObserved);
+  records_.erase(records_.begin() + static_cast<std::ptrdiff_t>(index));
+  expect_found(index);
+}
+
+TEST_F(Tampered, ADroppedDecisionIsNamedAtItsRound) {
+  const std::size_t index = middle_of(EventType::kLaunchRequested);
+  records_.erase(records_.begin() + static_cast<std::ptrdiff_t>(index));
+  expect_found(index);
+}
+
+TEST_F(Tampered, AnAlteredLastEventIsNoLongerWhatTheMarkSaw) {
+  const events::HighWaterMark mark = **events::HighWaterFile::read(data_ + "/high-water");
+  records_.back().log_time = base::LogTime(records_.back().log_time.value() + 1);
+  rewrite(data_, records_);
+  events::HighWaterFile file;
+  ASSERT_TRUE(file.open(data_ + "/high-water"));
+  ASSERT_TRUE(file.write({model::Position(records_.size()), mark.root}));
+  const Ended ended = karst_on_copy("replay --verify");
+  EXPECT_EQ(ended.code, 3) << ended.out << ended.err;
+  EXPECT_EQ(number_after(ended.err, "the first damaged position is "), records_.size())
+      << ended.err;
+}
+
+}  // namespace
+}  // namespace karst::tests

@@ -1,0 +1,78 @@
+#include "tests/tools/story.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "events/high_water.h"
+#include "events/rocks_db.h"
+#include "events/rocks_log.h"
+
+namespace karst::tests {
+
+const std::string& story() {
+  static const TempFolder folder;
+  static const std::string data = [] {
+    const std::string path = folder / "data";
+    const Ended ended = karst({"run", "--embedded", "--data", path, "--speed", "40", "--for",
+                               "2500ms", "--listen", "127.0.0.1:0"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return path;
+  }();
+  return data;
+}
+
+std::vector<std::string> words(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> all;
+  for (std::string word; in >> word;) all.push_back(word == "''" ? "" : word);
+  return all;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> all;
+  for (std::string line; std::getline(in, line);) all.push_back(line);
+  return all;
+}
+
+std::vector<events::Record> records_of(const std::string& data) {
+  const TempFolder scratch;
+  std::vector<events::Record> records;
+  const auto log = events::RocksLog::open_reader(data, scratch / "reader");
+  if (!log) {
+    ADD_FAILURE() << log.error().message;
+    return records;
+  }
+  const auto cursor = (*log)->read(model::Position(1));
+  for (auto event = (*cursor)->next(); event && *event; event = (*cursor)->next()) {
+    const events::Envelope& envelope = (*event)->envelope;
+    records.push_back({envelope.log_time, envelope.wall_time, envelope.causation,
+                       envelope.correlation, envelope.type, std::string(envelope.stream),
+                       std::string((*event)->payload)});
+  }
+  return records;
+}
+
+void rewrite(const std::string& data, const std::vector<events::Record>& records) {
+  const std::size_t before = records_of(data).size();
+  auto db = events::RocksDb::open(data, events::Recovery::kTornTail, events::Compactions::kOn);
+  ASSERT_TRUE(db) << db.error().message;
+  std::string stored;
+  for (std::size_t i = 0; i < std::max(before, records.size()); ++i) {
+    const model::Position position(i + 1);
+    const events::PositionKey key(position);
+    if (i >= records.size()) {
+      (*db)->remove(events::Family::kEvents, key.view());
+      continue;
+    }
+    stored = events::encode_event(position, records[i]);
+    (*db)->put(events::Family::kEvents, key.view(), stored, {});
+  }
+  ASSERT_TRUE((*db)->write(events::RocksDb::Sync::kYes));
+  events::HighWaterFile mark;
+  ASSERT_TRUE(mark.open(data + "/high-water"));
+  ASSERT_TRUE(mark.write({model::Position(records.size()), base::sha256(stored)}));
+}
+
+}  // namespace karst::tests

@@ -1,0 +1,27 @@
+// A log with a story in it, made once for all tests of the program, and ways to spoil copies of it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "events/codec.h"
+#include "tests/tools/program.h"
+
+namespace karst::tests {
+
+// The data folder of 100 simulated seconds. Nobody writes there any more.
+const std::string& story();
+
+std::vector<std::string> words(const std::string& text);
+std::vector<std::string> lines_of(const std::string& text);
+
+// Every event, as a record; the first one is that of position 1.
+std::vector<events::Record> records_of(const std::string& data);
+
+// Writes the log in `data` anew with these records, as if they had always been there: positions
+// from 1, and a high-water mark that fits.
+void rewrite(const std::string& data, const std::vector<events::Record>& records);
+
+}  // namespace karst::tests
