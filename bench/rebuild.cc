@@ -120,5 +120,5 @@ int main(int argc, char** argv) {
               ratios[ratios.size() / 2]);
   std::filesystem::remove_all(folder);
   std::filesystem::remove_all(folder + "-scratch");
-  return 0;
+  return ratios[ratios.size() / 2] >= 0.3 ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 // How long does a round take with a large cluster in the state, and how much memory does it hold,
-// RocksDB included? 10,000 nodes, 200,000 pods, 2,000 shapes, unique labels, 50-character names. No
-// floor: absolute times and peak memory.
+// RocksDB included? 10,000 nodes, 200,000 pods, 2,000 shapes, unique labels, 50-character names. Times
+// are told; peak memory has a budget of 512 MiB, and exit 1 says that it was not kept.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -133,8 +133,8 @@ int main(int argc, char** argv) {
   bench.first_lists();
   bench.small_rounds();
   bench.burst();
-  std::printf("%-44s %.0f MiB (budget 512, goal 300)\n", "peak resident memory",
-              bench::peak_rss_mib());
+  const double peak = bench::peak_rss_mib();
+  std::printf("%-44s %.0f MiB (budget 512, goal 300)\n", "peak resident memory", peak);
   std::filesystem::remove_all(folder);
-  return 0;
+  return peak <= 512 ? 0 : 1;
 }

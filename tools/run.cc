@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -48,6 +49,7 @@ base::Status run_cluster(daemon::Store& store, const RunOptions& options,
 
 int run(const RunOptions& options) {
   daemon::block_stop_signals();
+  umask(077);  // the log holds a secret, and all that the cluster tells
   // What can be wrong with the arguments is said before a folder is made.
   base::Result<kube::ServerAccess> access{kube::ServerAccess{}};
   if (!options.embedded) {

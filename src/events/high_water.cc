@@ -122,7 +122,7 @@ base::Result<std::optional<HighWaterMark>> HighWaterFile::read(const std::string
 base::Status HighWaterFile::open(const std::string& path) {
   KARST_CHECK(file_ < 0, "opened once");
   path_ = path;
-  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file_ < 0) return system_error("cannot open", path);
   if (lseek(file_, 0, SEEK_END) < static_cast<off_t>(kFileSize)) {
     if (const int code = posix_fallocate(file_, 0, static_cast<off_t>(kFileSize)); code != 0) {

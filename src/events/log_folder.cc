@@ -38,6 +38,18 @@ std::string read_holder(int file) {
   return holder;
 }
 
+// What is in a log, its secret too, is for its owner alone. A folder with other things in it is left
+// as it is.
+void make_private(const std::string& folder) {
+  std::error_code ignored;
+  const bool logs_own = std::filesystem::is_empty(folder, ignored) ||
+                        std::filesystem::exists(folder + "/high-water", ignored);
+  struct stat status{};
+  if (!logs_own || stat(folder.c_str(), &status) != 0 || (status.st_mode & 077) == 0) return;
+  // Somebody else's folder, a mounted volume: whoever made it decides.
+  if (chmod(folder.c_str(), 0700) != 0) return;
+}
+
 }  // namespace
 
 FolderLock::~FolderLock() {
@@ -47,8 +59,9 @@ FolderLock::~FolderLock() {
 base::Status FolderLock::take(const std::string& folder) {
   std::error_code ignored;  // the open below says what is wrong
   std::filesystem::create_directories(folder, ignored);
+  make_private(folder);
   const std::string path = folder + "/lock";
-  file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+  file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file_ < 0) return folder_error("cannot open", path);
   if (flock(file_, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return folder_error("cannot lock", path);
@@ -71,7 +84,7 @@ bool ensure_ballast(const std::string& folder, std::uint64_t bytes) {
   if (stat(path.c_str(), &status) == 0 &&
       static_cast<std::uint64_t>(status.st_blocks) * 512 >= bytes)
     return true;
-  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) return false;
   const bool reserved = posix_fallocate(file, 0, static_cast<off_t>(bytes)) == 0;
   close(file);

@@ -19,7 +19,8 @@ class FolderLock {
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
 
-  // Makes the folder when there is none, then takes FOLDER/lock.
+  // Makes the folder when there is none, open to its owner alone, then takes FOLDER/lock. The files
+  // in it are as private as the process's umask makes them.
   // Errors: kTaken names the process that holds it; kDenied; kInvalid when the path is no folder;
   // kFull.
   base::Status take(const std::string& folder);

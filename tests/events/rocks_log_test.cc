@@ -50,6 +50,32 @@ TEST(RocksLog, ASecondProcessIsToldWhoHoldsIt) {
   EXPECT_TRUE(RocksLog::open(options_for(folder / "log")));
 }
 
+unsigned mode_of(const std::string& path) {
+  struct stat status{};
+  EXPECT_EQ(stat(path.c_str(), &status), 0) << path;
+  return status.st_mode & 0777;
+}
+
+TEST(RocksLog, TheFolderIsItsOwnersAlone) {
+  TempFolder folder;
+  const mode_t before = umask(0);
+  RocksLogOptions options = options_for(folder / "log");
+  options.ballast_bytes = 4096;
+  EXPECT_TRUE(RocksLog::open(options));
+  EXPECT_EQ(mode_of(folder / "log"), 0700U) << "made here";
+  for (const std::string file : {"lock", "high-water", "ballast"})
+    EXPECT_EQ(mode_of((folder / "log") + "/" + file), 0600U) << file;
+  chmod((folder / "log").c_str(), 0755);
+  EXPECT_TRUE(RocksLog::open(options));
+  EXPECT_EQ(mode_of(folder / "log"), 0700U) << "an older log";
+  std::filesystem::create_directory(folder / "shared");
+  chmod((folder / "shared").c_str(), 0755);
+  write_file((folder / "shared") + "/other", "of somebody");
+  EXPECT_TRUE(RocksLog::open(options_for(folder / "shared")));
+  EXPECT_EQ(mode_of(folder / "shared"), 0755U) << "there was something in it before";
+  umask(before);
+}
+
 TEST(RocksLog, TheIdIsDrawnOnceAndTheSecretKept) {
   TempFolder folder;
   std::string id;

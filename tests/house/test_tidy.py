@@ -45,6 +45,9 @@ class Style(unittest.TestCase):
     def test_a_clean_tree_passes(self):
         self.assertEqual(violations_of({}), [])
 
+    def test_a_worktree_has_a_file_named_git(self):
+        self.assertEqual(violations_of({".git": "gitdir: /wor" + "k/main/.git/worktrees/x"}), [])
+
     def test_violations_are_found_each_alone(self):
         cc = "src/model/x.cc"
         table = [

@@ -65,6 +65,18 @@ TEST(CommandLine, ADataFolderWithoutALogIsBadInput) {
   EXPECT_FALSE(std::filesystem::exists(folder / "nothing")) << "readers make nothing";
 }
 
+TEST(CommandLine, NobodyElseReadsTheFolder) {
+  using std::filesystem::perms;
+  const perms others = perms::group_all | perms::others_all;
+  EXPECT_EQ(std::filesystem::status(story()).permissions() & others, perms::none);
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(story())) {
+    EXPECT_EQ(entry.status().permissions() & others, perms::none) << entry.path();
+    ++files;
+  }
+  EXPECT_GT(files, 5U);
+}
+
 TEST(CommandLine, AWrongKubeconfigMakesNoFolder) {
   const TempFolder folder;
   const Ended ended = karst({"run", "--data", folder / "data", "--kubeconfig", folder / "nothing"});

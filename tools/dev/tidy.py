@@ -81,7 +81,7 @@ class Tidy:
             below[:] = sorted(name for name in below if name not in SKIPPED_FOLDERS)
             for name in sorted(names):
                 path = pathlib.Path(folder) / name
-                if path.suffix in TEXT and not path.is_symlink() and name not in ("go.sum", "LICENSE"):
+                if path.suffix in TEXT and not path.is_symlink() and name not in ("go.sum", "LICENSE", ".git"):
                     self.check_text(path, path.relative_to(self.root).as_posix())
         for folder in sorted(path for path in (self.root / "src").glob("*") if path.is_dir()):
             readme = folder / "README.md"
