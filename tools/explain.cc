@@ -199,6 +199,29 @@ base::Result<std::string> claim_of_node(const events::EventLog& log, const std::
   return answer;
 }
 
+// Where a command is in the log, from its id.
+base::Result<model::Position> command_place(const events::EventLog& log, const std::string& id) {
+  if (base::parse_rfc3339(id))
+    return base::fail(base::Kind::kInvalid,
+                      fmt::format("command/{}: expected the id of a command, a number", id));
+  auto place = parse_place(log, id, "command");
+  if (!place) {
+    return base::fail(base::Kind::kInvalid,
+                      fmt::format("command/{}: expected the id of a command, which is its position "
+                                  "in the log, 1 to {}",
+                                  id, log.end().value() - 1));
+  }
+  auto found = event_at(log, *place);
+  if (!found) return base::fail(found.error());
+  if (*found && std::holds_alternative<model::Command>(events::decode_body((*found)->event)))
+    return place;
+  return base::fail(
+      base::Kind::kInvalid,
+      fmt::format("command/{}: no command, at that position is {}; 'karst state commands' lists "
+                  "the open ones",
+                  id, *found ? events::event_type_name((*found)->event.envelope.type) : "nothing"));
+}
+
 base::Result<Subject> subject_of(const events::EventLog& log, const std::string& what) {
   Subject subject;
   const std::size_t slash = what.find('/');
@@ -214,7 +237,7 @@ base::Result<Subject> subject_of(const events::EventLog& log, const std::string&
                                   what));
   }
   if (subject.kind == "command") {
-    auto place = parse_place(log, subject.name, "command");
+    auto place = command_place(log, subject.name);
     if (!place) return base::fail(place.error());
     subject.streams.insert("command/" + std::to_string(place->value()));
     subject.story.push_back(*place);

@@ -18,7 +18,7 @@ struct TypeStat {
   std::uint64_t bytes = 0;
 };
 
-// `from` to the end as lines; returns the next position.
+// `from` to the end as lines, or as items of one YAML list; returns the next position.
 base::Result<model::Position> print_events(const events::EventLog& log, model::Position from,
                                            Format format, Progress* progress) {
   auto cursor = log.read(from);
@@ -36,7 +36,10 @@ base::Result<model::Position> print_events(const events::EventLog& log, model::P
     }
     auto json = events::event_json(**event);
     if (!json) return base::fail(json.error());
-    if (!print_line(*json)) return next;
+    const bool printed = format == Format::kJson
+                             ? print_line(*json)
+                             : print_text(to_yaml(Json::array({Json::parse(*json)})));
+    if (!printed) return next;
   }
 }
 

@@ -1,5 +1,7 @@
 // The command line: options and nothing else. What they mean is in the file of each subcommand.
 #include <CLI/CLI.hpp>
+#include <charconv>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -28,15 +30,49 @@ struct CommandLine {
   std::function<int()> chosen;
 };
 
+std::string check_folder(const std::string& path) {
+  std::error_code ignored;
+  if (path.empty()) return "expected the folder of a log, not ''";
+  const bool other =
+      std::filesystem::exists(path, ignored) && !std::filesystem::is_directory(path, ignored);
+  return other ? "'" + path + "' is a file; expected the folder of a log" : "";
+}
+
+std::string check_place(const std::string& text) {
+  return text.empty() ? "expected a position (a number) or a time such as 2026-11-21T10:17:51Z, "
+                        "not ''"
+                      : "";
+}
+
+// A whole number from `least` that fits 64 bits, less one so that the next one does too.
+auto whole_number_from(std::uint64_t least) {
+  return [least](const std::string& text) -> std::string {
+    std::uint64_t value = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    const bool good = error == std::errc() && stop == end && value >= least && value < UINT64_MAX;
+    return good ? ""
+                : "'" + text + "': expected a whole number, " + std::to_string(least) + " or more";
+  };
+}
+
 void add_data(CLI::App* command, std::string& data) {
-  command->add_option("--data", data, "folder of the log")->required()->type_name("DIR");
+  command->add_option("--data", data, "folder of the log")
+      ->required()
+      ->type_name("DIR")
+      ->check(check_folder);
 }
 
 void add_format(CLI::App* command, Format& format) {
   static const std::map<std::string, Format> kFormats = {
       {"table", Format::kTable}, {"json", Format::kJson}, {"yaml", Format::kYaml}};
-  command->add_option("-o,--output", format, "table, json or yaml")
-      ->transform(CLI::CheckedTransformer(kFormats))
+  command
+      ->add_option_function<std::string>(
+          "-o,--output", [&format](const std::string& name) { format = kFormats.at(name); },
+          "table, json or yaml")
+      ->check([](const std::string& name) {
+        return kFormats.contains(name) ? "" : "'" + name + "': expected table, json or yaml";
+      })
       ->type_name("FORMAT")
       ->default_str("table");
 }
@@ -72,7 +108,9 @@ void add_run(CommandLine& line) {
       ->type_name("DURATION")
       ->check(check_duration)
       ->needs(embedded);
-  c->add_option("--seed", o.seed, "embedded: of the simulated world")->needs(embedded);
+  c->add_option("--seed", o.seed, "embedded: of the simulated world")
+      ->check(whole_number_from(0))
+      ->needs(embedded);
   c->callback([&line, listen] {
     line.run.listen_given = listen->count() > 0;
     line.run.for_millis = base::parse_go_duration_millis(line.run_for).value_or(0);
@@ -84,7 +122,9 @@ void add_replay(CommandLine& line) {
   ReplayOptions& o = line.replay;
   CLI::App* c = line.app.add_subcommand("replay", "tell a log's story, or decide it again");
   add_data(c, o.data);
-  CLI::Option* until = c->add_option("--until", o.until, "end there")->type_name("POSITION|TIME");
+  CLI::Option* until = c->add_option("--until", o.until, "end there")
+                           ->type_name("POSITION|TIME")
+                           ->check(check_place);
   CLI::Option* step =
       c->add_flag("--step", o.step, "every event, and a stop after each round on a terminal");
   CLI::Option* verify = c->add_flag("--verify", o.verify,
@@ -98,7 +138,9 @@ void add_state(CommandLine& line) {
   StateOptions& o = line.state;
   CLI::App* c = line.app.add_subcommand("state", "the cluster as karst knew it");
   add_data(c, o.data);
-  c->add_option("--at", o.at, "when; default: the end of the log")->type_name("POSITION|TIME");
+  c->add_option("--at", o.at, "when; default: the end of the log")
+      ->type_name("POSITION|TIME")
+      ->check(check_place);
   c->add_option("table", o.table, "pods, nodes, claims, pools or commands; default: a summary")
       ->check(CLI::IsMember({"pods", "nodes", "claims", "pools", "commands"}));
   add_format(c, o.format);
@@ -125,12 +167,12 @@ void add_log(CommandLine& line) {
   stat->callback([&line] { line.chosen = [&line] { return log_stat(line.log); }; });
   CLI::App* dump = log->add_subcommand("dump", "every event as a line of JSON");
   add_data(dump, o.data);
-  dump->add_option("--from", o.from, "first position")->check(CLI::PositiveNumber);
+  dump->add_option("--from", o.from, "first position")->check(whole_number_from(1));
   dump->callback([&line] { line.chosen = [&line] { return log_dump(line.log); }; });
   CLI::App* tail = log->add_subcommand("tail", "the last events");
   add_data(tail, o.data);
   add_format(tail, o.format);
-  tail->add_option("-n", o.count, "how many")->default_str("20");
+  tail->add_option("-n", o.count, "how many")->check(whole_number_from(0))->default_str("20");
   tail->add_flag("-f,--follow", o.follow, "and those that come");
   tail->callback([&line] { line.chosen = [&line] { return log_tail(line.log); }; });
 }
@@ -175,16 +217,28 @@ void add_rest(CommandLine& line) {
   version->callback([&line] { line.chosen = [&line] { return tools::version(line.version); }; });
 }
 
-// Names what is there when the first word is no subcommand; nothing when it is one, or an option.
-std::optional<base::Error> unknown_subcommand(CLI::App& app, const std::string& word) {
-  if (word.starts_with('-')) return std::nullopt;
+// Names what is there when a word in the place of a subcommand is none; nothing when it is one.
+std::optional<base::Error> unknown_subcommand(CLI::App& app, int count, char** words) {
+  if (count == 0 || *words[0] == '-') return std::nullopt;
   std::string names;
-  for (const CLI::App* command : app.get_subcommands(nullptr)) {
-    if (command->get_name() == word) return std::nullopt;
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    if (command->get_name() == words[0]) return unknown_subcommand(*command, count - 1, words + 1);
     names += (names.empty() ? "" : ", ") + command->get_name();
   }
-  return base::Error{base::Kind::kInvalid,
-                     "there is no subcommand '" + word + "'; there are: " + names};
+  if (names.empty()) return std::nullopt;  // a plain argument
+  const std::string of = app.get_parent() == nullptr ? "" : " of '" + app.get_name() + "'";
+  return base::Error{base::Kind::kInvalid, "there is no subcommand '" + std::string(words[0]) +
+                                               "'" + of + "; there are: " + names};
+}
+
+// What CLI11 says, as an error of this program.
+base::Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  std::string path = app.get_name();
+  for (auto chosen = app.get_subcommands(); !chosen.empty();
+       chosen = chosen.front()->get_subcommands())
+    path += " " + chosen.front()->get_name();
+  return {base::Kind::kInvalid,
+          std::string(error.what()) + " ('" + path + " --help' tells what there is)"};
 }
 
 int main_of(int argc, char** argv) {
@@ -198,14 +252,13 @@ int main_of(int argc, char** argv) {
   add_log(line);
   add_solve(line);
   add_rest(line);
-  if (const auto error = argc > 1 ? unknown_subcommand(line.app, argv[1]) : std::nullopt)
-    return report(*error);
+  if (const auto error = unknown_subcommand(line.app, argc - 1, argv + 1)) return report(*error);
   try {
     line.app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const bool help = error.get_exit_code() == 0;
-    line.app.exit(error);
-    return help ? kExitDone : kExitBadInput;
+    if (error.get_exit_code() != 0) return report(usage_error(line.app, error));
+    line.app.exit(error);  // prints help
+    return kExitDone;
   }
   return line.chosen();
 }

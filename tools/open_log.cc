@@ -111,10 +111,17 @@ base::Result<model::Position> parse_place(const events::EventLog& log, std::stri
   const std::uint64_t last = log.end().value() - 1;
   const std::string command_prefix = log.id().str() + "-";
   if (text.starts_with(command_prefix)) text.remove_prefix(command_prefix.size());
+  const auto end = event_at(log, model::Position(last));
+  if (!end) return base::fail(end.error());
+  const std::int64_t last_time = *end ? (*end)->event.envelope.log_time.value() : 0;
+  const auto outside = [&] {
+    return base::fail(base::Kind::kInvalid,
+                      fmt::format("{} {}: the log has the positions 1 to {}, and ends at {}",
+                                  option, text, last, base::format_rfc3339(last_time)));
+  };
   if (const auto number = whole_number(text)) {
     if (*number >= 1 && *number <= last) return model::Position(*number);
-    return base::fail(base::Kind::kInvalid,
-                      fmt::format("{} {}: the log has the positions 1 to {}", option, text, last));
+    return outside();
   }
   const auto time = base::parse_rfc3339(text);
   if (!time) {
@@ -123,13 +130,7 @@ base::Result<model::Position> parse_place(const events::EventLog& log, std::stri
                                   "2026-11-21T10:17:51Z",
                                   option, text));
   }
-  const auto end = event_at(log, model::Position(last));
-  if (!end) return base::fail(end.error());
-  if (*end && *time > (*end)->event.envelope.log_time.value())
-    return base::fail(
-        base::Kind::kInvalid,
-        fmt::format("{} {}: the log ends at {}, position {}", option, text,
-                    base::format_rfc3339((*end)->event.envelope.log_time.value()), last));
+  if (*time > last_time) return outside();
   auto position = last_at(log, *time);
   if (!position) return base::fail(position.error());
   if (position->value() == 0)

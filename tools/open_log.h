@@ -69,7 +69,7 @@ int finish(const ReadLog& log, int code);
 
 // A position ("1234"), a CommandId ("<log id>-1234") or a time (RFC 3339: the last event at or
 // before it). `option` names what is being parsed. Errors: kInvalid when it is none of these or
-// outside the log.
+// outside the log, whose end is named then.
 base::Result<model::Position> parse_place(const events::EventLog& log, std::string_view text,
                                           std::string_view option);
 

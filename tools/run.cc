@@ -9,6 +9,7 @@
 #include "daemon/stop_signal.h"
 #include "daemon/store.h"
 #include "daemon/system_clock.h"
+#include "http/local_server.h"
 #include "kube/access.h"
 #include "tools/talk.h"
 
@@ -57,6 +58,8 @@ int run(const RunOptions& options) {
                                         : kube::read_kubeconfig(options.kubeconfig);
   }
   if (!access) return report(access.error());
+  if (auto status = http::LocalServer::check(options.listen); !status)
+    return report(status.error());
   const daemon::SystemClock clock;
   auto store = daemon::open_store(options.data, clock);
   if (!store) return report(store.error());

@@ -147,9 +147,12 @@ bool color_wanted(int descriptor) {
   return isatty(descriptor) == 1 && (no_color == nullptr || *no_color == '\0');
 }
 
+bool print_text(std::string_view text) {
+  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+}
+
 bool print_line(std::string_view line) {
-  return std::fwrite(line.data(), 1, line.size(), stdout) == line.size() &&
-         std::fputc('\n', stdout) != EOF;
+  return print_text(line) && std::fputc('\n', stdout) != EOF;
 }
 
 std::string to_yaml(const Json& value) {
@@ -162,19 +165,19 @@ std::string to_yaml(const Json& value) {
 void print_rows(const std::vector<std::string>& columns, const std::vector<std::vector<Json>>& rows,
                 Format format) {
   if (format != Format::kTable) return print_value(rows_json(columns, rows), format);
-  std::fputs(table_text(columns, rows).c_str(), stdout);
+  print_text(table_text(columns, rows));
 }
 
 void print_value(const Json& value, Format format) {
   if (format == Format::kYaml) {
-    std::fputs(to_yaml(value).c_str(), stdout);
+    print_text(to_yaml(value));
   } else if (format == Format::kJson) {
-    std::fputs((dumped(value, 2) + "\n").c_str(), stdout);
+    print_line(dumped(value, 2));
   } else {
     std::size_t width = 0;
     for (const auto& [key, item] : value.items()) width = std::max(width, key.size());
     for (const auto& [key, item] : value.items())
-      fmt::print("{:<{}}  {}\n", key, width, cell_text(item));
+      print_line(fmt::format("{:<{}}  {}", key, width, cell_text(item)));
   }
 }
 

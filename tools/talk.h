@@ -47,6 +47,7 @@ std::string to_yaml(const Json& value);
 
 // Writes to stdout; false when nobody reads any more.
 bool print_line(std::string_view line);
+bool print_text(std::string_view text);
 
 // "WHAT 12%" on stderr whenever the per cent change, and nothing unless stderr is a terminal;
 // nothing either where lines of data go to that terminal meanwhile.

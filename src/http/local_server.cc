@@ -132,7 +132,9 @@ std::string render(const Reply& reply, bool with_body, bool keep_alive) {
   return out;
 }
 
-base::Result<Descriptor> open_listener(const std::string& address) {
+using Resolved = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+
+base::Result<Resolved> resolve(const std::string& address) {
   const auto colon = address.rfind(':');
   const std::string wanted = "expected HOST:PORT such as 127.0.0.1:8080";
   if (colon == std::string::npos)
@@ -153,6 +155,13 @@ base::Result<Descriptor> open_listener(const std::string& address) {
   if (getaddrinfo(host.empty() ? nullptr : host.c_str(), port.c_str(), &hints, &found) != 0 ||
       found == nullptr)
     return base::fail(base::Kind::kInvalid, "listen address \"" + address + "\": " + wanted);
+  return Resolved(found, &freeaddrinfo);
+}
+
+base::Result<Descriptor> open_listener(const std::string& address) {
+  const base::Result<Resolved> resolved = resolve(address);
+  if (!resolved) return base::fail(resolved.error());
+  const addrinfo* found = resolved->get();
   Descriptor socket(::socket(found->ai_family, found->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC,
                              found->ai_protocol));
   const int on = 1;
@@ -160,7 +169,6 @@ base::Result<Descriptor> open_listener(const std::string& address) {
   const bool bound =
       bind(socket.get(), found->ai_addr, found->ai_addrlen) == 0 && ::listen(socket.get(), 64) == 0;
   const int error = errno;
-  freeaddrinfo(found);
   if (!bound)
     return base::fail(error == EADDRINUSE ? base::Kind::kTaken : base::Kind::kInvalid,
                       "cannot listen on " + address + ": " + std::strerror(error) +
@@ -292,6 +300,11 @@ LocalServer::LocalServer(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
 LocalServer::~LocalServer() = default;
 int LocalServer::port() const {
   return loop_->port();
+}
+
+base::Status LocalServer::check(const std::string& address) {
+  const base::Result<Resolved> resolved = resolve(address);
+  return resolved ? base::Status{} : base::fail(resolved.error());
 }
 
 base::Result<std::unique_ptr<LocalServer>> LocalServer::listen(const std::string& address,

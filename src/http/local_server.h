@@ -34,6 +34,8 @@ class LocalServer {
   // for an address that is none, kTaken when somebody listens there.
   static base::Result<std::unique_ptr<LocalServer>> listen(const std::string& address,
                                                            Handler handler);
+  // Whether `address` is one, without listening. Errors: kInvalid.
+  static base::Status check(const std::string& address);
   ~LocalServer();
   LocalServer(const LocalServer&) = delete;
   LocalServer& operator=(const LocalServer&) = delete;

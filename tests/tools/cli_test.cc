@@ -39,7 +39,20 @@ TEST(CommandLine, RefusesWhatItDoesNotUnderstand) {
       {"replay --data d --verify --step", "--step"},
       {"replay --data d --across", "--verify"},
       {"state --data d moons", "moons"},
-      {"state --data d -o xml", "xml"},
+      {"state --data d -o xml", "'xml': expected table, json or yaml"},
+      {"state --data d -o 1", "'1': expected table, json or yaml"},
+      {"state --data d --at ''", "expected a position"},
+      {"replay --data d --until ''", "expected a position"},
+      {"state --data ''", "expected the folder of a log"},
+      {"state --data /dev/null", "'/dev/null' is a file"},
+      {"run --embedded --data /dev/null", "'/dev/null' is a file"},
+      {"run --data d --embedded --seed -1", "'-1': expected a whole number, 0 or more"},
+      {"log dump --data d --from 0", "'0': expected a whole number, 1 or more"},
+      {"log dump --data d --from x", "'x': expected a whole number, 1 or more"},
+      {"log dump --data d --to 3", "--to"},
+      {"log tail --data d -n -1", "'-1': expected a whole number, 0 or more"},
+      {"log archive --data d", "there is no subcommand 'archive' of 'log'; there are: stat"},
+      {"audit verify --data d", "there is no subcommand 'verify' of 'audit'; there are: export"},
       {"log", "subcommand"},
       {"audit export --data d --format parquet", "parquet"},
   };
@@ -47,6 +60,7 @@ TEST(CommandLine, RefusesWhatItDoesNotUnderstand) {
     const Ended ended = karst(words(c.arguments));
     EXPECT_EQ(ended.code, 2) << c.arguments << "\n" << ended.err;
     EXPECT_NE(ended.err.find(c.said), std::string::npos) << c.arguments << ": " << ended.err;
+    EXPECT_TRUE(ended.err.starts_with("karst: ")) << c.arguments << ": " << ended.err;
     EXPECT_EQ(ended.out, "") << c.arguments << ": talk belongs on stderr";
   }
 }
@@ -83,6 +97,17 @@ TEST(CommandLine, AWrongKubeconfigMakesNoFolder) {
   EXPECT_EQ(ended.code, 2) << ended.err;
   EXPECT_NE(ended.err.find(folder / "nothing"), std::string::npos) << ended.err;
   EXPECT_FALSE(std::filesystem::exists(folder / "data"));
+}
+
+TEST(CommandLine, AWrongListenAddressMakesNoFolder) {
+  const TempFolder folder;
+  for (const std::string address : {"foo", "127.0.0.1:99999", "nowhere.invalid:80"}) {
+    const Ended ended =
+        karst({"run", "--embedded", "--data", folder / "data", "--listen", address, "--for", "1s"});
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_NE(ended.err.find("HOST:PORT"), std::string::npos) << ended.err;
+    EXPECT_FALSE(std::filesystem::exists(folder / "data")) << address;
+  }
 }
 
 TEST(CommandLine, ATakenFolderNamesItsHolder) {
@@ -150,7 +175,13 @@ TEST(CommandLine, StateInThreeForms) {
   EXPECT_EQ(by_time["log_time"], early["log_time"]);
   EXPECT_GE(by_time["position"].get<int>(), 20) << "the last event of that moment";
   EXPECT_EQ(karst({"state", "--data", story(), "--at", "yesterday"}).code, 2);
-  EXPECT_EQ(karst({"state", "--data", story(), "--at", "99999999"}).code, 2);
+  for (const std::string place : {"0", "99999999", "2999-01-01T00:00:00Z"}) {
+    const Ended outside = karst({"state", "--data", story(), "--at", place});
+    EXPECT_EQ(outside.code, 2) << place;
+    EXPECT_EQ(outside.out, "") << place;
+    EXPECT_NE(outside.err.find("1 to " + summary["position"].dump()), std::string::npos)
+        << "where the log ends: " << outside.err;
+  }
 }
 
 // The first logged event of that type.
@@ -184,6 +215,11 @@ TEST(CommandLine, ExplainWalksToTheRoot) {
   EXPECT_EQ(unknown.code, 2);
   EXPECT_NE(unknown.err.find("node/nowhere"), std::string::npos) << unknown.err;
   EXPECT_EQ(karst({"explain", "--data", story(), "moon/a"}).code, 2);
+  for (const std::string what : {"command/1", "command/abc", "command/999999", "command/"}) {
+    const Ended none = karst({"explain", "--data", story(), what});
+    EXPECT_EQ(none.code, 2) << what << none.out;
+    EXPECT_NE(none.err.find(what), std::string::npos) << none.err;
+  }
 }
 
 TEST(CommandLine, LogStatDumpAndTailAgree) {
@@ -197,6 +233,12 @@ TEST(CommandLine, LogStatDumpAndTailAgree) {
   const auto tail =
       lines_of(karst({"log", "tail", "--data", story(), "-n", "3", "-o", "json"}).out);
   EXPECT_EQ(tail, (std::vector<std::string>{dumped.end() - 3, dumped.end()}));
+  const auto yaml =
+      lines_of(karst({"log", "tail", "--data", story(), "-n", "2", "-o", "yaml"}).out);
+  EXPECT_EQ(std::count(yaml.begin(), yaml.end(), "-"), 2) << "a list of two";
+  EXPECT_NE(std::find(yaml.begin(), yaml.end(), "  \"position\": " + stat["events"].dump()),
+            yaml.end());
+  EXPECT_TRUE(karst({"log", "tail", "--data", story(), "-n", "0"}).out.empty());
   const auto from = lines_of(karst({"log", "dump", "--data", story(), "--from", "10"}).out);
   EXPECT_EQ(from.size(), dumped.size() - 9);
 }
