@@ -1,6 +1,6 @@
 // How long does a round take with a large cluster in the state, and how much memory does it hold,
-// RocksDB included? 10,000 nodes, 200,000 pods, 2,000 shapes, unique labels, 50-character names. Times
-// are told; peak memory has a budget of 512 MiB, and exit 1 says that it was not kept.
+// RocksDB included? 10,000 nodes, 200,000 pods, 2,000 shapes, unique labels, 50-character names.
+// Times are told; peak memory has a budget of 512 MiB, and exit 1 says that it was not kept.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>

@@ -38,8 +38,8 @@ std::string read_holder(int file) {
   return holder;
 }
 
-// What is in a log, its secret too, is for its owner alone. A folder with other things in it is left
-// as it is.
+// What is in a log, its secret too, is for its owner alone. A folder with other things in it is
+// left as it is.
 void make_private(const std::string& folder) {
   std::error_code ignored;
   const bool logs_own = std::filesystem::is_empty(folder, ignored) ||

@@ -51,15 +51,13 @@ TEST(RocksLog, ASecondProcessIsToldWhoHoldsIt) {
 }
 
 unsigned mode_of(const std::string& path) {
-  struct stat status{};
-  EXPECT_EQ(stat(path.c_str(), &status), 0) << path;
-  return status.st_mode & 0777;
+  return static_cast<unsigned>(std::filesystem::status(path).permissions()) & 0777;
 }
 
 TEST(RocksLog, TheFolderIsItsOwnersAlone) {
   TempFolder folder;
   const mode_t before = umask(0);
-  RocksLogOptions options = options_for(folder / "log");
+  auto options = options_for(folder / "log");
   options.ballast_bytes = 4096;
   EXPECT_TRUE(RocksLog::open(options));
   EXPECT_EQ(mode_of(folder / "log"), 0700U) << "made here";
@@ -68,8 +66,7 @@ TEST(RocksLog, TheFolderIsItsOwnersAlone) {
   chmod((folder / "log").c_str(), 0755);
   EXPECT_TRUE(RocksLog::open(options));
   EXPECT_EQ(mode_of(folder / "log"), 0700U) << "an older log";
-  std::filesystem::create_directory(folder / "shared");
-  chmod((folder / "shared").c_str(), 0755);
+  ASSERT_EQ(mkdir((folder / "shared").c_str(), 0755), 0);
   write_file((folder / "shared") + "/other", "of somebody");
   EXPECT_TRUE(RocksLog::open(options_for(folder / "shared")));
   EXPECT_EQ(mode_of(folder / "shared"), 0755U) << "there was something in it before";
