@@ -12,13 +12,61 @@
 namespace karst::tools {
 namespace {
 
-using Rows = std::vector<std::vector<Json>>;
 using State = projections::ClusterState;
+
+// Each row twice: cells for people, and an object for programs, with numbers in base units, units
+// in the keys, and times as RFC 3339.
+class Listing {
+ public:
+  explicit Listing(std::vector<std::string> columns) : columns_(std::move(columns)) {}
+  void add(std::vector<Json> cells, Json object) {
+    rows_.push_back({std::move(cells), std::move(object)});
+  }
+  void print(Format format) {
+    std::stable_sort(rows_.begin(), rows_.end(),
+                     [](const Row& a, const Row& b) { return a.cells < b.cells; });
+    std::vector<std::vector<Json>> cells;
+    Json objects = Json::array();
+    for (Row& row : rows_) {
+      cells.push_back(std::move(row.cells));
+      objects.push_back(std::move(row.object));
+    }
+    if (format == Format::kTable) return print_rows(columns_, cells, format);
+    print_value(objects, format);
+  }
+
+ private:
+  struct Row {
+    std::vector<Json> cells;
+    Json object;
+  };
+  std::vector<std::string> columns_;
+  std::vector<Row> rows_;
+};
 
 std::string age(const State& state, std::int64_t since_millis) {
   if (since_millis == 0) return "";
   return daemon::duration_text(
-      std::max<std::int64_t>(0, state.last_log_time().value() - since_millis) / 1000 * 1000);
+      std::max<std::int64_t>(0, state.last_log_time().value() - since_millis));
+}
+
+Json time_json(std::int64_t millis) {
+  return millis == 0 ? Json() : Json(base::format_rfc3339(millis));
+}
+
+std::string with_unit(const std::string& resource) {
+  if (resource == "cpu") return "cpu_millicores";
+  if (resource == "memory") return "memory_bytes";
+  return resource == "ephemeral-storage" ? "ephemeral_storage_bytes" : resource;
+}
+
+Json resources_json(const model::Resources& resources) {
+  Json value = {{with_unit("cpu"), resources.cpu_millis},
+                {with_unit("memory"), resources.memory_bytes},
+                {with_unit("ephemeral-storage"), resources.ephemeral_bytes},
+                {"pods", resources.pods}};
+  for (const auto& [name, amount] : resources.extended) value[name] = amount;
+  return value;
 }
 
 std::string pod_status(const projections::PodRow& row) {
@@ -39,37 +87,55 @@ std::string pod_status(const projections::PodRow& row) {
 }
 
 void print_pods(const State& state, Format format) {
-  Rows rows;
+  Listing list({"namespace", "name", "status", "node", "expected_on", "age", "uid"});
   for (const std::string& uid : state.pods().all_uids()) {
     const projections::PodRow& row = state.pods().row_of(uid);
+    const std::string space = row.namespace_name == nullptr ? "" : *row.namespace_name;
+    const std::string node = row.node == nullptr ? "" : *row.node;
     const std::string expected = !row.expected_claim.empty()  ? row.expected_claim.str()
                                  : !row.expected_node.empty() ? row.expected_node.str()
                                                               : "";
-    rows.push_back({row.namespace_name == nullptr ? "" : *row.namespace_name, row.name,
-                    pod_status(row), row.node == nullptr ? "" : *row.node, expected,
-                    age(state, row.creation_millis), uid});
+    list.add(
+        {space, row.name, pod_status(row), node, expected, age(state, row.creation_millis), uid},
+        {{"namespace", space},
+         {"name", row.name},
+         {"status", pod_status(row)},
+         {"node", node},
+         {"expected_on", expected},
+         {"created", time_json(row.creation_millis)},
+         {"uid", uid}});
   }
-  std::sort(rows.begin(), rows.end());
-  print_rows({"namespace", "name", "status", "node", "expected_on", "age", "uid"}, rows, format);
+  list.print(format);
 }
 
 void print_nodes(const State& state, Format format) {
-  Rows rows;
+  Listing list({"name", "type", "capacity", "zone", "nodepool", "ready", "pods", "requested",
+                "allocatable", "age"});
   for (const auto& [name, slot] : state.nodes().slots()) {
     const model::Node& node = slot.row.node;
     const projections::NodePods* pods = state.pods().on(name.str());
     const model::Resources used = pods == nullptr ? model::Resources{} : pods->requests;
-    rows.push_back({name.str(),
-                    std::string(model::label_value(node.labels, model::kInstanceTypeLabel)),
-                    std::string(model::label_value(node.labels, model::kCapacityTypeLabel)),
-                    std::string(model::label_value(node.labels, model::kZoneLabel)),
-                    std::string(model::label_value(node.labels, model::kNodePoolLabel)), node.ready,
-                    pods == nullptr ? std::size_t{0} : pods->slots.size(), daemon::size_text(used),
-                    daemon::size_text(node.allocatable), age(state, node.creation_millis)});
+    const std::size_t count = pods == nullptr ? 0 : pods->slots.size();
+    const auto label = [&](std::string_view key) {
+      return std::string(model::label_value(node.labels, key));
+    };
+    const std::string type = label(model::kInstanceTypeLabel), zone = label(model::kZoneLabel),
+                      capacity = label(model::kCapacityTypeLabel),
+                      pool = label(model::kNodePoolLabel);
+    list.add({name.str(), type, capacity, zone, pool, node.ready, count, daemon::size_text(used),
+              daemon::size_text(node.allocatable), age(state, node.creation_millis)},
+             {{"name", name.str()},
+              {"type", type},
+              {"capacity", capacity},
+              {"zone", zone},
+              {"nodepool", pool},
+              {"ready", node.ready},
+              {"pods", count},
+              {"requested", resources_json(used)},
+              {"allocatable", resources_json(node.allocatable)},
+              {"created", time_json(node.creation_millis)}});
   }
-  print_rows({"name", "type", "capacity", "zone", "nodepool", "ready", "pods", "requested",
-              "allocatable", "age"},
-             rows, format);
+  list.print(format);
 }
 
 std::string claim_phase(const projections::ClaimRow& row) {
@@ -82,47 +148,72 @@ std::string claim_phase(const projections::ClaimRow& row) {
 }
 
 void print_claims(const State& state, Format format) {
-  Rows rows;
+  Listing list({"name", "type", "capacity", "zone", "node", "phase", "nodepool", "price_per_hour",
+                "leaving_because", "age", "id"});
   for (const auto& [name, slot] : state.claims().slots()) {
     const projections::ClaimRow& row = slot.row;
     const model::Offer& offer = row.instance.offer;
-    rows.push_back({name.str(), offer.instance_type, offer.capacity_type, offer.zone,
-                    row.node.str(), claim_phase(row), row.claim.pool.str(),
-                    row.launched() ? daemon::dollars(offer.price_nanos_per_hour) : "",
-                    row.delete_reason, age(state, row.created_at.value()),
-                    row.instance.provider_id.str()});
+    const std::string price = row.launched() ? daemon::dollars(offer.price_nanos_per_hour) : "";
+    list.add(
+        {name.str(), offer.instance_type, offer.capacity_type, offer.zone, row.node.str(),
+         claim_phase(row), row.claim.pool.str(), price, row.delete_reason,
+         age(state, row.created_at.value()), row.instance.provider_id.str()},
+        {{"name", name.str()},
+         {"type", offer.instance_type},
+         {"capacity", offer.capacity_type},
+         {"zone", offer.zone},
+         {"node", row.node.str()},
+         {"phase", claim_phase(row)},
+         {"nodepool", row.claim.pool.str()},
+         {"price_nanodollars_per_hour", row.launched() ? Json(offer.price_nanos_per_hour) : Json()},
+         {"leaving_because", row.delete_reason},
+         {"created", time_json(row.created_at.value())},
+         {"id", row.instance.provider_id.str()}});
   }
-  print_rows({"name", "type", "capacity", "zone", "node", "phase", "nodepool", "price_per_hour",
-              "leaving_because", "age", "id"},
-             rows, format);
+  list.print(format);
 }
 
 void print_pools(const State& state, Format format) {
-  Rows rows;
+  Listing list({"name", "nodeclass", "nodes", "weight", "limits"});
   for (const auto& [name, slot] : state.pools().slots()) {
     const model::NodePool& pool = slot.row.pool;
     std::int64_t nodes = 0;
     for (const auto& [node, node_slot] : state.nodes().slots())
       nodes += model::label_value(node_slot.row.node.labels, model::kNodePoolLabel) == name.str();
-    std::string limits;
-    for (const auto& [resource, amount] : pool.limits)
-      limits += fmt::format("{}{}={}", limits.empty() ? "" : ",", resource, amount);
-    rows.push_back({name.str(), pool.node_class.name, nodes, pool.weight, limits});
+    std::string text;
+    Json limits = Json::object();
+    for (const auto& [resource, amount] : pool.limits) {
+      text += fmt::format("{}{}={}", text.empty() ? "" : ",", with_unit(resource), amount);
+      limits[with_unit(resource)] = amount;
+    }
+    list.add({name.str(), pool.node_class.name, nodes, pool.weight, text},
+             {{"name", name.str()},
+              {"nodeclass", pool.node_class.name},
+              {"nodes", nodes},
+              {"weight", pool.weight},
+              {"limits", limits}});
   }
-  print_rows({"name", "nodeclass", "nodes", "weight", "limits"}, rows, format);
+  list.print(format);
 }
 
 void print_commands(const State& state, Format format) {
-  Rows rows;
+  Listing list({"id", "kind", "subject", "reason", "attempt", "state", "age"});
   for (const auto& [position, slot] : state.commands().slots()) {
     const projections::CommandRow& row = slot.row;
-    rows.push_back({position.value(),
-                    std::string(model::command_kind_name(model::kind_of(row.command.spec))),
-                    model::subject_of(row.command.spec), row.command.reason, row.attempt,
-                    row.state == projections::CommandState::kOpen ? "open" : "unclear",
-                    age(state, row.opened_at.value())});
+    const std::string kind(model::command_kind_name(model::kind_of(row.command.spec)));
+    const std::string subject = model::subject_of(row.command.spec);
+    const bool open = row.state == projections::CommandState::kOpen;
+    list.add({position.value(), kind, subject, row.command.reason, row.attempt,
+              open ? "open" : "unclear", age(state, row.opened_at.value())},
+             {{"id", position.value()},
+              {"kind", kind},
+              {"subject", subject},
+              {"reason", row.command.reason},
+              {"attempt", row.attempt},
+              {"state", open ? "open" : "unclear"},
+              {"opened", time_json(row.opened_at.value())}});
   }
-  print_rows({"id", "kind", "subject", "reason", "attempt", "state", "age"}, rows, format);
+  list.print(format);
 }
 
 void print_summary(const State& state, Format format) {
@@ -141,7 +232,10 @@ void print_summary(const State& state, Format format) {
   value["instances"] = state.instances().size();
   value["pools"] = state.pools().size();
   value["commands_open"] = state.commands().size();
-  value["price_per_hour"] = daemon::dollars(price);
+  if (format == Format::kTable)
+    value["price_per_hour"] = daemon::dollars(price);
+  else
+    value["price_nanodollars_per_hour"] = price;
   value["digest"] = fmt::format("{:016x}{:016x}", state.digest().high, state.digest().low);
   print_value(value, format);
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "events/rocks_db.h"
 #include "tests/tools/story.h"
 
@@ -191,6 +192,36 @@ Json first_of(const std::string& type) {
     if (event["type"] == type) return event;
   }
   return nullptr;
+}
+
+TEST(CommandLine, StateForProgramsHasMachineValues) {
+  // A machine is about to be taken: there are some of everything.
+  const std::string at = first_of("TaintRequested")["position"].dump();
+  const auto rows = [&](const std::string& table) {
+    return Json::parse(karst({"state", "--data", story(), "--at", at, table, "-o", "json"}).out);
+  };
+  const Json nodes = rows("nodes"), claims = rows("claims"), pods = rows("pods");
+  ASSERT_FALSE(nodes.empty() || claims.empty() || pods.empty());
+  for (const Json& node : nodes) {
+    EXPECT_GT(node["allocatable"]["memory_bytes"].get<std::int64_t>(), 1 << 28) << node;
+    EXPECT_GE(node["allocatable"]["cpu_millicores"].get<std::int64_t>(), 500) << node;
+    EXPECT_TRUE(node["requested"]["cpu_millicores"].is_number()) << node;
+  }
+  std::int64_t price = 0;
+  for (const Json& claim : claims)
+    if (!claim["price_nanodollars_per_hour"].is_null())
+      price += claim["price_nanodollars_per_hour"].get<std::int64_t>();
+  const Json summary =
+      Json::parse(karst({"state", "--data", story(), "--at", at, "-o", "json"}).out);
+  EXPECT_GT(price, 0);
+  EXPECT_EQ(summary["price_nanodollars_per_hour"], price);
+  for (const Json& list : {nodes, claims, pods}) {
+    for (const Json& row : list) {
+      EXPECT_FALSE(row.contains("age")) << "ages are for people";
+      EXPECT_TRUE(base::parse_rfc3339(row["created"].get<std::string>())) << row;
+    }
+  }
+  for (const Json& pool : rows("pools")) EXPECT_TRUE(pool["limits"].is_object()) << pool;
 }
 
 TEST(CommandLine, ExplainWalksToTheRoot) {

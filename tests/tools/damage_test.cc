@@ -179,5 +179,20 @@ TEST_F(Tampered, AnAlteredLastEventIsNoLongerWhatTheMarkSaw) {
       << ended.err;
 }
 
+// A quarter of a second after the first launch was decided.
+TEST_F(Tampered, AgesBelowASecondAreShown) {
+  std::size_t end = 0;
+  while (records_[end].type != EventType::kLaunchRequested) ++end;
+  const std::int64_t asked = records_[end].log_time.value();
+  while (records_[end].type != EventType::kRoundClosed) ++end;
+  records_.resize(end + 1);
+  records_.push_back(events::make_record(events::SourceBeat{"Pod", "1"}));
+  records_.back().log_time = base::LogTime(asked + 250);
+  rewrite(data_, records_);
+  const Ended table = karst_on_copy("state commands");
+  EXPECT_EQ(table.code, 0) << table.err;
+  EXPECT_NE(table.out.find("250ms"), std::string::npos) << table.out;
+}
+
 }  // namespace
 }  // namespace karst::tests
