@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/time.h"
+#include "daemon/words.h"
 #include "engine/replay.h"
 #include "events/codec.h"
 #include "tools/describe.h"
@@ -25,10 +26,13 @@ struct Subject {
   std::set<std::string> pod_uids;
   std::set<std::string> claim_uids;
   std::vector<model::Position> story;
+  std::uint64_t left_out = 0;  // events before the story
 
   void keep(model::Position position) {
     story.push_back(position);
-    if (story.size() > kStoryEventsMax) story.erase(story.begin());
+    if (story.size() <= kStoryEventsMax) return;
+    story.erase(story.begin());
+    ++left_out;
   }
 };
 
@@ -66,8 +70,12 @@ class CauseTree {
       return node;
     }
     Json causes = Json::array();
+    std::uint64_t left_out = 0;
     for (const model::Position cause : causes_of(event.envelope, body)) {
-      if (depth >= kTreeDepthMax || told_.size() >= kTreeEventsMax) break;
+      if (depth >= kTreeDepthMax || told_.size() >= kTreeEventsMax) {
+        left_out += told_.contains(cause) ? 0 : 1;
+        continue;
+      }
       auto nested = tree(cause, depth + 1);
       if (!nested) return nested;
       causes.push_back(std::move(*nested));
@@ -80,6 +88,7 @@ class CauseTree {
       causes.push_back(std::move(*nested));
     }
     if (!causes.empty()) node["causes"] = std::move(causes);
+    if (left_out > 0) node["causes_left_out"] = left_out;
     return node;
   }
 
@@ -99,10 +108,15 @@ void print_tree(const Json& node, const std::string& indent) {
   print_line(fmt::format("{}{}  {}  {}{}", indent, node["position"].get<std::uint64_t>(),
                          node["time"].get<std::string>(), node["text"].get<std::string>(),
                          node.contains("told_above") ? "  (as above)" : ""));
-  if (!node.contains("causes")) return;
-  for (const Json& cause : node["causes"]) {
-    print_tree(cause, indent.empty() ? "  because " : "  " + indent);
-  }
+  const std::string below = indent.empty() ? "  because " : "  " + indent;
+  if (node.contains("causes"))
+    for (const Json& cause : node["causes"]) print_tree(cause, below);
+  if (node.contains("causes_left_out"))
+    print_line(
+        fmt::format("{}… {} more, not shown: a tree has at most {} events and {} steps; "
+                    "'karst log dump --from {}' shows this event with its causes",
+                    below, daemon::counted(node["causes_left_out"].get<std::size_t>(), "cause"),
+                    kTreeEventsMax, kTreeDepthMax, node["position"].get<std::uint64_t>()));
 }
 
 // Whether a command is worth a tree of its own when it is part of an object's story.
@@ -319,7 +333,7 @@ int explain(const ExplainOptions& options) {
                             options.what)}));
   }
   auto story = tell(**log, *subject);
-  if (!story) return report(story.error());
+  if (!story) return finish(*log, report(story.error()));
   std::string standing;
   if (subject->kind == "pod") {
     projections::ClusterState state;
@@ -331,11 +345,15 @@ int explain(const ExplainOptions& options) {
   if (options.format != Format::kTable) {
     Json value{{"subject", options.what}};
     if (!standing.empty()) value["now"] = standing;
+    if (subject->left_out > 0) value["events_left_out"] = subject->left_out;
     value["events"] = std::move(*story);
     print_value(value, options.format);
     return finish(*log, kExitDone);
   }
   print_line(options.what + (standing.empty() ? "" : ": " + standing));
+  if (subject->left_out > 0)
+    print_line(fmt::format("… {} before these, not shown: a story has at most {}",
+                           daemon::counted(subject->left_out, "event"), kStoryEventsMax));
   for (const Json& node : *story) print_tree(node, "");
   return finish(*log, kExitDone);
 }

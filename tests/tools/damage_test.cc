@@ -179,6 +179,34 @@ TEST_F(Tampered, AnAlteredLastEventIsNoLongerWhatTheMarkSaw) {
       << ended.err;
 }
 
+TEST_F(Tampered, ExplainSaysWhatItLeavesOut) {
+  const std::size_t seen = middle_of(EventType::kNodeObserved);
+  const std::size_t launched = middle_of(EventType::kLaunchRequested);
+  const std::string node = records_[seen].stream;
+  const auto own_events = static_cast<std::uint64_t>(
+      Json::parse(karst_on_copy("explain " + node + " -o json").out)["events"].size());
+  records_.insert(records_.end(), 200, records_[seen]);
+  rewrite(data_, records_);
+  const Json story = Json::parse(karst_on_copy("explain " + node + " -o json").out);
+  EXPECT_EQ(story["events"].size(), 200U);
+  EXPECT_EQ(story["events_left_out"], own_events);
+  const Ended told = karst_on_copy("explain " + node);
+  EXPECT_NE(told.out.find("… " + std::to_string(own_events) + " event"), std::string::npos)
+      << told.out;
+  // A launch at the end of a chain of 60 causes.
+  for (int i = 0; i < 60; ++i) {
+    records_.push_back(events::make_record(events::SourceBeat{"Pod", "1"}));
+    records_.back().log_time = records_[seen].log_time;
+    records_.back().causation = model::Position(records_.size() - 1);
+  }
+  records_.push_back(records_[launched]);
+  records_.back().causation = model::Position(records_.size() - 1);
+  rewrite(data_, records_);
+  const Ended tree = karst_on_copy("explain command/" + std::to_string(records_.size()));
+  EXPECT_EQ(tree.code, 0) << tree.err;
+  EXPECT_NE(tree.out.find("… 1 cause more, not shown"), std::string::npos) << tree.out;
+}
+
 // A quarter of a second after the first launch was decided.
 TEST_F(Tampered, AgesBelowASecondAreShown) {
   std::size_t end = 0;
