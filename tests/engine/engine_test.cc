@@ -1,43 +1,12 @@
 // The round, told step by step: from a pending pod to a node, and every way back into the same
 // state.
 #include "events/codec.h"
-#include "tests/engine/story.h"
+#include "tests/engine/stage.h"
 
 namespace karst::engine {
 namespace {
 
-using testing::Story;
-
-void set_the_stage(Story& story) {
-  story.list("NodeClass",
-             {events::NodeClassObserved{
-                 {{"karpenter.kwok.sh", "KWOKNodeClass", "default"}, "c1", 1, true, 0, "{}"}}});
-  story.list("NodePool", {events::NodePoolObserved{testing::pool_of("default")}});
-  story.list_all();
-  story.step();
-}
-
-void add_pods(Story& story, int count, std::int64_t cpu_millis = 500) {
-  const model::PodShape shape = testing::shape_of(cpu_millis);
-  story.fact(events::ShapeRecorded{model::hash_of(shape), shape});
-  for (int i = 0; i < count; ++i)
-    story.fact(events::PodObserved{testing::pending_pod("pod-" + std::to_string(i), shape)});
-  story.step();
-}
-
-// Steps past the batch window and creates what was asked for; returns the launches that follow.
-std::vector<ports::IssuedCommand> create_claims(Story& story) {
-  story.step(1100);
-  for (const auto& command : story.take<model::CreateNodeClaim>()) {
-    model::NodeClaim claim = std::get<model::CreateNodeClaim>(command.spec).claim;
-    claim.uid = model::ClaimUid("uid-" + claim.name.str());
-    claim.creation_millis = story.now();
-    story.fact(events::NodeClaimObserved{claim});
-    story.answer(command, model::OutcomeKind::kDone);
-  }
-  story.step();
-  return story.take<model::Launch>();
-}
+using namespace testing;
 
 VerifyReport verified(const events::EventLog& log) {
   auto report = verify(log, "test", false);
@@ -61,57 +30,6 @@ TEST(Engine, PendingPodsBecomeOneClaimAfterTheBatchWindow) {
   EXPECT_EQ(story.state().pods().expected_on_claim(claim.name.str()).size(), 3u);
   story.step(5000);
   EXPECT_TRUE(story.take<model::CreateNodeClaim>().empty()) << "covered pods ask for nothing more";
-}
-
-// One claim's node, up and ready, with nothing on it: its pods are gone again.
-void bring_up_an_empty_node(Story& story) {
-  add_pods(story, 1);
-  const auto launches = create_claims(story);
-  ASSERT_EQ(launches.size(), 1u);
-  const auto& launch = std::get<model::Launch>(launches[0].spec);
-  const model::Instance instance = testing::instance_for(launch, 0, launches[0].id);
-  story.answer(launches[0], model::OutcomeKind::kDone, {instance});
-  model::Node node;
-  node.name = model::NodeName("node-1");
-  node.uid = model::NodeUid("node-uid-1");
-  node.provider_id = instance.provider_id;
-  node.labels = {{"karpenter.sh/initialized", "true"}, {"karpenter.sh/registered", "true"}};
-  node.capacity = instance.capacity;
-  node.allocatable = instance.allocatable;
-  node.ready = node.has_finalizer = true;
-  story.fact(events::NodeObserved{node});
-  model::NodeClaim claim = story.state().claims().find(launch.items[0].name)->claim;
-  claim.provider_id = instance.provider_id;
-  claim.conditions = {{"Ready", model::ConditionStatus::kTrue, "Ready", "", 1}};
-  story.fact(events::NodeClaimObserved{claim});
-  story.fact(events::PodGone{model::PodUid("pod-0"), "default", "pod-0"});
-}
-
-TEST(Engine, NothingNewStartsWhileTheDiskOfTheLogIsFull) {
-  events::MemoryLog log(model::LogId("log"));
-  Story story(log);
-  set_the_stage(story);
-  story.fact(events::LogSpaceLow{true});
-  add_pods(story, 3);
-  story.step(20'000);
-  EXPECT_TRUE(story.take<model::CreateNodeClaim>().empty());
-  story.fact(events::LogSpaceLow{false});
-  story.step(100);
-  const auto created = story.take<model::CreateNodeClaim>();
-  ASSERT_EQ(created.size(), 1u) << "the window has long closed";
-  // A claim that was made just before: its launch waits as well.
-  model::NodeClaim claim = std::get<model::CreateNodeClaim>(created[0].spec).claim;
-  claim.uid = model::ClaimUid("uid-1");
-  claim.creation_millis = story.now();
-  story.fact(events::LogSpaceLow{true});
-  story.fact(events::NodeClaimObserved{claim});
-  story.answer(created[0], model::OutcomeKind::kDone);
-  story.step(100);
-  EXPECT_TRUE(story.take<model::Launch>().empty());
-  story.fact(events::LogSpaceLow{false});
-  story.step(100);
-  EXPECT_EQ(story.take<model::Launch>().size(), 1u);
-  EXPECT_EQ(verified(log).difference, std::nullopt);
 }
 
 TEST(Engine, AFactTooLargeForTheLogIsRefusedAndNamed) {
@@ -162,63 +80,6 @@ TEST(Engine, AClaimThatIsNotLaunchedOrRegisteredInTimeIsGivenUp) {
     ASSERT_NE(command, nullptr);
     EXPECT_EQ(command->command.reason, launched ? "registration_timeout" : "launch_timeout");
   }
-}
-
-TEST(Engine, ARestartLooksAtTheDiskAnew) {
-  events::MemoryLog log(model::LogId("log"));
-  Story story(log);
-  story.fact(events::LogSpaceLow{true});
-  story.fact(events::WallClockJumped{3'600'000});
-  story.step();
-  EXPECT_TRUE(story.state().log_space_low());
-  EXPECT_TRUE(story.state().wall_clock_wrong());
-  story.start();
-  EXPECT_FALSE(story.state().log_space_low());
-  EXPECT_FALSE(story.state().wall_clock_wrong());
-}
-
-TEST(Engine, AnEmptyNodeStaysWhileTheMachinesClockIsWrongOrTheDiskIsFull) {
-  struct Row {
-    const char* name;
-    events::Body begins, ends;
-  };
-  const Row rows[] = {
-      {"clock", events::WallClockJumped{-3'600'000}, events::WallClockJumped{10}},
-      {"disk", events::LogSpaceLow{true}, events::LogSpaceLow{false}},
-  };
-  for (const Row& row : rows) {
-    events::MemoryLog log(model::LogId("log"));
-    Story story(log);
-    set_the_stage(story);
-    bring_up_an_empty_node(story);
-    story.fact(row.begins);
-    story.step(60'000);
-    EXPECT_TRUE(story.take<model::TaintNode>().empty()) << row.name;
-    story.fact(row.ends);
-    story.step();
-    EXPECT_EQ(story.take<model::TaintNode>().size(), 1u) << row.name;
-  }
-}
-
-TEST(Engine, AWrongClockCallsAnOpenRemovalOff) {
-  events::MemoryLog log(model::LogId("log"));
-  Story story(log);
-  set_the_stage(story);
-  bring_up_an_empty_node(story);
-  story.step();
-  const auto taints = story.take<model::TaintNode>();
-  ASSERT_EQ(taints.size(), 1u);
-  model::Node node = story.state().nodes().find(model::NodeName("node-1"))->node;
-  node.taints.push_back(std::get<model::TaintNode>(taints[0].spec).taint);
-  story.answer(taints[0], model::OutcomeKind::kDone);
-  story.fact(events::NodeObserved{node});
-  story.fact(events::WallClockJumped{3'600'000});
-  story.step();
-  story.step(6'000);  // the echo of the first taint is waited for
-  const auto back = story.take<model::TaintNode>();
-  ASSERT_EQ(back.size(), 1u);
-  EXPECT_FALSE(std::get<model::TaintNode>(back[0].spec).add);
-  EXPECT_TRUE(story.take<model::DeleteObject>().empty());
 }
 
 TEST(Engine, ALaunchCarriesTheTokenOfItsClaimsAndIsSentAgainUnchangedWhileUnclear) {
@@ -381,78 +242,6 @@ TEST(Engine, AnInstanceWithoutAClaimIsLookedUpAndTerminated) {
   story.answer(finds[0], model::OutcomeKind::kDone, {orphan});
   story.step();
   EXPECT_EQ(story.take<model::Terminate>().size(), 1u);
-}
-
-// Cause and root of the last event of that type.
-std::pair<model::Position, model::Position> causes_of_last(const events::EventLog& log,
-                                                           events::EventType type) {
-  std::pair<model::Position, model::Position> causes;
-  auto cursor = log.read(model::Position(1));
-  while (auto event = (*cursor)->next()) {
-    if (!*event) break;
-    if ((*event)->envelope.type == type)
-      causes = {(*event)->envelope.causation, (*event)->envelope.correlation};
-  }
-  return causes;
-}
-
-TEST(Causes, AnObservationNamesTheCommandWhoseEffectItShowsAndNoOther) {
-  events::MemoryLog log(model::LogId("log"));
-  Story story(log);
-  set_the_stage(story);
-  bring_up_an_empty_node(story);
-  story.step();
-  const auto node_causes = [&] {
-    return causes_of_last(log, events::EventType::kNodeObserved).first;
-  };
-  const auto launched = causes_of_last(log, events::EventType::kLaunchRequested);
-  EXPECT_NE(node_causes(), model::Position()) << "a new node comes from its launch";
-  EXPECT_EQ(causes_of_last(log, events::EventType::kNodeObserved).second, launched.second);
-  const auto taints = story.take<model::TaintNode>();
-  ASSERT_EQ(taints.size(), 1u);
-  story.answer(taints[0], model::OutcomeKind::kDone);
-  model::Node node = story.state().nodes().find(model::NodeName("node-1"))->node;
-  node.ready = false;  // the kubelet's own doing, before the taint is seen
-  story.fact(events::NodeObserved{node});
-  story.step();
-  EXPECT_EQ(node_causes(), model::Position());
-  node.taints.push_back(std::get<model::TaintNode>(taints[0].spec).taint);
-  story.fact(events::NodeObserved{node});
-  story.step();
-  EXPECT_EQ(node_causes(), taints[0].id.position);
-  node.ready = true;
-  story.fact(events::NodeObserved{node});
-  story.step();
-  EXPECT_EQ(node_causes(), model::Position()) << "an echo is heard once";
-}
-
-TEST(Causes, WhatAnEvictionOrADeletionEndsNamesIt) {
-  events::MemoryLog log(model::LogId("log"));
-  Story story(log);
-  set_the_stage(story);
-  bring_up_an_empty_node(story);
-  story.step();
-  const auto taints = story.take<model::TaintNode>();
-  ASSERT_EQ(taints.size(), 1u);
-  const model::ProviderId machine =
-      story.state().nodes().find(model::NodeName("node-1"))->node.provider_id;
-  model::Interruption notice;
-  notice.message = model::MessageId("m-1");
-  notice.kind = model::InterruptionKind::kSpotInterruption;
-  notice.provider_id = machine;
-  story.fact(events::InterruptionReceived{notice});
-  story.step();
-  const auto deletes = story.take<model::DeleteObject>();
-  ASSERT_EQ(deletes.size(), 1u);
-  const auto& object = std::get<model::DeleteObject>(deletes[0].spec).object;
-  model::NodeClaim claim = story.state().claims().find(model::ClaimName(object.name))->claim;
-  claim.deletion_millis = story.now();
-  story.fact(events::NodeClaimObserved{claim});
-  story.step();
-  const auto seen = causes_of_last(log, events::EventType::kNodeClaimObserved);
-  EXPECT_EQ(seen.first, deletes[0].id.position);
-  const auto notice_at = story.state().claims().find(claim.name)->interruption;
-  EXPECT_EQ(seen.second, notice_at) << "the chain begins with the notice";
 }
 
 // A log that knows how far it would survive a power loss.

@@ -1,0 +1,82 @@
+// Which command an observation is caused by, and the root of its chain.
+#include "tests/engine/stage.h"
+
+namespace karst::engine {
+namespace {
+
+using namespace testing;
+
+// Cause and root of the last event of that type.
+std::pair<model::Position, model::Position> causes_of_last(const events::EventLog& log,
+                                                           events::EventType type) {
+  std::pair<model::Position, model::Position> causes;
+  auto cursor = log.read(model::Position(1));
+  while (auto event = (*cursor)->next()) {
+    if (!*event) break;
+    if ((*event)->envelope.type == type)
+      causes = {(*event)->envelope.causation, (*event)->envelope.correlation};
+  }
+  return causes;
+}
+
+TEST(Causes, AnObservationNamesTheCommandWhoseEffectItShowsAndNoOther) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  bring_up_an_empty_node(story);
+  story.step();
+  const auto node_causes = [&] {
+    return causes_of_last(log, events::EventType::kNodeObserved).first;
+  };
+  const auto launched = causes_of_last(log, events::EventType::kLaunchRequested);
+  EXPECT_NE(node_causes(), model::Position()) << "a new node comes from its launch";
+  EXPECT_EQ(causes_of_last(log, events::EventType::kNodeObserved).second, launched.second);
+  const auto taints = story.take<model::TaintNode>();
+  ASSERT_EQ(taints.size(), 1u);
+  story.answer(taints[0], model::OutcomeKind::kDone);
+  model::Node node = story.state().nodes().find(model::NodeName("node-1"))->node;
+  node.ready = false;  // the kubelet's own doing, before the taint is seen
+  story.fact(events::NodeObserved{node});
+  story.step();
+  EXPECT_EQ(node_causes(), model::Position());
+  node.taints.push_back(std::get<model::TaintNode>(taints[0].spec).taint);
+  story.fact(events::NodeObserved{node});
+  story.step();
+  EXPECT_EQ(node_causes(), taints[0].id.position);
+  node.ready = true;
+  story.fact(events::NodeObserved{node});
+  story.step();
+  EXPECT_EQ(node_causes(), model::Position()) << "an echo is heard once";
+}
+
+TEST(Causes, WhatAnEvictionOrADeletionEndsNamesIt) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  bring_up_an_empty_node(story);
+  story.step();
+  const auto taints = story.take<model::TaintNode>();
+  ASSERT_EQ(taints.size(), 1u);
+  const model::ProviderId machine =
+      story.state().nodes().find(model::NodeName("node-1"))->node.provider_id;
+  model::Interruption notice;
+  notice.message = model::MessageId("m-1");
+  notice.kind = model::InterruptionKind::kSpotInterruption;
+  notice.provider_id = machine;
+  story.fact(events::InterruptionReceived{notice});
+  story.step();
+  const auto deletes = story.take<model::DeleteObject>();
+  ASSERT_EQ(deletes.size(), 1u);
+  const auto& object = std::get<model::DeleteObject>(deletes[0].spec).object;
+  model::NodeClaim claim = story.state().claims().find(model::ClaimName(object.name))->claim;
+  claim.deletion_millis = story.now();
+  story.fact(events::NodeClaimObserved{claim});
+  story.step();
+  const auto seen = causes_of_last(log, events::EventType::kNodeClaimObserved);
+  EXPECT_EQ(seen.first, deletes[0].id.position);
+  const auto notice_at = story.state().claims().find(claim.name)->interruption;
+  EXPECT_EQ(seen.second, notice_at) << "the chain begins with the notice";
+}
+
+}  // namespace
+}  // namespace karst::engine

@@ -1,0 +1,100 @@
+// What is held back: new work while the disk of the log is full, removals while the clock is wrong.
+#include "tests/engine/stage.h"
+
+namespace karst::engine {
+namespace {
+
+using namespace testing;
+
+VerifyReport verified(const events::EventLog& log) {
+  auto report = verify(log, "test", false);
+  EXPECT_TRUE(report) << report.error().message;
+  return report ? *report : VerifyReport{};
+}
+
+TEST(Engine, NothingNewStartsWhileTheDiskOfTheLogIsFull) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  story.fact(events::LogSpaceLow{true});
+  add_pods(story, 3);
+  story.step(20'000);
+  EXPECT_TRUE(story.take<model::CreateNodeClaim>().empty());
+  story.fact(events::LogSpaceLow{false});
+  story.step(100);
+  const auto created = story.take<model::CreateNodeClaim>();
+  ASSERT_EQ(created.size(), 1u) << "the window has long closed";
+  // A claim that was made just before: its launch waits as well.
+  model::NodeClaim claim = std::get<model::CreateNodeClaim>(created[0].spec).claim;
+  claim.uid = model::ClaimUid("uid-1");
+  claim.creation_millis = story.now();
+  story.fact(events::LogSpaceLow{true});
+  story.fact(events::NodeClaimObserved{claim});
+  story.answer(created[0], model::OutcomeKind::kDone);
+  story.step(100);
+  EXPECT_TRUE(story.take<model::Launch>().empty());
+  story.fact(events::LogSpaceLow{false});
+  story.step(100);
+  EXPECT_EQ(story.take<model::Launch>().size(), 1u);
+  EXPECT_EQ(verified(log).difference, std::nullopt);
+}
+
+TEST(Engine, ARestartLooksAtTheDiskAnew) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  story.fact(events::LogSpaceLow{true});
+  story.fact(events::WallClockJumped{3'600'000});
+  story.step();
+  EXPECT_TRUE(story.state().log_space_low());
+  EXPECT_TRUE(story.state().wall_clock_wrong());
+  story.start();
+  EXPECT_FALSE(story.state().log_space_low());
+  EXPECT_FALSE(story.state().wall_clock_wrong());
+}
+
+TEST(Engine, AnEmptyNodeStaysWhileTheMachinesClockIsWrongOrTheDiskIsFull) {
+  struct Row {
+    const char* name;
+    events::Body begins, ends;
+  };
+  const Row rows[] = {
+      {"clock", events::WallClockJumped{-3'600'000}, events::WallClockJumped{10}},
+      {"disk", events::LogSpaceLow{true}, events::LogSpaceLow{false}},
+  };
+  for (const Row& row : rows) {
+    events::MemoryLog log(model::LogId("log"));
+    Story story(log);
+    set_the_stage(story);
+    bring_up_an_empty_node(story);
+    story.fact(row.begins);
+    story.step(60'000);
+    EXPECT_TRUE(story.take<model::TaintNode>().empty()) << row.name;
+    story.fact(row.ends);
+    story.step();
+    EXPECT_EQ(story.take<model::TaintNode>().size(), 1u) << row.name;
+  }
+}
+
+TEST(Engine, AWrongClockCallsAnOpenRemovalOff) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  bring_up_an_empty_node(story);
+  story.step();
+  const auto taints = story.take<model::TaintNode>();
+  ASSERT_EQ(taints.size(), 1u);
+  model::Node node = story.state().nodes().find(model::NodeName("node-1"))->node;
+  node.taints.push_back(std::get<model::TaintNode>(taints[0].spec).taint);
+  story.answer(taints[0], model::OutcomeKind::kDone);
+  story.fact(events::NodeObserved{node});
+  story.fact(events::WallClockJumped{3'600'000});
+  story.step();
+  story.step(6'000);  // the echo of the first taint is waited for
+  const auto back = story.take<model::TaintNode>();
+  ASSERT_EQ(back.size(), 1u);
+  EXPECT_FALSE(std::get<model::TaintNode>(back[0].spec).add);
+  EXPECT_TRUE(story.take<model::DeleteObject>().empty());
+}
+
+}  // namespace
+}  // namespace karst::engine

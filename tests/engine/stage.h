@@ -1,0 +1,64 @@
+// What most engine stories begin with: pools and lists, pending pods, claims that were made, a node
+// that is up.
+#pragma once
+
+#include "tests/engine/story.h"
+
+namespace karst::engine::testing {
+
+inline void set_the_stage(Story& story) {
+  story.list("NodeClass",
+             {events::NodeClassObserved{
+                 {{"karpenter.kwok.sh", "KWOKNodeClass", "default"}, "c1", 1, true, 0, "{}"}}});
+  story.list("NodePool", {events::NodePoolObserved{pool_of("default")}});
+  story.list_all();
+  story.step();
+}
+
+inline void add_pods(Story& story, int count, std::int64_t cpu_millis = 500) {
+  const model::PodShape shape = shape_of(cpu_millis);
+  story.fact(events::ShapeRecorded{model::hash_of(shape), shape});
+  for (int i = 0; i < count; ++i)
+    story.fact(events::PodObserved{pending_pod("pod-" + std::to_string(i), shape)});
+  story.step();
+}
+
+// Steps past the batch window and creates what was asked for; returns the launches that follow.
+inline std::vector<ports::IssuedCommand> create_claims(Story& story) {
+  story.step(1100);
+  for (const auto& command : story.take<model::CreateNodeClaim>()) {
+    model::NodeClaim claim = std::get<model::CreateNodeClaim>(command.spec).claim;
+    claim.uid = model::ClaimUid("uid-" + claim.name.str());
+    claim.creation_millis = story.now();
+    story.fact(events::NodeClaimObserved{claim});
+    story.answer(command, model::OutcomeKind::kDone);
+  }
+  story.step();
+  return story.take<model::Launch>();
+}
+
+// One claim's node, up and ready, with nothing on it: its pods are gone again.
+inline void bring_up_an_empty_node(Story& story) {
+  add_pods(story, 1);
+  const auto launches = create_claims(story);
+  ASSERT_EQ(launches.size(), 1u);
+  const auto& launch = std::get<model::Launch>(launches[0].spec);
+  const model::Instance instance = instance_for(launch, 0, launches[0].id);
+  story.answer(launches[0], model::OutcomeKind::kDone, {instance});
+  model::Node node;
+  node.name = model::NodeName("node-1");
+  node.uid = model::NodeUid("node-uid-1");
+  node.provider_id = instance.provider_id;
+  node.labels = {{"karpenter.sh/initialized", "true"}, {"karpenter.sh/registered", "true"}};
+  node.capacity = instance.capacity;
+  node.allocatable = instance.allocatable;
+  node.ready = node.has_finalizer = true;
+  story.fact(events::NodeObserved{node});
+  model::NodeClaim claim = story.state().claims().find(launch.items[0].name)->claim;
+  claim.provider_id = instance.provider_id;
+  claim.conditions = {{"Ready", model::ConditionStatus::kTrue, "Ready", "", 1}};
+  story.fact(events::NodeClaimObserved{claim});
+  story.fact(events::PodGone{model::PodUid("pod-0"), "default", "pod-0"});
+}
+
+}  // namespace karst::engine::testing
