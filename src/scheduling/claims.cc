@@ -10,26 +10,45 @@
 namespace karst::scheduling {
 namespace {
 
+// A machine that holds the claim's pods, within what the limits leave.
+bool may_become(const Prepared& prepared, const PoolTable& pool, const Claim& claim,
+                const Machine& machine, const std::vector<std::int64_t>& limits_left) {
+  if (claim.is_reserved != (machine.reservation != kNotReserved) ||
+      !fits(claim.content, machine.room))
+    return false;
+  const auto& limited = pool.types[machine.type].limited;
+  for (std::size_t i = 0; i < limited.size(); ++i)
+    if (limited[i] > claim.held[i] + limits_left[i]) return false;
+  return std::none_of(machine.daemons.begin(), machine.daemons.end(), [&](std::size_t daemon) {
+    return ports_conflict(prepared.problem.daemons[daemon].shape.host_ports, claim.ports);
+  });
+}
+
+// What the claim holds, and what nobody needs of what it could use as well.
+std::set<int> reservations_of(const Prepared& prepared, const PoolTable& pool, std::size_t at,
+                              const std::vector<std::int64_t>& limits_left, Packer& packer) {
+  const Claim& claim = packer.claims()[at];
+  std::set<int> reservations;
+  if (!claim.is_reserved) return reservations;
+  reservations.insert(packer.reservations().held(at));
+  for (const Machine& machine : claim.view->machines)
+    if (may_become(prepared, pool, claim, machine, limits_left) &&
+        !reservations.contains(machine.reservation) &&
+        packer.reservations().take_free(machine.reservation))
+      reservations.insert(machine.reservation);
+  return reservations;
+}
+
 // Machines that the claim may come up as, cheapest first.
 std::vector<const Machine*> machines_of(const Prepared& prepared, const PoolTable& pool,
                                         const Claim& claim,
                                         const std::vector<std::int64_t>& limits_left,
-                                        const std::vector<int>& reservations) {
+                                        const std::set<int>& reservations) {
   std::vector<const Machine*> machines;
-  for (const Machine& machine : claim.view->machines) {
-    if (claim.is_reserved != (machine.reservation != kNotReserved)) continue;
-    if (claim.is_reserved &&
-        !std::binary_search(reservations.begin(), reservations.end(), machine.reservation))
-      continue;
-    if (!fits(claim.content, machine.room)) continue;
-    const auto& limited = pool.types[machine.type].limited;
-    bool possible = true;
-    for (std::size_t i = 0; i < limited.size(); ++i)
-      possible &= limited[i] <= claim.held[i] + limits_left[i];
-    for (const std::size_t daemon : machine.daemons)
-      possible &= !ports_conflict(prepared.problem.daemons[daemon].shape.host_ports, claim.ports);
-    if (possible) machines.push_back(&machine);
-  }
+  for (const Machine& machine : claim.view->machines)
+    if (may_become(prepared, pool, claim, machine, limits_left) &&
+        (!claim.is_reserved || reservations.contains(machine.reservation)))
+      machines.push_back(&machine);
   return machines;
 }
 
@@ -113,7 +132,7 @@ std::vector<Share> shares_of(const Claim& claim, const std::vector<PodRow>& rows
 
 NewClaim make_claim(const Prepared& prepared, const PoolTable& pool, const Claim& packed,
                     const std::vector<std::int64_t>& limits_left,
-                    const std::vector<int>& reservations) {
+                    const std::set<int>& reservations) {
   const std::vector<const Machine*> machines =
       machines_of(prepared, pool, packed, limits_left, reservations);
   KARST_CHECK(!machines.empty(), "a claim keeps a machine that fits");
@@ -174,14 +193,13 @@ std::string any_value(const model::ValueSet& set) {
 
 std::vector<NewClaim> list_claims(Prepared& prepared, Packer& packer) {
   std::vector<std::vector<std::int64_t>> limits_left = packer.limits_left();
-  const std::vector<std::vector<int>> reservations = packer.hand_out_reservations();
   std::vector<NewClaim> claims;
   for (std::size_t i = 0; i < packer.claims().size(); ++i) {
     const Claim& packed = packer.claims()[i];
     const PoolTable& pool = prepared.pools.pools()[packed.pool];
     std::vector<std::int64_t>& left = limits_left[packed.pool];
-    claims.push_back(make_claim(prepared, pool, packed, left,
-                                packed.is_reserved ? reservations[i] : std::vector<int>()));
+    claims.push_back(
+        make_claim(prepared, pool, packed, left, reservations_of(prepared, pool, i, left, packer)));
     take_from_limits(pool, packed, claims.back(), left);
   }
   return claims;

@@ -174,9 +174,16 @@ std::vector<std::vector<int>> Packer::domains_for(const Claim* claim, std::size_
     const RequirementId narrowed = prepared_.requirements.combine(base, in_domain(key, domain));
     if (narrowed == kImpossible) continue;
     const View& view = prepared_.pools.view(pool, narrowed);
-    if (view.machines.empty()) continue;
-    ranks.emplace_back(pods, view.machines.front().price, SIZE_MAX - view.machines.size(),
-                       prepared_.domains.name(static_cast<std::size_t>(key), domain), domain);
+    std::int64_t price = INT64_MAX;
+    std::size_t machines = 0;
+    for (const Machine& machine : view.machines) {
+      if (!fits(row.request, machine.room)) continue;
+      price = std::min(price, machine.price);
+      ++machines;
+    }
+    if (machines > 0)
+      ranks.emplace_back(pods, price, SIZE_MAX - machines,
+                         prepared_.domains.name(static_cast<std::size_t>(key), domain), domain);
   }
   std::sort(ranks.begin(), ranks.end());
   std::vector<std::vector<int>> sets;

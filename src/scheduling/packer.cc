@@ -24,6 +24,7 @@ Packer::Packer(Prepared& prepared, Strategy strategy)
   for (const PodRow& row : prepared.rows)
     left_.push_back(row.unsupported.empty() ? std::max<std::int64_t>(row.source->count, 0) : 0);
   deferred_.assign(prepared.rows.size(), false);
+  first_node_.assign(prepared.rows.size(), 0);
   in_domain_.resize(prepared.domains.keys.size());
 }
 
@@ -76,7 +77,13 @@ bool Packer::tolerates(const PodRow& row, const Stage& stage,
 }
 
 bool Packer::place_on_node(std::size_t row, const Stage& stage) {
-  for (const std::size_t node : prepared_.nodes.order()) {
+  const std::vector<std::size_t>& order = prepared_.nodes.order();
+  // A node that has refused a pod without ties to others will refuse the next one too.
+  const bool for_ever = has_no_ties(prepared_.rows[row]);
+  std::size_t at = for_ever ? first_node_[row] : 0;
+  for (; at < order.size(); ++at) {
+    const std::size_t node = order[at];
+    if (for_ever) first_node_[row] = at;
     if (!node_takes(row, stage, node)) continue;
     const PodRow& pod = prepared_.rows[row];
     NodeState& state = nodes_[node];
@@ -93,7 +100,14 @@ bool Packer::place_on_node(std::size_t row, const Stage& stage) {
     order_.push_back({row, false, node, 1});
     return true;
   }
+  if (for_ever) first_node_[row] = at;
   return false;
+}
+
+bool Packer::has_no_ties(const PodRow& row) const {
+  return row.stages.size() == 1 && row.stages[0].constraints.empty() &&
+         std::none_of(row.matched.begin(), row.matched.end(),
+                      [&](GroupId group) { return prepared_.topology.groups()[group].repels; });
 }
 
 bool Packer::node_takes(std::size_t row, const Stage& stage, std::size_t at) {

@@ -61,7 +61,7 @@ class Packer {
 
   const std::vector<Claim>& claims() const { return claims_; }
   const std::vector<Turn>& order() const { return order_; }  // groups as rows
-  std::vector<std::vector<int>> hand_out_reservations() { return reservations_.hand_out(); }
+  Reservations& reservations() { return reservations_; }
   const std::vector<std::int64_t>& left() const { return left_; }  // pods not placed, by row
   bool deferred(std::size_t row) const { return deferred_[row]; }
   const std::vector<std::vector<std::int64_t>>& limits_left() const { return limits_; }
@@ -121,6 +121,7 @@ class Packer {
   bool place_one(std::size_t row);
   void finish_order();
   bool place_on_node(std::size_t row, const Stage& stage);
+  bool has_no_ties(const PodRow& row) const;
   bool node_takes(std::size_t row, const Stage& stage, std::size_t node);
   bool place_on_claim(std::size_t row, const Stage& stage);
   bool place_cheapest(std::size_t row, const Stage& stage);
@@ -175,6 +176,7 @@ class Packer {
   std::vector<std::vector<std::int64_t>> limits_;  // what is left, by pool
   std::vector<std::int64_t> nodes_left_;           // by pool, where nodes are limited
   std::vector<std::int64_t> left_;
+  std::vector<std::size_t> first_node_;  // by row: where to begin in the order of nodes
   std::vector<bool> deferred_;
   std::vector<Turn> order_;
   std::size_t planned_ = 0;                            // pods that the plan was asked about

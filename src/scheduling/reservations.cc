@@ -79,18 +79,11 @@ void Reservations::take(Holder& holder, int reservation) {
   if (reservation != kNotReserved) --free_[static_cast<std::size_t>(reservation)];
 }
 
-std::vector<std::vector<int>> Reservations::hand_out() {
-  std::vector<std::vector<int>> result;
-  for (const Holder& holder : holders_) {
-    result.emplace_back();
-    for (const int option : holder.options) {
-      std::int64_t& left = free_[static_cast<std::size_t>(option)];
-      if (option != holder.held && left <= 0) continue;
-      if (option != holder.held) --left;
-      result.back().push_back(option);
-    }
-  }
-  return result;
+bool Reservations::take_free(int reservation) {
+  std::int64_t& left = free_[static_cast<std::size_t>(reservation)];
+  if (left <= 0) return false;
+  --left;
+  return true;
 }
 
 }  // namespace karst::scheduling

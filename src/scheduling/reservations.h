@@ -23,9 +23,9 @@ class Reservations {
   // Whether hold() would succeed for one that does.
   bool could_hold(std::size_t claim, const std::vector<int>& options);
 
-  // What the claim holds, and, one claim after the other, whatever nobody needs of what it could
-  // use as well. For the end.
-  std::vector<std::vector<int>> hand_out();
+  // For the end: what the claim holds, and one more of a reservation that nobody needs.
+  int held(std::size_t claim) const { return holders_[claim].held; }
+  bool take_free(int reservation);
 
  private:
   struct Holder {
