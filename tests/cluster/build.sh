@@ -9,7 +9,8 @@ mkdir -p "$out"
 stamp=$(cat go.mod go.sum cmd/*/main.go | sha256sum | cut -d' ' -f1)-$kwok_version
 complete() { for name in etcd kube-apiserver kube-scheduler kube-controller-manager kwok; do [ -x "$out/$name" ] || return 1; done; }
 if complete && [ "$(cat "$out/stamp" 2> /dev/null)" = "$stamp" ]; then exit 0; fi
-command -v go > /dev/null || { echo "build.sh: go (1.24 or newer) is not in PATH; install it, or put it there" >&2; exit 4; }
+command -v go > /dev/null || { echo "build.sh: go (1.21 or newer) is not in PATH; install it, or put it there" >&2; exit 4; }
+export GOTOOLCHAIN=auto # an older go fetches the one that go.mod names
 go build -ldflags '-s -w' -o "$out/" ./cmd/...
 [ -x "$out/kwok" ] || GOBIN=$out go install "sigs.k8s.io/kwok/cmd/kwok@$kwok_version"
 echo "$stamp" > "$out/stamp"

@@ -205,7 +205,7 @@ def check_cluster(tally):
         return tally.skip("the real-cluster story: tests/cluster/story.sh is not there")
     os.environ["PATH"] += "".join(f":{folder}" for folder in GO_FOLDERS if os.path.isfile(f"{folder}/go"))
     if not shutil.which("go") or not shutil.which("kubectl"):
-        return tally.skip("the real-cluster story: it needs go (1.24 or newer) and kubectl in PATH; tools/dev/install says how")
+        return tally.skip("the real-cluster story: it needs go (1.21 or newer) and kubectl in PATH; tools/dev/install says how")
     if not (ROOT / "build/release/karst").is_file() and not build(tally, "release"):
         return None
     code, output = run([story, ROOT / "build/release"], STORY_SECONDS_MAX, ROOT / "build/release/logs/cluster.txt")
