@@ -77,14 +77,16 @@ void complete_aws(bool with_volumes, scheduling::InstanceType& type) {
 }
 
 // A zone where the pool can buy nothing must not count as a domain of a spread, which nothing could
-// then fill: what it may never buy does not say where it would be.
+// then fill. Such an offering says that it is in no zone: without a word on zones it would be in
+// whichever the pool wants.
 void hide_places(const model::Requirements& pool, scheduling::InstanceType& type) {
   const bool fits = model::Requirements(type.requirements).intersects(pool);
-  for (scheduling::Offering& offering : type.offerings)
-    if (!fits || !model::Requirements(offering.requirements).intersects(pool))
-      std::erase_if(offering.requirements, [](const model::RequirementSpec& spec) {
-        return spec.key == model::kZoneLabel || spec.key == providers::aws::kZoneIdLabel;
-      });
+  for (scheduling::Offering& offering : type.offerings) {
+    if (fits && model::Requirements(offering.requirements).intersects(pool)) continue;
+    for (model::RequirementSpec& spec : offering.requirements)
+      if (spec.key == model::kZoneLabel || spec.key == providers::aws::kZoneIdLabel)
+        spec = {spec.key, model::Operator::kDoesNotExist, {}, 0};
+  }
 }
 
 // A type says which zones, capacity types and the like its offerings have: spreads count these.

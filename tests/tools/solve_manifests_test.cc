@@ -68,6 +68,23 @@ TEST(Solve, NodeClassesPoolsAndOverlaysDecideWhatThereIs) {
   EXPECT_TRUE(gpu["newNodes"][0]["instanceType"].get<std::string>().starts_with("g"));
 }
 
+TEST(Solve, APoolBuysInItsZonesOnly) {
+  // us-east-1e has no m7i.
+  std::string pool = kPool;
+  pool.replace(pool.find("[{key"), 1,
+               "[{key: topology.kubernetes.io/zone, operator: In, values: [us-east-1e]}, ");
+  const Json report =
+      solved(pool + deployment("any", 1, asks("{cpu: 1500m}")) +
+             deployment("m7i", 1,
+                        "{nodeSelector: {node.kubernetes.io/instance-type: m7i.large}, "
+                        "containers: [{name: c, image: i}]}"));
+  const auto where = places(report);
+  EXPECT_EQ(where.at("any"), (std::map<std::string, int>{{"new-1", 1}}));
+  EXPECT_EQ(where.at("m7i"), (std::map<std::string, int>{{"", 1}}));
+  ASSERT_EQ(report["newNodes"].size(), 1U);
+  EXPECT_EQ(report["newNodes"][0]["zone"], "us-east-1e");
+}
+
 TEST(Solve, ClaimsOnTheirWayAndLimitsCount) {
   const std::string coming =
       "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: general-x, labels: "
