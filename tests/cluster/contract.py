@@ -330,6 +330,8 @@ def tight(judge, case, report):
     judge.make(case, nodes)
     judge.post(case, placed, True)
     report.line(f"control: nodes with exactly what the pods of {case.name} ask for hold them all", judge.await_(judge.unbound(placed)))
+    seen = judge.refused(placed)()
+    report.line("control: a bound pod does not pass as left over", None if seen and "is bound to" in seen else str(seen))
     first = nodes[0]["status"]["allocatable"]
     first["cpu"] = f"{amount(first['cpu']) - 1}m"
     judge.make(case, nodes)
