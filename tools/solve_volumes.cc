@@ -3,26 +3,12 @@
 #include <algorithm>
 
 #include "model/labels.h"
+#include "objects/volumes.h"
 
 namespace karst::tools {
 namespace {
 
 using objects::Object;
-
-// In-tree provisioners and the CSI drivers that took over.
-std::string csi_name(const std::string& provisioner) {
-  static const std::map<std::string, std::string> kNames = {
-      {"kubernetes.io/aws-ebs", "ebs.csi.aws.com"},
-      {"kubernetes.io/gce-pd", "pd.csi.storage.gke.io"},
-      {"kubernetes.io/azure-disk", "disk.csi.azure.com"},
-      {"kubernetes.io/azure-file", "file.csi.azure.com"},
-      {"kubernetes.io/cinder", "cinder.csi.openstack.org"},
-      {"kubernetes.io/vsphere-volume", "csi.vsphere.vmware.com"},
-      {"kubernetes.io/portworx-volume", "pxd.portworx.com"},
-      {"kubernetes.io/rbd", "rbd.csi.ceph.com"}};
-  const auto at = kNames.find(provisioner);
-  return at == kNames.end() ? provisioner : at->second;
-}
 
 std::string namespace_of(const Object& metadata) {
   const std::string name = metadata.text("namespace");
@@ -82,7 +68,7 @@ void VolumeReader::read_volume(const Object& object) {
 
 void VolumeReader::read_storage_class(const Object& object) {
   Source& source = storage_classes_[name_of(object)];
-  source.driver = csi_name(object.text("provisioner"));
+  source.driver = objects::csi_driver(object.text("provisioner"));
   object.objects("allowedTopologies", [&](const Object& term) {
     std::vector<model::RequirementSpec> specs;
     term.objects("matchLabelExpressions", [&](const Object& one) {

@@ -16,7 +16,6 @@ namespace {
 // it shows, an object that we asked for from the command that asked. All else comes from outside.
 void fill_causes(const projections::ClusterState& state, const events::Body& body,
                  events::Record& record) {
-  const projections::ClaimRow* claim = nullptr;
   if (const auto* outcome = std::get_if<model::Outcome>(&body)) {
     record.causation = outcome->command;
     const auto* command = state.commands().find(outcome->command);
@@ -27,10 +26,11 @@ void fill_causes(const projections::ClusterState& state, const events::Body& bod
     record.correlation = echo->root;
   } else if (const auto* node = std::get_if<events::NodeObserved>(&body);
              node != nullptr && state.nodes().find(node->node.name) == nullptr) {
-    claim = state.claim_by_provider_id(node->node.provider_id);
-    if (claim != nullptr) record.causation = claim->launch_command;
+    if (const auto* claim = state.claim_by_provider_id(node->node.provider_id)) {
+      record.causation = claim->launch_command;
+      record.correlation = claim->root;
+    }
   }
-  if (claim != nullptr) record.correlation = claim->root;
 }
 
 }  // namespace

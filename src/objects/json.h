@@ -127,6 +127,9 @@ class Object {
   simdjson::dom::object object_;
 };
 
+// Appends `text` as a JSON string.
+void append_quoted(std::string& out, std::string_view text);
+
 // The same value with sorted keys and no spaces; equal values give equal bytes.
 std::string canonical_json(simdjson::dom::element element);
 

@@ -1,28 +1,11 @@
 #include "objects/value_tree.h"
 
+#include "objects/json.h"
 #include "objects/json_tree.h"
 #include "objects/yaml_tree.h"
 
 namespace karst::objects {
 namespace {
-
-void append_quoted(std::string& out, std::string_view text) {
-  constexpr char kHex[] = "0123456789abcdef";
-  out += '"';
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += "\\u00";
-      out += kHex[(c >> 4) & 15];
-      out += kHex[c & 15];
-    } else {
-      out += c;
-    }
-  }
-  out += '"';
-}
 
 // Depth is bounded by the readers (kYamlDepthMax).
 void append_json(std::string& out, const TreeValue& value) {

@@ -82,6 +82,7 @@ bool leaves_an_echo(CommandKind kind) {
 
 const EchoRow* ClusterState::echo_shown_by(const std::string& stream, const events::Body& body,
                                            LogTime now) const {
+  if (echoes_.size() == 0) return nullptr;
   const EchoRow* latest = nullptr;
   const auto& slots = echoes_.slots();
   for (auto at = slots.lower_bound(SubjectKind(stream, CommandKind{}));

@@ -49,7 +49,7 @@ TEST(Causes, AnObservationNamesTheCommandWhoseEffectItShowsAndNoOther) {
   EXPECT_EQ(node_causes(), model::Position()) << "an echo is heard once";
 }
 
-TEST(Causes, WhatAnEvictionOrADeletionEndsNamesIt) {
+TEST(Causes, ADeletionThatIsSeenNamesItsCommandAndItsNotice) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log);
   set_the_stage(story);

@@ -6,12 +6,6 @@ namespace {
 
 using namespace testing;
 
-VerifyReport verified(const events::EventLog& log) {
-  auto report = verify(log, "test", false);
-  EXPECT_TRUE(report) << report.error().message;
-  return report ? *report : VerifyReport{};
-}
-
 TEST(Engine, NothingNewStartsWhileTheDiskOfTheLogIsFull) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log);

@@ -61,4 +61,10 @@ inline void bring_up_an_empty_node(Story& story) {
   story.fact(events::PodGone{model::PodUid("pod-0"), "default", "pod-0"});
 }
 
+inline VerifyReport verified(const events::EventLog& log) {
+  auto report = verify(log, "test", false);
+  EXPECT_TRUE(report) << report.error().message;
+  return report ? *report : VerifyReport{};
+}
+
 }  // namespace karst::engine::testing
