@@ -124,12 +124,19 @@ begin() {
   KWOK=1 "$here/up.sh" "$plane" "$base" > /dev/null
   check "the CRDs are accepted" k apply -f "$root/deploy/crds"
   check "the CRDs are established" k wait --for=condition=Established crd --all --timeout=30s
-  check "the user's rights are accepted" k apply -f "$here/manifests/rbac.yaml"
+  check "the namespace is accepted" k apply -f "$root/deploy/manifests/karst/namespace.yaml"
+  check "the shipped rights are accepted" k apply -f "$root/deploy/manifests/karst/rbac.yaml"
+  check "the user karst gets the shipped rights" bind_rights
   check "node pools and node class are accepted" k apply -f "$here/manifests/pools.yaml"
   refused "a budget of 150%" '.spec.disruption.budgets = [{nodes: "150%"}]'
   refused "a requirement on karpenter.sh/nodepool" '.spec.template.spec.requirements += [{key: "karpenter.sh/nodepool", operator: "Exists"}]'
   refused "the operator In without values" '.spec.template.spec.requirements += [{key: "a", operator: "In"}]'
   refused "an expiry that is no duration" '.spec.template.spec.expireAfter = "soon"'
+}
+bind_rights() {  # the story's user has what the service account has, and nothing else
+  k create clusterrolebinding story-karst --clusterrole=karst --user=karst
+  k create clusterrolebinding story-karst-kwok --clusterrole=karst-kwok --user=karst
+  k create rolebinding story-karst-lease --namespace=karpenter --role=karst-lease --user=karst
 }
 refused() {  # the API server must refuse the pool web with this change
   if k get nodepool web -o json | jq "$2 | .metadata = {name: \"refused\"}" | k apply --dry-run=server -f - > "$work/refused.out" 2>&1
@@ -181,8 +188,23 @@ scale_down() {
   await "no node is left" 180 none_left nodes
   await "no claim is left" 60 none_left nodeclaims
   stop_karst
+  { k get clusterrole karst karst-kwok -o json; k get role -n karpenter karst-lease -o json; } | jq -s '{items: [.[] | .items // [.] | .[]]}' > "$work/roles.json"
 }
 some_going() { [ "$(count nodes)" = 0 ] || k get nodes -o json | jq -e '[.items[] | select(.metadata.deletionTimestamp != null or ([.spec.taints[]?.key] | index("karpenter.sh/disrupted") != null))] | length > 0'; }
+
+# take_lines PREFIX COMMAND...: its "ok" and "not ok" lines become ours.
+take_lines() {
+  local line prefix=$1; shift
+  while read -r line; do
+    case $line in
+      "ok "*) ok "$prefix: ${line#ok }" ;;
+      "not ok "*) not_ok "$prefix: ${line#not ok }" ;;
+      "# "*) echo "$line" ;;
+      *) not_ok "$prefix: $line" ;;
+    esac
+  done < <("$@" 2>&1)
+}
+finds() { local output; if output=$("${@:2}" 2>&1); then return 1; fi; grep -qF "$1" <<< "$output"; }
 
 judge() {
   echo "# what the log and the API server say"
@@ -191,10 +213,15 @@ judge() {
   rounds=$("$karst" log dump --data "$data" | grep -c '"RoundClosed"' || true)
   decided=$("$karst" replay --data "$data" --verify | sed -n 's/.* \([0-9]*\) rounds decided again.*/\1/p')
   check "it decided every round again ($decided of $rounds)" [ "$rounds" -gt 0 -a "$decided" = "$rounds" ] || true
-  local line
-  while read -r line; do
-    case $line in "ok "*) ok "audit: ${line#ok }" ;; "not ok "*) not_ok "audit: ${line#not ok }" ;; *) not_ok "audit: $line" ;; esac
-  done < <("$here/audit_checks.sh" "$plane/audit.jsonl" 2>&1)
+  take_lines audit "$here/audit_checks.sh" "$plane/audit.jsonl"
+  take_lines rights "$here/rights_check.sh" "$plane/audit.jsonl" "$work/roles.json" "$here/rights_unused.txt"
+  # The checker itself: a right too many, and one too few, must be found.
+  jq '.items[0].rules += [{apiGroups: [""], resources: ["secrets"], verbs: ["get"]}]' "$work/roles.json" > "$work/roles_wide.json"
+  check "the rights checker finds a right that nobody uses" finds "get secrets" \
+    "$here/rights_check.sh" "$plane/audit.jsonl" "$work/roles_wide.json" "$here/rights_unused.txt" || true
+  jq -c 'select(.user.username == "karst") | .responseStatus.code = 403' "$plane/audit.jsonl" > "$work/refused.jsonl"
+  check "the rights checker finds a refused request" finds "not ok no request of karst was refused" \
+    "$here/rights_check.sh" "$work/refused.jsonl" "$work/roles.json" "$here/rights_unused.txt" || true
   # The checker itself: a second node for the same claim must be found.
   jq -nc 'first(inputs | select(.verb == "create" and .objectRef.resource == "nodes" and .user.username == "karst"
     and .responseStatus.code == 201)) | ., .' "$plane/audit.jsonl" > "$work/doubled.jsonl"
