@@ -120,13 +120,13 @@ void check_times(Review& review, const TreeValue& spec) {
   check_text(review, spec, "terminationGracePeriod", bad_duration);
 }
 
-void check_claim(Review& review, const TreeValue& spec) {
-  check_requirements(review, spec, bad_key_of_claim);
-  check_times(review, spec);
+void check_taint(Review& review, const TreeValue& taint) {
+  if (const TreeValue* value = taint.find("value"); value != nullptr && value->text.empty())
+    refuse_field(review, taint, "value", "must not be empty; leave it out");
 }
 
-// Taints must be distinct over both lists.
-void check_taints(Review& review, const TreeValue& spec) {
+// `distinct`: over both lists, as a pool's must be.
+void check_taints(Review& review, const TreeValue& spec, bool distinct) {
   std::set<std::pair<std::string_view, std::string_view>> seen;
   for (const std::string_view name : {"taints", "startupTaints"}) {
     const TreeValue* taints = spec.find(name);
@@ -134,21 +134,24 @@ void check_taints(Review& review, const TreeValue& spec) {
     Review::Scope scope(review, name);
     for (std::size_t i = 0; i < taints->items.size(); ++i) {
       const TreeValue& taint = taints->items[i];
-      if (const TreeValue* value = taint.find("value"); value != nullptr && value->text.empty()) {
-        Review::Scope inner(review, i);
-        refuse_field(review, taint, "value", "must not be empty; leave it out");
-      }
-      if (seen.emplace(taint.text_of("key"), taint.text_of("effect")).second) continue;
       Review::Scope inner(review, i);
-      review.refuse(taint.line, "the same key and effect are there twice");
+      check_taint(review, taint);
+      const bool first = seen.emplace(taint.text_of("key"), taint.text_of("effect")).second;
+      if (distinct && !first) review.refuse(taint.line, "the same key and effect are there twice");
     }
   }
+}
+
+void check_claim(Review& review, const TreeValue& spec) {
+  check_requirements(review, spec, bad_key_of_claim);
+  check_times(review, spec);
+  check_taints(review, spec, false);
 }
 
 void check_template(Review& review, const TreeValue& spec) {
   check_requirements(review, spec, bad_key_of_pool);
   check_times(review, spec);
-  check_taints(review, spec);
+  check_taints(review, spec, true);
 }
 
 void check_template_metadata(Review& review, const TreeValue& metadata) {
@@ -192,6 +195,20 @@ std::string bad_nodes(std::string_view text) {
          std::string(text.substr(0, 80)) + "\"";
 }
 
+// Hours, minutes, or hours and minutes; "0s" may follow, as Go writes durations.
+std::string bad_budget_duration(std::string_view text) {
+  std::string_view rest = text.ends_with("0s") ? text.substr(0, text.size() - 2) : text;
+  const std::size_t hours = rest.find('h');
+  const std::string_view minutes = hours == rest.npos ? rest : rest.substr(hours + 1);
+  const bool bad_hours = hours != rest.npos && !is_digits(rest.substr(0, hours));
+  const bool bad_minutes =
+      !(hours != rest.npos && minutes.empty()) &&
+      !(minutes.ends_with('m') && is_digits(minutes.substr(0, minutes.size() - 1)));
+  if (!bad_hours && !bad_minutes) return {};
+  return "expected hours and minutes such as 8h, 90m or 1h30m, found \"" +
+         std::string(text.substr(0, 80)) + "\"";
+}
+
 void check_budget(Review& review, const TreeValue& budget) {
   check_text(review, budget, "nodes", bad_nodes);
   const bool schedule = budget.find("schedule") != nullptr;
@@ -202,11 +219,16 @@ void check_budget(Review& review, const TreeValue& budget) {
   if (schedule && !is_schedule(budget.text_of("schedule")))
     refuse_field(review, budget, "schedule",
                  "expected five fields (minute, hour, day, month, weekday) or @daily and the like");
-  check_text(review, budget, "duration", [](std::string_view text) {
-    return is_duration(text, "mhs") ? std::string()
-                                    : "expected a duration such as 8h or 90m, found \"" +
-                                          std::string(text.substr(0, 80)) + "\"";
-  });
+  check_text(review, budget, "duration", bad_budget_duration);
+  if (const TreeValue* reasons = budget.find("reasons"); reasons != nullptr) {
+    Review::Scope scope(review, "reasons");
+    std::set<std::string_view> seen;
+    for (std::size_t i = 0; i < reasons->items.size(); ++i) {
+      Review::Scope inner(review, i);
+      if (!seen.insert(reasons->items[i].text).second)
+        review.refuse(reasons->items[i].line, "the same reason is there twice");
+    }
+  }
 }
 
 void check_disruption(Review& review, const TreeValue& disruption) {

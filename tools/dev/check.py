@@ -21,6 +21,7 @@ os.environ.update(CCACHE_BASEDIR=str(ROOT), CCACHE_NOHASHDIR="true")  # one cach
 PROGRAM_SECONDS_MAX = {"release": 900, "dev": 1800, "tsan": 1800}  # for one test program
 BUILD_SECONDS_MAX = 3000
 STORY_SECONDS_MAX = 1800
+CLUSTER_TESTS = ("crds", "story")
 FUZZ_SECONDS = int(os.environ.get("KARST_FUZZ_SECONDS", "60"))
 QUICKSTART_SECONDS = os.environ.get("KARST_QUICKSTART_SECONDS", "45")
 THREADED = ("test_base", "test_daemon", "test_http", "test_kube")  # what the tsan section builds, of those that exist
@@ -200,24 +201,32 @@ def check_fuzz(tally):
 
 
 def check_cluster(tally):
-    story = ROOT / "tests/cluster/story.sh"
-    if not story.is_file():
-        return tally.skip("the real-cluster story: tests/cluster/story.sh is not there")
+    """The tests on a real control plane; each is a script that ends with "N passed, N failed[, N skipped]"."""
     os.environ["PATH"] += "".join(f":{folder}" for folder in GO_FOLDERS if os.path.isfile(f"{folder}/go"))
     if not shutil.which("go") or not shutil.which("kubectl"):
-        return tally.skip("the real-cluster story: it needs go (1.21 or newer) and kubectl in PATH; tools/dev/install says how")
+        return tally.skip("the tests on a real control plane: they need go (1.21 or newer) and kubectl in PATH; tools/dev/install says how")
     if not (ROOT / "build/release/karst").is_file() and not build(tally, "release"):
         return None
-    code, output = run([story, ROOT / "build/release"], STORY_SECONDS_MAX, ROOT / "build/release/logs/cluster.txt")
+    for name in CLUSTER_TESTS:
+        cluster_test(tally, name)
+    return None
+
+
+def cluster_test(tally, name):
+    script, log = ROOT / f"tests/cluster/{name}.sh", ROOT / f"build/release/logs/cluster-{name}.txt"
+    if not script.is_file():
+        return tally.skip(f"tests/cluster/{name}.sh is not there")
+    code, output = run([script, ROOT / "build/release"], STORY_SECONDS_MAX, log)
     last = re.fullmatch(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", output.rstrip().rpartition("\n")[2])
     passed, failed, skipped = (int(number or 0) for number in last.groups()) if last else (0, 0, 0)
     show_end(output)
     tally.add(passed=passed)
     if failed or not passed or code != 0:
         for _ in range(max(failed, 1)):
-            tally.fail(f"the real-cluster story (exit {code}); see build/release/logs/cluster.txt")
+            tally.fail(f"tests/cluster/{name}.sh (exit {code}); see {log}")
     for _ in range(skipped):
-        tally.skip("a part of the real-cluster story; see build/release/logs/cluster.txt")
+        tally.skip(f"a part of tests/cluster/{name}.sh; see {log}")
+    return None
 
 
 def check_quickstart(tally):
@@ -249,7 +258,7 @@ SECTIONS = {
     "dev": (check_dev, "ASan and UBSan build, every test program"),
     "tsan": (check_tsan, f"ThreadSanitizer build, the threaded test programs ({', '.join(THREADED)})"),
     "fuzz": (check_fuzz, f"each fuzzer for {FUZZ_SECONDS} s (KARST_FUZZ_SECONDS)"),
-    "cluster": (check_cluster, "a real control plane: tests/cluster/story.sh"),
+    "cluster": (check_cluster, f"a real control plane: tests/cluster/*.sh of {', '.join(CLUSTER_TESTS)}"),
     "quickstart": (check_quickstart, "tools/quickstart, and every command that it prints"),
 }
 QUICK = ("house", "release")
