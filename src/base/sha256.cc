@@ -10,11 +10,18 @@ namespace {
 EVP_MD_CTX* as_context(void* context) {
   return static_cast<EVP_MD_CTX*>(context);
 }
+
+// Fetched once: EVP_sha256() would look it up again, under a lock, for every hash.
+const EVP_MD* algorithm() {
+  static const EVP_MD* const fetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  KARST_CHECK(fetched != nullptr, "OpenSSL offers SHA-256");
+  return fetched;
+}
 }  // namespace
 
 Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
   KARST_CHECK(context_ != nullptr, "out of memory for a hash context");
-  KARST_CHECK(EVP_DigestInit_ex(as_context(context_), EVP_sha256(), nullptr) == 1,
+  KARST_CHECK(EVP_DigestInit_ex(as_context(context_), algorithm(), nullptr) == 1,
               "OpenSSL offers SHA-256");
 }
 
@@ -42,7 +49,7 @@ Sha256Digest Sha256::finish() {
 Sha256Digest sha256(std::string_view bytes) {
   Sha256Digest digest;
   KARST_CHECK(
-      EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, EVP_sha256(), nullptr) == 1,
+      EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, algorithm(), nullptr) == 1,
       "hash cannot fail");
   return digest;
 }
@@ -50,7 +57,7 @@ Sha256Digest sha256(std::string_view bytes) {
 Sha256Digest hmac_sha256(std::string_view key, std::string_view bytes) {
   Sha256Digest digest;
   unsigned length = 0;
-  KARST_CHECK(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+  KARST_CHECK(HMAC(algorithm(), key.data(), static_cast<int>(key.size()),
                    reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
                    digest.data(), &length) != nullptr,
               "HMAC cannot fail");

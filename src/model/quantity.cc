@@ -26,29 +26,31 @@ constexpr Suffix kSuffixes[] = {
 base::Result<Suffix> parse_suffix(std::string_view text, std::string_view whole) {
   for (const Suffix& suffix : kSuffixes)
     if (suffix.text == text) return suffix;
-  const auto bad =
-      base::fail(base::Kind::kInvalid,
-                 "quantity \"" + std::string(whole) +
-                     "\": expected digits with an optional suffix such as m, k, Mi or e3");
-  if (text.size() < 2 || (text[0] != 'e' && text[0] != 'E')) return bad;
+  const auto bad = [&] {
+    return base::fail(base::Kind::kInvalid,
+                      "quantity \"" + std::string(whole) +
+                          "\": expected digits with an optional suffix such as m, k, Mi or e3");
+  };
+  if (text.size() < 2 || (text[0] != 'e' && text[0] != 'E')) return bad();
   std::size_t at = 1;
   const bool negative = text[at] == '-';
   if (text[at] == '-' || text[at] == '+') ++at;
-  if (at == text.size() || text.size() - at > 2) return bad;
+  if (at == text.size() || text.size() - at > 2) return bad();
   int exponent = 0;
   for (; at < text.size(); ++at) {
-    if (text[at] < '0' || text[at] > '9') return bad;
+    if (text[at] < '0' || text[at] > '9') return bad();
     exponent = exponent * 10 + (text[at] - '0');
   }
-  if (exponent > kMaxExponent) return bad;
+  if (exponent > kMaxExponent) return bad();
   return Suffix{"", negative ? -exponent : exponent, 0};
 }
 
 base::Result<std::int64_t> parse_scaled(std::string_view text, int scale_exponent,
                                         Rounding rounding) {
-  const auto too_large =
-      base::fail(base::Kind::kInvalid,
-                 "quantity \"" + std::string(text.substr(0, 80)) + "\": larger than 2^62 units");
+  const auto too_large = [&] {
+    return base::fail(base::Kind::kInvalid, "quantity \"" + std::string(text.substr(0, 80)) +
+                                                "\": larger than 2^62 units");
+  };
   std::string_view rest = text;
   if (rest.starts_with('+')) rest.remove_prefix(1);
   Wide mantissa = 0;
@@ -64,9 +66,9 @@ base::Result<std::int64_t> parse_scaled(std::string_view text, int scale_exponen
       continue;
     }
     if (c < '0' || c > '9') break;
-    if (++digit_count > kMaxDigits) return too_large;
+    if (++digit_count > kMaxDigits) return too_large();
     if (mantissa > kWideLimit / 1000) {
-      if (!point) return too_large;
+      if (!point) return too_large();
       inexact = inexact || c != '0';
       continue;
     }
@@ -79,18 +81,18 @@ base::Result<std::int64_t> parse_scaled(std::string_view text, int scale_exponen
     return base::fail(base::Kind::kInvalid, "quantity \"" + std::string(text) + "\": no digits");
   exponent += suffix->decimal_exponent;
   for (int i = 0; i < suffix->binary_exponent; ++i) {
-    if (mantissa > kWideLimit / 2) return too_large;
+    if (mantissa > kWideLimit / 2) return too_large();
     mantissa *= 2;
   }
   for (; exponent > 0; --exponent) {
-    if (mantissa > kWideLimit / 10) return too_large;
+    if (mantissa > kWideLimit / 10) return too_large();
     mantissa *= 10;
   }
   for (; exponent < 0; ++exponent) {
     inexact = inexact || mantissa % 10 != 0;
     mantissa /= 10;
   }
-  if (mantissa >= static_cast<Wide>(kMaxValue)) return too_large;
+  if (mantissa >= static_cast<Wide>(kMaxValue)) return too_large();
   return static_cast<std::int64_t>(mantissa) + (inexact && rounding == Rounding::kUp ? 1 : 0);
 }
 

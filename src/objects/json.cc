@@ -135,7 +135,8 @@ base::Status Context::status() const {
 
 void Context::fail(std::string_view what) {
   if (!ok()) return;
-  for (const Step& step : path_) {
+  for (std::size_t i = 0; i < depth_; ++i) {
+    const Step& step = path_[i];
     if (step.key.empty()) {
       error_ += "[" + std::to_string(step.index) + "]";
     } else {

@@ -7,6 +7,7 @@
 
 #include <simdjson.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/result.h"
 #include "model/labels.h"
 #include "model/resources.h"
@@ -24,6 +26,8 @@ inline constexpr std::size_t kObjectBytesMax =
     3 * 512 * 1024;                                      // etcd's own limit for one object, 1.5 MiB
 inline constexpr std::size_t kListBytesMax = 64u << 20;  // one page of a list
 inline constexpr std::size_t kDepthMax = 64;
+inline constexpr std::size_t kPathMax =
+    32;  // steps from an object to the deepest field that is read
 inline constexpr std::size_t kTextBytesMax = 4096;  // names, values, keys
 inline constexpr std::size_t kMessageBytesMax = 32 * 1024;
 inline constexpr std::size_t kElementsMax = 10'000;  // of one array or map
@@ -58,8 +62,11 @@ class Context {
   // Enters one field or element for as long as it lives.
   class Scope {
    public:
-    Scope(Context& context, Step step) : context_(context) { context_.path_.push_back(step); }
-    ~Scope() { context_.path_.pop_back(); }
+    Scope(Context& context, Step step) : context_(context) {
+      KARST_CHECK(context_.depth_ < kPathMax, "no reducer goes deeper");
+      context_.path_[context_.depth_++] = step;
+    }
+    ~Scope() { --context_.depth_; }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
@@ -68,7 +75,8 @@ class Context {
   };
 
  private:
-  std::vector<Step> path_;
+  std::array<Step, kPathMax> path_;
+  std::size_t depth_ = 0;
   std::string error_;
 };
 
