@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# The chart and the plain manifests, judged by a real API server: chart.sh BUILD_DIR [DIR]. Values files of Karpenter's must
+# render, the server must take the result (dry run), every value must arrive, and the chart's rights must be those of
+# deploy/manifests. Prints a line per check and ends with "N passed, N failed". Exit 0: all passed; 1: some failed; 4: no control plane.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+karst=$(cd "${1:?usage: chart.sh BUILD_DIR [DIR]}" && pwd)/karst
+[ -x "$karst" ] || { echo "chart.sh: there is no program $karst; build it first (tools/build)" >&2; exit 2; }
+for tool in kubectl jq openssl curl; do
+  command -v $tool > /dev/null || { echo "chart.sh: $tool is not in PATH; tools/dev/install installs it" >&2; exit 4; }
+done
+own_work=no; [ $# -ge 2 ] || own_work=yes
+work=${2:-$(mktemp -d -t karst-chart.XXXXXX)}; mkdir -p "$work"; work=$(cd "$work" && pwd)
+bin=${BIN:-$HOME/.cache/karst-cluster}
+passed=0; failed=0
+ok() { passed=$((passed + 1)); echo "ok $1"; }
+not_ok() { failed=$((failed + 1)); echo "not ok $1${2:+: $2}"; }
+check() {
+  local what=$1 output; shift
+  if output=$("$@" 2>&1); then ok "$what"; else not_ok "$what" "$(tail -c 800 <<< "$output" | tr '\n' ' ')"; return 1; fi
+}
+finish() {
+  local code=$?
+  set +e
+  trap - EXIT INT TERM
+  "$here/down.sh" "$work/plane"
+  if [ $failed = 0 ] && [ $code = 0 ]; then [ $own_work = no ] || rm -rf "$work"; else echo "kept for a look: $work"; fi
+  [ $code != 4 ] || exit 4
+  [ $code = 0 ] || [ $failed != 0 ] || { failed=1; echo "not ok the checks ended early (exit $code)"; }
+  echo "$passed passed, $failed failed"
+  [ $failed = 0 ] || exit 1
+  exit 0
+}
+k() { kubectl --kubeconfig "$work/plane/kubeconfig.admin" "$@"; }
+render() { "$bin/helm" template rel "$root/deploy/chart" --namespace karpenter --kube-version 1.34.4 "$@"; }
+# taken NAME RENDER-ARGUMENTS...: it renders, the server takes it; what the server made of it is left in NAME.json.
+taken() {
+  local name=$1; shift
+  check "$name renders" render_to "$work/$name.yaml" "$@" || return 0
+  check "the API server takes $name" server_takes "$work/$name.yaml" "$work/$name.json" || true
+}
+render_to() { local file=$1; shift; render "$@" > "$file"; }
+server_takes() { k apply --dry-run=server --validate=strict -o json -f "$1" > "$2"; }
+# rights FILE...: the rules of all roles in them, one right a line.
+rights() {
+  jq -r '(.items // [.])[] | select(.kind == "ClusterRole" or .kind == "Role") | select(.metadata.name | endswith("-admin") | not)
+    | .rules[] | . as $rule | .apiGroups[] as $group | .resources[] as $resource | .verbs[] as $verb
+    | "\($verb) \($group)/\($resource) \($rule.resourceNames // [] | join(","))"' "$@" | sort -u
+}
+same_rights() { diff <(rights "$1") <(rights "$2"); }
+env_of() { jq -r --arg name "$2" '[.items[] | select(.kind == "StatefulSet").spec.template.spec.containers[0].env[] | select(.name == $name).value] | join("")' "$work/$1.json"; }
+refused() {  # refused WHAT TEXT RENDER-ARGUMENTS...: rendering fails and says TEXT
+  local what=$1 text=$2; shift 2
+  if render "$@" > "$work/refused.out" 2>&1; then not_ok "$what is refused"; else check "$what is refused" grep -qF "$text" "$work/refused.out" || true; fi
+}
+no_writes() { ! rights "$1" | grep -vE '^(get|list|watch) '; }
+main() {
+  trap finish EXIT
+  trap 'exit 130' INT TERM
+  "$here/build.sh" || { echo "chart.sh: the control plane's programs could not be built" >&2; exit 4; }
+  "$here/up.sh" "$work/plane" "${CHART_PORT:-$((20000 + RANDOM % 1200 * 10))}" > /dev/null || exit 4
+  k create namespace karpenter > /dev/null; k create namespace karst-shadow > /dev/null
+  check "helm lint finds nothing" "$bin/helm" lint --strict "$root/deploy/chart" || true
+  taken defaults
+  taken kwok --set karst.cloud=kwok --set fullnameOverride=karst
+  taken shadow --set karst.cloud=kwok --set karst.shadow=true
+  taken trial --set karst.cloud=kwok --set karst.storage.emptyDir=true --set serviceAccount.create=false
+  for values in karpenter_1_14 karpenter_0_29 karpenter_0_5; do taken $values --values "$here/chart/$values.yaml"; done
+  check "each value of Karpenter 1.14 arrives" arrives || true
+  check "settings.aws of 0.29 arrives" [ "$(env_of karpenter_0_29 CLUSTER_NAME) $(env_of karpenter_0_29 INTERRUPTION_QUEUE)" = "demo demo" ] || true
+  check "controller.clusterEndpoint of 0.5 arrives without its quotes" [ "$(env_of karpenter_0_5 CLUSTER_ENDPOINT)" = https://demo.invalid ] || true
+  check "an emptyDir takes the place of the volume" jq -e '.items[] | select(.kind == "StatefulSet") | .spec.volumeClaimTemplates == null
+    and .spec.template.spec.volumes[0].emptyDir != null' "$work/trial.json" || true
+  check "a ServiceMonitor is rendered where the API is there" monitor || true
+  refused "an unknown setting" 'settings.batchMaxduration: there is no such setting; did you mean batchMaxDuration?' --set settings.batchMaxduration=1s
+  refused "an unknown feature gate" 'settings.featureGates.teleport: there is no such setting; there are:' --set settings.featureGates.teleport=true
+  refused "an unknown cloud" 'karst.cloud: "moon" is none; expected aws, huawei, kwok' --set karst.cloud=moon
+  echo "# the plain manifests"
+  check "the API server takes deploy/manifests/karst" server_takes "$root/deploy/manifests/karst" "$work/plain.json" || true
+  check "the API server takes deploy/manifests/shadow" server_takes "$root/deploy/manifests/shadow" "$work/plain_shadow.json" || true
+  check "the chart's rights are those of the manifests" same_rights "$work/plain.json" "$work/kwok.json" || true
+  check "the chart's shadow has the rights of the manifests' shadow" same_rights "$work/plain_shadow.json" "$work/shadow.json" || true
+  check "the shadow has no verb that writes" no_writes "$work/shadow.json" || true
+  if no_writes "$work/kwok.json" > /dev/null; then not_ok "the check for writing verbs finds those of karst"; else ok "the check for writing verbs finds those of karst"; fi
+}
+arrives() { local missing; missing=$(jq -r -f "$here/chart/expected_1_14.jq" "$work/karpenter_1_14.json"); echo "$missing"; [ -z "$missing" ]; }
+monitor() {  # there is no such API on this server: looked at as text
+  render --values "$here/chart/karpenter_1_14.yaml" --api-versions monitoring.coreos.com/v1 --show-only templates/service.yaml > "$work/monitor.yaml"
+  for text in 'kind: ServiceMonitor' 'release: prometheus' 'sampleLimit: 5000' 'scrapeTimeout: 9s' 'action: labeldrop' 'regex: go_'; do
+    grep -q "$text" "$work/monitor.yaml" || { echo "no $text"; return 1; }
+  done
+  ! grep -q ServiceMonitor "$work/karpenter_1_14.yaml"
+}
+main
