@@ -103,7 +103,7 @@ class Sections(unittest.TestCase):
             ("skips a part", "echo 7 passed, 0 failed, 1 skipped", 0, "7 passed, 0 failed, 1 skipped"),
         ]
         for name, script, want_code, want_line in table:
-            with self.subTest(name), mock.patch("shutil.which", return_value="/bin/true"):
+            with self.subTest(name), mock.patch("shutil.which", return_value="/bin/true"), mock.patch.object(check, "CLUSTER_TESTS", ["story"]):
                 files = {"tests/cluster/story.sh": f"#!/bin/sh\n{script}\n", "build/release/karst": ""}
                 code, output = self.in_tree(files, check.check_cluster)
                 self.assertEqual((code, output.splitlines()[-1]), (want_code, want_line))
@@ -111,7 +111,7 @@ class Sections(unittest.TestCase):
     def test_a_story_that_cannot_run_is_skipped_loudly(self):
         with mock.patch("shutil.which", return_value=None):
             _, output = self.in_tree({"tests/cluster/story.sh": ""}, check.check_cluster)
-        self.assertRegex(output, r"\*\*\* SKIPPED: the real-cluster story: it needs go")
+        self.assertRegex(output, r"\*\*\* SKIPPED: the tests on a real control plane: they need go")
         self.assertTrue(re.search(r", 1 skipped$", output))
 
     def test_a_fuzzer_that_does_not_run_fails(self):
