@@ -5,7 +5,7 @@
   args:
     - run
     - --cloud={{ .Values.karst.cloud }}
-    - --data=/data
+    - --data=/data/log
     {{- if .Values.karst.shadow }}
     - --shadow
     {{- end }}
