@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 image=$(cd "$here/../../deploy/image" && pwd)
 karst=$(cd "${1:?usage: image.sh BUILD_DIR}" && pwd)/karst
 [ -x "$karst" ] || { echo "image.sh: there is no program $karst; build it first (tools/build)" >&2; exit 2; }
-work=$(mktemp -d -t karst-image.XXXXXX); trap 'rm -rf "$work"' EXIT
+place=$(mktemp -d -t karst-image.XXXXXX); trap 'rm -rf "$place"' EXIT
 passed=0; failed=0; skipped=0
 check() {
   local what=$1 output; shift
@@ -28,13 +28,13 @@ alone() {
   unshare --mount bash -euc '
     mount --bind "$0/root" "$0/root"; mount --bind "$0/data" "$0/root/data"; mount -o remount,ro,bind "$0/root"
     export TMPDIR=/data
-    exec chroot --userspec=65532:65532 "$0/root" /usr/local/bin/karst "$@"' "$work" "$@"
+    exec chroot --userspec=65532:65532 "$0/root" /usr/local/bin/karst "$@"' "$place" "$@"
 }
 make_root() {
-  mkdir -p "$work/root/usr/local/bin" "$work/root/data" "$work/data"; chmod 755 "$work"
-  cp "$karst" "$work/root/usr/local/bin/karst"
-  local library; while read -r library; do install -D "$library" "$work/root$library"; done < <(libraries)
-  chown 0:65532 "$work/data"; chmod 2775 "$work/data"  # as Kubernetes gives a volume to its fsGroup
+  mkdir -p "$place/root/usr/local/bin" "$place/root/data" "$place/data"; chmod 755 "$place"
+  cp "$karst" "$place/root/usr/local/bin/karst"
+  local library; while read -r library; do install -D "$library" "$place/root$library"; done < <(libraries)
+  chown 0:65532 "$place/data"; chmod 2775 "$place/data"  # as Kubernetes gives a volume to its fsGroup
 }
 writes_elsewhere() { alone run --embedded --for 1s --listen 127.0.0.1:0 --data /elsewhere; }
 
@@ -45,9 +45,9 @@ if [ "$(id -u)" = 0 ] && unshare --mount true 2> /dev/null; then
   check "alone with its libraries it starts" alone version
   check "as uid 65532 on a read-only root it runs" alone run --embedded --speed 20 --for 3s --listen 127.0.0.1:0 --data /data/log
   check "its log verifies there" alone replay --verify --data /data/log
-  check "it left something in /data" test -n "$(ls -A "$work/data")"
-  if writes_elsewhere > "$work/elsewhere" 2>&1; then failed=$((failed + 1)); echo "not ok nothing but /data can be written"
-  else check "nothing but /data can be written" grep -q 'cannot open /elsewhere' "$work/elsewhere"; fi
+  check "it left something in /data" test -n "$(ls -A "$place/data")"
+  if writes_elsewhere > "$place/elsewhere" 2>&1; then failed=$((failed + 1)); echo "not ok nothing but /data can be written"
+  else check "nothing but /data can be written" grep -q 'cannot open /elsewhere' "$place/elsewhere"; fi
 else
   skipped=5; echo "# skipped: to run the program in a bare, read-only root takes root"
 fi
