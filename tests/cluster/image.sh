@@ -26,14 +26,14 @@ same_packages() { diff <(grep -v '^ca-certificates$' "$image/packages.txt" | sor
 # Runs the program in the bare root; its arguments follow.
 alone() {
   unshare --mount bash -euc '
-    mount --bind "$0/root" "$0/root"; mount --bind "$0/data" "$0/root/data"; mount -o remount,ro,bind "$0/root"
+    mount --bind "$0/bare" "$0/bare"; mount --bind "$0/data" "$0/bare/data"; mount -o remount,ro,bind "$0/bare"
     export TMPDIR=/data
-    exec chroot --userspec=65532:65532 "$0/root" /usr/local/bin/karst "$@"' "$place" "$@"
+    exec chroot --userspec=65532:65532 "$0/bare" /usr/local/bin/karst "$@"' "$place" "$@"
 }
 make_root() {
-  mkdir -p "$place/root/usr/local/bin" "$place/root/data" "$place/data"; chmod 755 "$place"
-  cp "$karst" "$place/root/usr/local/bin/karst"
-  local library; while read -r library; do install -D "$library" "$place/root$library"; done < <(libraries)
+  mkdir -p "$place/bare/usr/local/bin" "$place/bare/data" "$place/data"; chmod 755 "$place"
+  cp "$karst" "$place/bare/usr/local/bin/karst"
+  local library; while read -r library; do install -D "$library" "$place/bare$library"; done < <(libraries)
   chown 0:65532 "$place/data"; chmod 2775 "$place/data"  # as Kubernetes gives a volume to its fsGroup
 }
 writes_elsewhere() { alone run --embedded --for 1s --listen 127.0.0.1:0 --data /elsewhere; }
