@@ -215,6 +215,17 @@ judge() {
   check "it decided every round again ($decided of $rounds)" [ "$rounds" -gt 0 -a "$decided" = "$rounds" ] || true
   take_lines audit "$here/audit_checks.sh" "$plane/audit.jsonl"
   take_lines rights "$here/rights_check.sh" "$plane/audit.jsonl" "$work/roles.json" "$here/rights_unused.txt"
+  "$karst" log dump --data "$data" > "$work/log.jsonl"
+  k get nodes,nodeclaims -o json > "$work/end.json"
+  take_lines join python3 "$here/join.py" "$plane/audit.jsonl" "$work/log.jsonl" --end "$work/end.json"
+  # The joiner itself: without one of the log's commands, and without one of the API server's writes, it must find the gap.
+  local position; position=$(jq -n 'first(inputs | select(.type == "EvictRequested").position)' "$work/log.jsonl")
+  jq -c "select(.position != $position)" "$work/log.jsonl" > "$work/log_gap.jsonl"
+  check "the joiner finds a write without its command" finds "not ok every write's command is in a log" \
+    python3 "$here/join.py" "$plane/audit.jsonl" "$work/log_gap.jsonl" || true
+  jq -c "select(.auditID | endswith(\"-$position-1\") | not)" "$plane/audit.jsonl" > "$work/audit_gap.jsonl"
+  check "the joiner finds a command without its write" finds "not ok every command that was done shows its write" \
+    python3 "$here/join.py" "$work/audit_gap.jsonl" "$work/log.jsonl" || true
   # The checker itself: a right too many, and one too few, must be found.
   jq '.items[0].rules += [{apiGroups: [""], resources: ["secrets"], verbs: ["get"]}]' "$work/roles.json" > "$work/roles_wide.json"
   check "the rights checker finds a right that nobody uses" finds "get secrets" \

@@ -2,6 +2,7 @@
 # Starts a control plane on loopback in directory $1 (made afresh), prints the admin kubeconfig's path. Ready in about 2 s.
 # Ports: etcd PORT, its peer PORT+1, API server PORT+2, scheduler PORT+3, controller-manager PORT+4 (PORT from $2, default 21000).
 # Environment: BIN (where build.sh put the binaries), KWOK=1 to let kwok play the kubelets of nodes annotated kwok.x-k8s.io/node=fake.
+# REQUESTS_PER_SECOND raises what kube-scheduler, controller-manager and kwok may ask of the API server.
 # Users (bearer tokens): admin-token is cluster-admin; karst-token is user "karst" with no rights but those that are bound to it.
 # DIR/audit.jsonl is the API server's own record of what the users did (audit_policy.yaml). Exit 4: it did not become ready.
 set -euo pipefail
@@ -40,8 +41,10 @@ for attempt in $(seq 240); do
   [ "$attempt" -lt 240 ] || { echo "up.sh: the API server is not ready after 60 s, see $dir/apiserver.log" >&2; exit 4; }
   sleep 0.25
 done
-start scheduler "$bin/kube-scheduler" --kubeconfig kubeconfig.admin --leader-elect=false --bind-address 127.0.0.1 --secure-port "$((port+3))"
-start controller-manager "$bin/kube-controller-manager" --kubeconfig kubeconfig.admin --leader-elect=false --bind-address 127.0.0.1 \
+rate=()
+[ -z "${REQUESTS_PER_SECOND:-}" ] || rate=(--kube-api-qps "$REQUESTS_PER_SECOND" --kube-api-burst "$REQUESTS_PER_SECOND")
+start scheduler "$bin/kube-scheduler" "${rate[@]}" --kubeconfig kubeconfig.admin --leader-elect=false --bind-address 127.0.0.1 --secure-port "$((port+3))"
+start controller-manager "$bin/kube-controller-manager" "${rate[@]}" --kubeconfig kubeconfig.admin --leader-elect=false --bind-address 127.0.0.1 \
   --secure-port "$((port+4))" --service-account-private-key-file sa.key --controllers '*,-nodeipam,-route,-cloud-node-lifecycle-controller'
 [ "${KWOK:-0}" = 0 ] || start kwok "$bin/kwok" --kubeconfig kubeconfig.admin --manage-nodes-with-annotation-selector kwok.x-k8s.io/node=fake
 echo "$dir/kubeconfig.admin"
