@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "model/pool_hash.h"
 #include "reconcilers/list.h"
 #include "reconcilers/problem_of.h"
 #include "reconcilers/queries.h"
@@ -26,6 +27,8 @@ model::NodeClaim claim_of(const scheduling::Problem& problem, const scheduling::
   claim.pool_uid = pool.uid;
   claim.labels = scheduling::claim_labels(from, wanted);
   claim.annotations = pool.template_annotations;
+  model::set_label(claim.annotations, model::kPoolHashAnnotation, model::pool_hash(pool));
+  model::set_label(claim.annotations, model::kPoolHashVersionAnnotation, model::kPoolHashVersion);
   model::set_label(claim.annotations, model::kCommandIdAnnotation, to_string(id));
   model::RequirementSpec types{std::string(model::kInstanceTypeLabel), model::Operator::kIn, {}, 0};
   for (const std::size_t type : wanted.types) types.values.push_back(from.types[type].name);
