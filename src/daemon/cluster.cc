@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "cloud/kwok/kwok_cloud.h"
 #include "daemon/daemon.h"
+#include "daemon/kube_events.h"
 #include "daemon/late_sink.h"
 #include "daemon/serve.h"
 #include "daemon/stop_signal.h"
@@ -59,7 +60,9 @@ base::Status run_cluster(Store& store, const ClusterSettings& settings) {
 
   const SystemClock clock;
   LineWriter lines(STDOUT_FILENO);
-  LogNotices notices(lines, LogLines(decision_version(), store.log->id().str()));
+  LogNotices log_lines(lines, LogLines(decision_version(), store.log->id().str()));
+  kube::EventPublisher publisher(writes.client);
+  ClusterNotices notices(log_lines, publisher);
   LateSink sink;
   kube::KubeEdge edge(watches.client, watched(), sink, clock,
                       [&](kube::KubeEdge::Following how, const std::string& line) {

@@ -2,27 +2,13 @@
 
 #include <utility>
 
+#include "daemon/scene.h"
 #include "events/codec.h"
 
 namespace karst::daemon {
 
 using events::EventType;
 using model::CommandKind;
-
-struct Watcher::Scene {
-  const events::Envelope& envelope;
-  const projections::ClusterState& state;
-  std::vector<Happening>& out;
-
-  Happening blank(HappeningKind kind) const {
-    Happening h;
-    h.kind = kind;
-    h.time = envelope.log_time;
-    h.position = envelope.position;
-    return h;
-  }
-  void tell(Happening happening) const { out.push_back(std::move(happening)); }
-};
 
 namespace {
 
@@ -54,6 +40,12 @@ void Watcher::prime(const projections::ClusterState& state) {
     ClaimMemo& memo = claims_[name.str()];
     memo.pool = row.claim.pool.str();
     memo.node = row.node.str();
+    memo.uid = row.claim.uid.str();
+    memo.leaving = row.claim.deletion_millis != 0;
+    memo.deadline_millis = deadline_of(row.claim);
+    for (const model::Condition& condition : row.claim.conditions)
+      memo.conditions[condition.type] = condition.status;
+    if (const projections::NodeRow* node = state.node_of(row)) memo.node_uid = node->node.uid.str();
     memo.provider_id = row.instance.provider_id.str();
     memo.offer = row.instance.offer;
     memo.allocatable = row.instance.allocatable;
@@ -101,6 +93,9 @@ void Watcher::see(const events::Event& event, const projections::ClusterState& s
   if (const auto* e = std::get_if<model::Command>(&body)) return command(scene, *e);
   if (const auto* e = std::get_if<model::Outcome>(&body)) return outcome(scene, *e);
   if (const auto* e = std::get_if<model::Nomination>(&body)) return expected(scene, *e);
+  if (const auto* e = std::get_if<events::NodeClaimObserved>(&body))
+    return claim_observed(scene, e->claim);
+  if (std::holds_alternative<events::ProvisioningHeld>(body)) return unplaced(scene);
   if (const auto* e = std::get_if<model::CommandAbandoned>(&body)) {
     open_.erase(e->command);
   } else if (const auto* n = std::get_if<events::NodeGone>(&body)) {
@@ -113,7 +108,11 @@ void Watcher::see(const events::Event& event, const projections::ClusterState& s
     h.text = v->subject;
     h.reason = v->code;
     h.args = v->args;
+    if (v->code == "blocked_by_budget" && !v->args.empty()) h.pool = v->args[0];
+    if (const auto* pool = state.pools().find(model::PoolName(h.pool))) h.pool_uid = pool->pool.uid;
     scene.tell(std::move(h));
+    if (v->code == "blocked_by_pod" && v->subject.starts_with("node/"))
+      drain_waits(scene, v->subject.substr(5));
   } else if (const auto* s = std::get_if<events::DaemonStarted>(&body)) {
     Happening h = scene.blank(HappeningKind::kStarted);
     h.text = s->version;
@@ -146,6 +145,7 @@ void Watcher::pod_observed(const Scene& scene, const model::Pod& pod) {
   h.namespace_name = pod.namespace_name;
   h.pod = pod.name;
   h.owner = pod.owner_name;
+  h.pod_uid = pod.uid.str();
   h.node = pod.node.str();
   scene.tell(std::move(h));
 }
@@ -164,7 +164,10 @@ void Watcher::node_observed(const Scene& scene, const model::Node& node) {
   const std::string& name = row->claim.name.str();
   ClaimMemo& memo = claims_[name];
   memo.pool = row->claim.pool.str();
+  memo.uid = row->claim.uid.str();
+  if (memo.node_uid != node.uid.str()) node_joined(scene, node, *row);
   memo.node = node.name.str();
+  memo.node_uid = node.uid.str();
   memo.allocatable = node.allocatable;
   claim_by_node_[memo.node] = name;
   if (!memo.registered && model::has_label(node.labels, model::kRegisteredLabel)) {
@@ -211,6 +214,9 @@ void Watcher::outcome(const Scene& scene, const model::Outcome& outcome) {
       create != nullptr && outcome.kind == model::OutcomeKind::kRefused) {
     claims_.erase(create->claim.name.str());
   }
+  if (const auto* evict = std::get_if<model::EvictPod>(&command.spec);
+      evict != nullptr && outcome.kind == model::OutcomeKind::kRefused)
+    return eviction_held(scene, *evict, outcome);
   if (outcome.kind != model::OutcomeKind::kDone) return;
   if (std::holds_alternative<model::CreateNodeClaim>(command.spec)) return created(scene, command);
   if (const auto* end = std::get_if<model::Terminate>(&command.spec)) {
@@ -227,13 +233,17 @@ void Watcher::outcome(const Scene& scene, const model::Outcome& outcome) {
     h.reason = command.reason;
     h.args = {taint->taint.key, taint->taint.value,
               std::string(model::taint_effect_name(taint->taint.effect))};
+    const auto memo = claims_.find(h.claim);
     scene.tell(std::move(h));
+    if (memo != claims_.end() && memo->second.leaving) drain_waits(scene, taint->node.str());
   } else if (const auto* evict = std::get_if<model::EvictPod>(&command.spec)) {
     Happening h = about_claim(scene, HappeningKind::kEvicted, claim_of_node(evict->node.str()));
     h.node = evict->node.str();
     h.namespace_name = evict->namespace_name;
     h.pod = evict->name;
+    h.pod_uid = evict->uid.str();
     h.reason = command.reason;
+    if (evict->force) forced(scene, *evict, h);
     scene.tell(std::move(h));
   }
 }
@@ -242,6 +252,7 @@ void Watcher::created(const Scene& scene, const model::Command& command) {
   const model::NodeClaim& claim = std::get<model::CreateNodeClaim>(command.spec).claim;
   ClaimMemo& memo = claims_[claim.name.str()];
   memo.pool = claim.pool.str();
+  if (const auto* row = scene.state.claims().find(claim.name)) memo.uid = row->claim.uid.str();
   if (std::exchange(memo.created, true)) return;
   Happening h = about_claim(scene, HappeningKind::kClaimCreated, claim.name.str());
   h.reason = command.reason;
@@ -285,6 +296,7 @@ void Watcher::expected(const Scene& scene, const model::Nomination& nomination) 
   for (const model::PodUid& uid : nomination.pods) {
     const projections::PodRow* row = scene.state.pods().find(uid.str());
     h.args.push_back(row == nullptr ? uid.str() : *row->namespace_name + "/" + row->name);
+    h.uids.push_back(uid.str());
   }
   scene.tell(std::move(h));
 }
@@ -304,7 +316,9 @@ Happening Watcher::about_claim(const Scene& scene, HappeningKind kind,
   const auto at = claims_.find(claim);
   if (at == claims_.end()) return h;
   h.pool = at->second.pool;
+  h.claim_uid = at->second.uid;
   h.node = at->second.node;
+  h.node_uid = at->second.node_uid;
   h.provider_id = at->second.provider_id;
   h.offer = at->second.offer;
   h.resources = at->second.allocatable;

@@ -43,6 +43,13 @@ enum class HappeningKind {
   kTailCut,
   kLogSpaceLow,   // the disk of the log is full
   kLogSpaceBack,  // it has room again
+  // For the objects' own events (kube_events.h) only:
+  kPodUnplaced,       // provisioning found no place for a pod
+  kConditionChanged,  // a status condition of a claim or a pool shows another status
+  kDeadlineSet,       // a claim goes, and its pods have until then
+  kTaintMissing,      // a claim's node joined without the taint that keeps pods away
+  kEvictionHeld,      // the API server did not let a pod be evicted
+  kDrainWaits,        // pods on a leaving node are still to be evicted
 };
 
 struct Happening {
@@ -54,28 +61,42 @@ struct Happening {
   std::string node;
   std::string provider_id;
   std::string namespace_name;
-  std::string pod;                // name
-  std::string owner;              // of the pod
-  std::string reason;             // of a command, a refusal, an interruption; a verdict's code
-  std::string text;               // a message, a verdict's subject, a version
+  std::string pod;     // name
+  std::string owner;   // of the pod
+  std::string reason;  // of a command, a refusal, an interruption; a verdict's code
+  std::string text;    // a message, a verdict's subject, a version
+  std::string claim_uid, node_uid, pool_uid, pod_uid;  // where known
+  std::vector<std::string> uids;                       // of expected pods, in the order of args
+  std::int64_t count = 0;         // of pods that wait; seconds that a deleted pod was given
   std::vector<std::string> args;  // of a verdict; names of expected pods
   model::Offer offer;             // of an instance; price 0: not known
   model::Resources resources;     // requests of a claim, allocatable of a node
   std::vector<std::string> instance_types;  // that a new claim may use
-  std::int64_t millis =
-      0;  // until an interrupted instance goes (0: not known); offset of a wall clock
+  std::int64_t millis = 0;  // until an interrupted instance goes (0: not known); offset of a wall
+                            // clock; a deadline, unix
 };
+
+// Pods that one pass could not place and that are told of one by one.
+inline constexpr std::size_t kUnplacedToldMax = 200;
+
+// Type and status of each condition that was seen.
+using ConditionMemo = std::map<std::string, model::ConditionStatus, std::less<>>;
 
 // What is known of a claim that is on its way or there.
 struct ClaimMemo {
   std::string pool;
   std::string node;
+  std::string uid;
+  std::string node_uid;
   std::string provider_id;
   model::Offer offer;
   model::Resources allocatable;
   bool created = false;
   bool registered = false;
   bool initialized = false;
+  bool leaving = false;              // the API server is deleting it
+  std::int64_t deadline_millis = 0;  // of its pods, once it goes; 0: none
+  ConditionMemo conditions;
 };
 
 class Watcher {
@@ -104,6 +125,15 @@ class Watcher {
   void launched(const Scene& scene, const model::Launch& launch, const model::Outcome& outcome);
   void expected(const Scene& scene, const model::Nomination& nomination);
   void claim_gone(const Scene& scene, const events::NodeClaimGone& gone);
+  void claim_observed(const Scene& scene, const model::NodeClaim& claim);
+  void conditions_changed(const Scene& scene, const Happening& about,
+                          const std::vector<model::Condition>& now, ConditionMemo& memo);
+  void node_joined(const Scene& scene, const model::Node& node, const projections::ClaimRow& claim);
+  void unplaced(const Scene& scene);
+  void eviction_held(const Scene& scene, const model::EvictPod& evict,
+                     const model::Outcome& outcome);
+  void drain_waits(const Scene& scene, const std::string& node);
+  void forced(const Scene& scene, const model::EvictPod& evict, Happening& happening) const;
   Happening about_claim(const Scene& scene, HappeningKind kind, const std::string& claim) const;
   std::string claim_of_node(const std::string& node) const;
 

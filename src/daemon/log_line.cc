@@ -260,6 +260,12 @@ std::string LogLines::line_of(const Happening& h) const {
     case HappeningKind::kInterrupted:
     case HappeningKind::kEvicted:
     case HappeningKind::kTerminated:
+    case HappeningKind::kPodUnplaced:
+    case HappeningKind::kConditionChanged:
+    case HappeningKind::kDeadlineSet:
+    case HappeningKind::kTaintMissing:
+    case HappeningKind::kEvictionHeld:
+    case HappeningKind::kDrainWaits:
       return "";
   }
   return "";

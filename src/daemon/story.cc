@@ -154,6 +154,12 @@ std::string Story::line_of(const Happening& h) const {
     case HappeningKind::kPodGone:
     case HappeningKind::kEvicted:
     case HappeningKind::kNodeGone:
+    case HappeningKind::kPodUnplaced:
+    case HappeningKind::kConditionChanged:
+    case HappeningKind::kDeadlineSet:
+    case HappeningKind::kTaintMissing:
+    case HappeningKind::kEvictionHeld:
+    case HappeningKind::kDrainWaits:
       return "";
   }
   return "";

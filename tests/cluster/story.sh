@@ -165,6 +165,28 @@ scale_up() {
       or .metadata.labels["karpenter.sh/nodepool"] == null).metadata.name]' || true
   check "no node keeps the unregistered taint" wrong '[$nodes[] | select([.spec.taints[]?.key] | index("karpenter.sh/unregistered") != null).metadata.name]' || true
   echo "# $(count nodes) nodes for 50 pods"
+  tell_events
+}
+
+# What people see when they describe an object.
+tell_events() {
+  check "kubectl get events shows Nominated for a pod" event Pod Nominated "Pod should schedule on: nodeclaim/" || true
+  check "kubectl get events shows a claim's conditions" event NodeClaim Launched "Status condition transitioned, Type: Launched, Status: Unknown -> True" || true
+  check "a pod that no machine can take is accepted" k apply -f - << 'POD'
+apiVersion: v1
+kind: Pod
+metadata: {name: huge}
+spec: {containers: [{name: main, image: none, resources: {requests: {cpu: "4000"}}}]}
+POD
+  await "kubectl get events shows FailedScheduling for it" 60 event Pod FailedScheduling "Failed to schedule pod, " huge || true
+  check "it is taken back" k delete pod huge --wait=false
+}
+event() {  # event KIND REASON TEXT [NAME]: one by Karpenter's component whose message holds TEXT
+  local found; found=$(k get events --field-selector "involvedObject.kind=$1,reason=$2" -o json |
+    jq -c --arg text "$3" --arg name "${4:-}" '[.items[] | select(.source.component == "karpenter" and (.message | contains($text))
+      and ($name == "" or .involvedObject.name == $name) and .involvedObject.uid != "") | .message]')
+  head -c 300 <<< "$found"
+  [ "$found" != "[]" ]
 }
 
 # A person deletes a claim under running pods: they are evicted, and run again elsewhere.

@@ -1,0 +1,118 @@
+// What only the objects' own events tell: conditions, deadlines, pods without a place, drains that
+// wait.
+#include <algorithm>
+
+#include "daemon/scene.h"
+#include "reconcilers/drain.h"
+
+namespace karst::daemon {
+namespace {
+
+std::string status_name(model::ConditionStatus status) {
+  if (status == model::ConditionStatus::kTrue) return "True";
+  return status == model::ConditionStatus::kFalse ? "False" : "Unknown";
+}
+
+}  // namespace
+
+std::int64_t deadline_of(const model::NodeClaim& claim) {
+  if (claim.deletion_millis == 0) return 0;
+  const auto annotated = base::parse_rfc3339(
+      model::label_value(claim.annotations, model::kTerminationTimestampAnnotation));
+  if (annotated) return *annotated;
+  return claim.termination_grace_millis ? claim.deletion_millis + *claim.termination_grace_millis
+                                        : 0;
+}
+
+void Watcher::claim_observed(const Scene& scene, const model::NodeClaim& claim) {
+  ClaimMemo& memo = claims_[claim.name.str()];
+  memo.pool = claim.pool.str();
+  memo.uid = claim.uid.str();
+  conditions_changed(scene, about_claim(scene, HappeningKind::kConditionChanged, claim.name.str()),
+                     claim.conditions, memo.conditions);
+  if (claim.deletion_millis == 0 || std::exchange(memo.leaving, true)) return;
+  memo.deadline_millis = deadline_of(claim);
+  if (memo.deadline_millis == 0) return;
+  Happening h = about_claim(scene, HappeningKind::kDeadlineSet, claim.name.str());
+  h.millis = memo.deadline_millis;
+  scene.tell(std::move(h));
+}
+
+void Watcher::conditions_changed(const Scene& scene, const Happening& about,
+                                 const std::vector<model::Condition>& now, ConditionMemo& memo) {
+  for (const model::Condition& condition : now) {
+    const auto [at, is_new] = memo.try_emplace(condition.type, model::ConditionStatus::kUnknown);
+    if (at->second == condition.status) continue;
+    Happening h = about;
+    h.reason = condition.type;
+    h.args = {status_name(at->second), status_name(condition.status), condition.reason,
+              condition.message};
+    at->second = condition.status;
+    scene.tell(std::move(h));
+  }
+}
+
+// Karpenter expects a machine to bring karpenter.sh/unregistered until it is registered.
+void Watcher::node_joined(const Scene& scene, const model::Node& node,
+                          const projections::ClaimRow& claim) {
+  const bool registered = model::has_label(node.labels, model::kRegisteredLabel);
+  const bool tainted = std::any_of(
+      node.taints.begin(), node.taints.end(),
+      [](const model::Taint& taint) { return taint.key == model::kUnregisteredTaintKey; });
+  if (registered || tainted) return;
+  Happening h = about_claim(scene, HappeningKind::kTaintMissing, claim.claim.name.str());
+  h.node = node.name.str();
+  h.node_uid = node.uid.str();
+  scene.tell(std::move(h));
+}
+
+// A pass left pods behind: each of those whose shape has no place, with the verdict's words.
+void Watcher::unplaced(const Scene& scene) {
+  std::size_t told = 0;
+  for (const std::string_view uid : scene.state.pods().pending()) {
+    const projections::PodRow& pod = scene.state.pods().row_of(uid);
+    const auto* verdict = scene.state.verdicts().find(
+        std::pair<std::string, std::string>("shape/" + to_string(pod.shape_hash), "provisioning"));
+    if (pod.expected_until.value() != 0 || verdict == nullptr ||
+        verdict->verdict.code != "unplaced")
+      continue;
+    if (++told > kUnplacedToldMax) return;
+    Happening h = scene.blank(HappeningKind::kPodUnplaced);
+    h.namespace_name = *pod.namespace_name;
+    h.pod = pod.name;
+    h.pod_uid = pod.uid.str();
+    h.args = verdict->verdict.args;
+    scene.tell(std::move(h));
+  }
+}
+
+void Watcher::eviction_held(const Scene& scene, const model::EvictPod& evict,
+                            const model::Outcome& outcome) {
+  Happening h = about_claim(scene, HappeningKind::kEvictionHeld, claim_of_node(evict.node.str()));
+  h.node = evict.node.str();
+  h.namespace_name = evict.namespace_name;
+  h.pod = evict.name;
+  h.pod_uid = evict.uid.str();
+  h.reason = model::refusal_code_name(outcome.code);
+  h.text = outcome.message;
+  scene.tell(std::move(h));
+}
+
+void Watcher::drain_waits(const Scene& scene, const std::string& node) {
+  Happening h = about_claim(scene, HappeningKind::kDrainWaits, claim_of_node(node));
+  h.node = node;
+  h.count = static_cast<std::int64_t>(
+      reconcilers::leaving_pods(scene.state, model::NodeName(node), scene.envelope.log_time)
+          .size());
+  if (h.count > 0) scene.tell(std::move(h));
+}
+
+void Watcher::forced(const Scene& scene, const model::EvictPod& evict, Happening& happening) const {
+  happening.count = evict.grace_seconds;
+  const auto memo = claims_.find(happening.claim);
+  if (memo != claims_.end()) happening.millis = memo->second.deadline_millis;
+  if (const projections::PodRow* pod = scene.state.pods().find(evict.uid.str()))
+    happening.args = {std::to_string(pod->shape->grace_seconds)};
+}
+
+}  // namespace karst::daemon

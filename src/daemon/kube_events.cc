@@ -1,0 +1,249 @@
+#include "daemon/kube_events.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace karst::daemon {
+namespace {
+
+constexpr std::int64_t kWindowMillis = 2 * base::kMillisPerMinute;
+constexpr std::int64_t kPoolWindowMillis = base::kMillisPerMinute;
+constexpr std::int64_t kUnplacedWindowMillis = 5 * base::kMillisPerMinute;
+constexpr std::size_t kLaunchErrorMax = 300;
+
+kube::InvolvedObject pod_of(std::string namespace_name, std::string name, std::string uid) {
+  return {"v1", "Pod", std::move(namespace_name), std::move(name), std::move(uid)};
+}
+kube::InvolvedObject pod_of(const Happening& h) {
+  return pod_of(h.namespace_name, h.pod, h.pod_uid);
+}
+kube::InvolvedObject node_of(const Happening& h) {
+  return {"v1", "Node", "", h.node, h.node_uid};
+}
+kube::InvolvedObject claim_of(const Happening& h) {
+  return {"karpenter.sh/v1", "NodeClaim", "", h.claim, h.claim_uid};
+}
+kube::InvolvedObject pool_of(const Happening& h) {
+  return {"karpenter.sh/v1", "NodePool", "", h.pool, h.pool_uid};
+}
+
+// Reasons of voluntary disruption as Karpenter writes them; empty: none.
+std::string_view disruption_reason(std::string_view reason) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kReasons = {
+      {{"empty", "Empty"}, {"drifted", "Drifted"}, {"underutilized", "Underutilized"}}};
+  for (const auto& [ours, theirs] : kReasons)
+    if (reason == ours) return theirs;
+  return {};
+}
+
+std::string seconds_rfc3339(std::int64_t millis) {
+  std::string text = base::format_rfc3339(millis);
+  return text.replace(text.size() - 5, 5, "Z");
+}
+
+// A verdict's arguments are "pool: code: text", and "would do: change" for the pod's way out.
+std::string why_unplaced(const std::vector<std::string>& args) {
+  std::string why, would_do;
+  for (const std::string& arg : args) {
+    const std::size_t pool = arg.find(": ");
+    if (pool == arg.npos) continue;
+    if (arg.starts_with("would do: ")) {
+      would_do += (would_do.empty() ? "" : "; or ") + arg.substr(pool + 2);
+      continue;
+    }
+    const std::size_t code = arg.find(": ", pool + 2);
+    if (code == arg.npos) continue;
+    const std::string name = "(NodePool=" + arg.substr(0, pool) + ")";
+    std::string text = arg.substr(code + 2);
+    if (pool > 0 && text.find(name) == text.npos) text += " " + name;
+    why += (why.empty() ? "" : "; ") + text;
+  }
+  if (why.empty()) why = "no node pool takes it";
+  return would_do.empty() ? why : why + "; it would be placed with: " + would_do;
+}
+
+std::string why_held(const Happening& h) {
+  const std::string pod = fmt::format("(Pod={}/{})", h.namespace_name, h.pod);
+  if (h.reason == model::refusal_code_name(model::RefusalCode::kBlocked))
+    return "evicting pod violates a PDB " + pod;
+  if (h.text.find("more than one PodDisruptionBudget") != h.text.npos)
+    return "eviction does not support multiple PDBs " + pod;
+  return fmt::format("evicting pod, {} {}", h.text, pod);
+}
+
+std::string why_deleted(const Happening& h) {
+  return fmt::format(
+      "Deleting the pod for the terminationTime {} of its node. It is given {} of its {} seconds "
+      "of "
+      "grace; its PDB and its do-not-disrupt annotation are bypassed",
+      h.millis == 0 ? "?" : seconds_rfc3339(h.millis), h.count, h.args.empty() ? "?" : h.args[0]);
+}
+
+}  // namespace
+
+bool TokenBucket::take(base::LogTime now) {
+  if (now > last_) {
+    const std::int64_t elapsed =
+        std::min(now - last_, burst_ / std::max<std::int64_t>(1, per_second_));
+    millitokens_ = std::min(burst_, millitokens_ + elapsed * per_second_);
+    last_ = now;
+  }
+  if (millitokens_ < 1000) return false;
+  millitokens_ -= 1000;
+  return true;
+}
+
+struct KubeEvents::Draft {
+  kube::InvolvedObject object;
+  std::string_view reason;
+  bool warning = false;
+  std::string message;
+  std::int64_t window_millis = kWindowMillis;  // 0: told each time
+  std::string key;  // with reason and object: what a repetition has in common
+};
+
+void KubeEvents::add_of_pods(const Happening& h, std::vector<Draft>& drafts) const {
+  switch (h.kind) {
+    case HappeningKind::kPodsExpected: {
+      std::string where = h.claim.empty() ? "" : "nodeclaim/" + h.claim;
+      if (!h.node.empty()) where += (where.empty() ? "node/" : ", node/") + h.node;
+      for (std::size_t i = 0; i < h.args.size() && i < h.uids.size(); ++i) {
+        const std::size_t slash = h.args[i].find('/');
+        if (slash == h.args[i].npos) continue;  // it has gone meanwhile
+        drafts.push_back(
+            {pod_of(h.args[i].substr(0, slash), h.args[i].substr(slash + 1), h.uids[i]),
+             "Nominated", false, "Pod should schedule on: " + where, kWindowMillis, ""});
+      }
+      return;
+    }
+    case HappeningKind::kPodUnplaced:
+      drafts.push_back({pod_of(h), "FailedScheduling", true,
+                        "Failed to schedule pod, " + why_unplaced(h.args), kUnplacedWindowMillis,
+                        ""});
+      return;
+    case HappeningKind::kEvicted:
+      if (h.count > 0) {
+        drafts.push_back({pod_of(h), "Disrupted", false, why_deleted(h), kWindowMillis, ""});
+      } else {
+        const std::string_view reason = disruption_reason(h.reason);
+        drafts.push_back(
+            {pod_of(h), "Evicted", false,
+             fmt::format("Evicted pod: {}", reason.empty() ? "Forceful Termination" : reason),
+             kWindowMillis, ""});
+      }
+      return;
+    default:
+      return;
+  }
+}
+
+void KubeEvents::add(const Happening& h, std::vector<Draft>& drafts) const {
+  const auto about = [&](kube::InvolvedObject object, std::string_view reason, bool warning,
+                         std::string message, std::int64_t window = kWindowMillis,
+                         std::string key = {}) {
+    drafts.push_back(
+        {std::move(object), reason, warning, std::move(message), window, std::move(key)});
+  };
+  switch (h.kind) {
+    case HappeningKind::kConditionChanged: {
+      const bool of_pool = h.claim.empty();
+      std::string text =
+          fmt::format("Status condition transitioned, Type: {}, Status: {} -> {}, Reason: {}",
+                      h.reason, h.args.at(0), h.args.at(1), h.args.at(2));
+      if (!h.args.at(3).empty()) text += ", Message: " + h.args[3];
+      about(of_pool ? pool_of(h) : claim_of(h), h.reason, false, std::move(text), 0);
+      return;
+    }
+    case HappeningKind::kLaunchRefused:
+      if (h.reason == model::refusal_code_name(model::RefusalCode::kCapacity))
+        about(claim_of(h), "InsufficientCapacityError", true,
+              fmt::format("NodeClaim {} event: {}", h.claim, h.text.substr(0, kLaunchErrorMax)));
+      return;
+    case HappeningKind::kTaintMissing:
+      about(claim_of(h), "UnregisteredTaintMissing", true,
+            "Node " + h.node +
+                " joined without the taint karpenter.sh/unregistered:NoExecute, "
+                "which keeps pods away until it is registered");
+      return;
+    case HappeningKind::kLeaving:
+      if (h.reason == "insufficient_capacity")
+        about(claim_of(h), "InsufficientCapacityError", true,
+              fmt::format("NodeClaim {} event: no instance type that it allows has capacity",
+                          h.claim));
+      if (const auto reason = disruption_reason(h.reason); !reason.empty()) {
+        if (!h.node.empty())
+          about(node_of(h), "DisruptionTerminating", false,
+                fmt::format("Disrupting Node: {}", reason));
+        about(claim_of(h), "DisruptionTerminating", false,
+              fmt::format("Disrupting NodeClaim: {}", reason));
+      }
+      return;
+    case HappeningKind::kDeadlineSet: {
+      const std::string text = "All pods will be deleted by " + seconds_rfc3339(h.millis);
+      if (!h.node.empty()) about(node_of(h), "TerminationGracePeriodExpiring", true, text);
+      about(claim_of(h), "TerminationGracePeriodExpiring", true, text);
+      return;
+    }
+    case HappeningKind::kEvictionHeld:
+      about(node_of(h), "FailedDraining", true, "Failed to drain node, " + why_held(h));
+      return;
+    case HappeningKind::kDrainWaits:
+      about(node_of(h), "FailedDraining", true,
+            fmt::format("Failed to drain node, {} pods are waiting to be evicted", h.count));
+      return;
+    case HappeningKind::kVerdict:
+      if (h.reason == "blocked_by_budget")
+        about(pool_of(h), "DisruptionBlocked", false,
+              "No allowed disruptions for disruption reason Empty due to blocking budget",
+              kPoolWindowMillis, "Empty");
+      return;
+    case HappeningKind::kClaimGone:
+      about(claim_of(h), "Finalized", false, "Finalized NodeClaim");
+      return;
+    default:
+      add_of_pods(h, drafts);
+  }
+}
+
+bool KubeEvents::is_news(const Draft& draft, base::LogTime now) {
+  if (draft.window_millis != 0) {
+    const std::string key =
+        fmt::format("{}/{}/{}/{}", draft.reason, draft.object.kind,
+                    draft.object.uid.empty() ? draft.object.name : draft.object.uid, draft.key);
+    const auto known = told_until_.find(key);
+    if (known != told_until_.end() && known->second > now) return false;
+    if (told_until_.size() >= kEventsRemembered)
+      std::erase_if(told_until_, [&](const auto& entry) { return entry.second <= now; });
+    if (told_until_.size() >= kEventsRemembered) return false;
+    // A bucket that is empty does not make it old news.
+    if (draft.reason == "Nominated" && !nominated_.take(now)) return false;
+    if (!all_.take(now)) return false;
+    told_until_[key] = now + draft.window_millis;
+    return true;
+  }
+  return all_.take(now);
+}
+
+std::vector<kube::ObjectEvent> KubeEvents::of(const std::vector<Happening>& happenings) {
+  std::vector<kube::ObjectEvent> events;
+  model::Position position;
+  int ordinal = 0;  // of the events of one position
+  for (const Happening& happening : happenings) {
+    if (std::exchange(position, happening.position) != happening.position) ordinal = 0;
+    std::vector<Draft> drafts;
+    add(happening, drafts);
+    for (Draft& draft : drafts) {
+      if (draft.object.name.empty() || !is_news(draft, happening.time)) continue;
+      events.push_back({std::move(draft.object), std::string(draft.reason), draft.warning,
+                        std::move(draft.message),
+                        fmt::format("{:x}.{}", happening.position.value(), ordinal++),
+                        happening.time.value()});
+    }
+  }
+  return events;
+}
+
+}  // namespace karst::daemon
