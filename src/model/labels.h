@@ -51,6 +51,9 @@ inline constexpr std::string_view kHostnameLabel = "kubernetes.io/hostname";
 inline constexpr std::string_view kDoNotDisruptAnnotation = "karpenter.sh/do-not-disrupt";
 inline constexpr std::string_view kTerminationTimestampAnnotation =
     "karpenter.sh/nodeclaim-termination-timestamp";
+// What a pool's claims are compared with to find drift: a hash of its template, and its recipe.
+inline constexpr std::string_view kPoolHashAnnotation = "karpenter.sh/nodepool-hash";
+inline constexpr std::string_view kPoolHashVersionAnnotation = "karpenter.sh/nodepool-hash-version";
 // The CommandId that made the object (docs/decisions/0003): AlreadyExists with our own id in it
 // means done.
 inline constexpr std::string_view kCommandIdAnnotation = "karst.sh/command-id";

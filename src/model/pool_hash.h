@@ -19,8 +19,6 @@
 namespace karst::model {
 
 inline constexpr std::string_view kPoolHashVersion = "v3";
-inline constexpr std::string_view kPoolHashAnnotation = "karpenter.sh/nodepool-hash";
-inline constexpr std::string_view kPoolHashVersionAnnotation = "karpenter.sh/nodepool-hash-version";
 
 // What is hashed; none: absent.
 struct HashedTemplate {
