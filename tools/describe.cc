@@ -99,6 +99,9 @@ struct CommandText {
   std::string operator()(const model::MirrorClaim& c) const {
     return "write the status of nodeclaim " + c.name.str();
   }
+  std::string operator()(const model::MirrorPool& c) const {
+    return "write the status of nodepool " + c.name.str();
+  }
 };
 
 std::string node_text(const model::Node& node) {
@@ -237,6 +240,18 @@ struct Text {
   }
   std::string operator()(const events::LogSpaceLow& e) const {
     return e.low ? "the disk of the log is full: nothing new is started" : "the log has room again";
+  }
+  std::string operator()(const events::ObjectObserved& e) const {
+    const model::ObjectKey key = model::key_of(e.object);
+    const auto* workload = std::get_if<model::Workload>(&e.object);
+    return fmt::format("{} {} {}", key.kind, model::place_of(key),
+                       workload == nullptr ? "seen" : fmt::format("wants {}", workload->replicas));
+  }
+  std::string operator()(const events::ObjectGone& e) const {
+    return fmt::format("{} {} is gone", e.key.kind, model::place_of(e.key));
+  }
+  std::string operator()(const events::LeadershipLost& e) const {
+    return fmt::format("epoch {} has ended: this replica leads no more", e.epoch);
   }
   std::string operator()(const events::LogTailCut& e) const {
     return fmt::format("the end of the log was cut from {}: {}", e.from.value(), e.reason);

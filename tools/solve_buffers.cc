@@ -6,7 +6,7 @@
 namespace karst::tools {
 namespace {
 
-using objects::CapacityBuffer;
+using model::CapacityBuffer;
 using objects::ManifestPods;
 
 constexpr std::string_view kStrategy = "buffer.x-k8s.io/active-capacity";

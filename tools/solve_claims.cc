@@ -15,8 +15,8 @@ tl::unexpected<base::Error> refuse(std::string why) {
 }
 
 // A volume of one machine's own disk names that machine, which a new node cannot be.
-objects::Topology without_hosts(const objects::PersistentVolume& volume) {
-  objects::Topology topology;
+model::Topology without_hosts(const model::PersistentVolume& volume) {
+  model::Topology topology;
   for (const auto& term : volume.topology) {
     std::vector<model::RequirementSpec> specs;
     for (const model::RequirementSpec& spec : term)
@@ -33,7 +33,7 @@ objects::Topology without_hosts(const objects::PersistentVolume& volume) {
 
 std::vector<std::string> named_claims(const ManifestPods& pods) {
   std::vector<std::string> names = pods.pod.shape.volume_claims;
-  for (const objects::VolumeClaim& own : pods.ephemeral)
+  for (const model::VolumeClaim& own : pods.ephemeral)
     std::erase(names, pods.pod.pod.name + "-" + own.name);
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -55,7 +55,7 @@ void ClaimResolver::note_users(const ManifestPods& pods) {
     users_[pods.pod.pod.namespace_name + "/" + name] += pods.count;
 }
 
-base::Result<Volume> ClaimResolver::resolve_bound(const objects::VolumeClaim& claim) const {
+base::Result<Volume> ClaimResolver::resolve_bound(const model::VolumeClaim& claim) const {
   const auto at = volumes_.find(claim.volume);
   if (at == volumes_.end()) {
     if (volumes_.empty()) return Volume{};  // no volume is in the files
@@ -65,11 +65,11 @@ base::Result<Volume> ClaimResolver::resolve_bound(const objects::VolumeClaim& cl
   return Volume{at->second->driver, "", without_hosts(*at->second)};
 }
 
-base::Result<Volume> ClaimResolver::resolve_unbound(const objects::VolumeClaim& claim) const {
+base::Result<Volume> ClaimResolver::resolve_unbound(const model::VolumeClaim& claim) const {
   if (claim.storage_class && claim.storage_class->empty())
     return refuse("unbound, without a storage class: it must be bound first");
   if (classes_.empty()) return Volume{};  // no class is in the files
-  const objects::StorageClass* storage = default_class_;
+  const model::StorageClass* storage = default_class_;
   if (claim.storage_class) {
     const auto at = classes_.find(*claim.storage_class);
     if (at == classes_.end())
@@ -80,12 +80,12 @@ base::Result<Volume> ClaimResolver::resolve_unbound(const objects::VolumeClaim& 
   if (storage->immediate)
     return refuse("storageclass \"" + storage->name +
                   "\" binds immediately: the claim must be bound first");
-  Volume volume{objects::csi_driver(storage->provisioner), "", storage->topology};
+  Volume volume{model::csi_driver(storage->provisioner), "", storage->topology};
   std::erase_if(volume.topology, [](const auto& term) { return term.empty(); });
   return volume;
 }
 
-base::Result<Volume> ClaimResolver::resolve(const objects::VolumeClaim& claim,
+base::Result<Volume> ClaimResolver::resolve(const model::VolumeClaim& claim,
                                             const std::string& key) const {
   const auto named = [&](base::Result<Volume> result) -> base::Result<Volume> {
     if (result) return result;
@@ -113,8 +113,7 @@ base::Result<std::vector<Volume>> ClaimResolver::volumes_of(const ManifestPods& 
     if (users != users_.end() && users->second > 1) volume->claim = key;
     volumes.push_back(std::move(*volume));
   }
-  const auto add_own = [&](const objects::VolumeClaim& own,
-                           const std::string& name) -> base::Status {
+  const auto add_own = [&](const model::VolumeClaim& own, const std::string& name) -> base::Status {
     const std::string key = pod.namespace_name + "/" + name;
     const auto at = claims_.find(key);
     auto volume = resolve(at == claims_.end() ? own : *at->second, key);
@@ -122,9 +121,9 @@ base::Result<std::vector<Volume>> ClaimResolver::volumes_of(const ManifestPods& 
     volumes.push_back(std::move(*volume));
     return {};
   };
-  for (const objects::VolumeClaim& own : pods.templates)
+  for (const model::VolumeClaim& own : pods.templates)
     KARST_TRY(add_own(own, own.name + "-" + pod.name + "-" + std::to_string(ordinal)));
-  for (const objects::VolumeClaim& own : pods.ephemeral)
+  for (const model::VolumeClaim& own : pods.ephemeral)
     KARST_TRY(add_own(own, pod.name + "-" + own.name));
   std::sort(volumes.begin(), volumes.end());
   return volumes;

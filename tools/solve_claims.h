@@ -31,15 +31,15 @@ class ClaimResolver {
   bool any_classes() const { return !classes_.empty(); }
 
  private:
-  base::Result<scheduling::Volume> resolve(const objects::VolumeClaim& claim,
+  base::Result<scheduling::Volume> resolve(const model::VolumeClaim& claim,
                                            const std::string& key) const;
-  base::Result<scheduling::Volume> resolve_bound(const objects::VolumeClaim& claim) const;
-  base::Result<scheduling::Volume> resolve_unbound(const objects::VolumeClaim& claim) const;
+  base::Result<scheduling::Volume> resolve_bound(const model::VolumeClaim& claim) const;
+  base::Result<scheduling::Volume> resolve_unbound(const model::VolumeClaim& claim) const;
 
-  std::map<std::string, const objects::VolumeClaim*> claims_;  // by "namespace/name"
-  std::map<std::string, const objects::PersistentVolume*> volumes_;
-  std::map<std::string, const objects::StorageClass*> classes_;
-  const objects::StorageClass* default_class_ = nullptr;
+  std::map<std::string, const model::VolumeClaim*> claims_;  // by "namespace/name"
+  std::map<std::string, const model::PersistentVolume*> volumes_;
+  std::map<std::string, const model::StorageClass*> classes_;
+  const model::StorageClass* default_class_ = nullptr;
   std::map<std::string, std::int64_t> users_;  // pods by claim
 };
 

@@ -66,8 +66,8 @@ bool is_empty(const model::Resources& resources) {
   return resources == model::Resources{};
 }
 
-const objects::CsiNode* csi_of(const objects::Manifests& manifests, const std::string& name) {
-  for (const objects::CsiNode& one : manifests.csi_nodes)
+const model::CsiNode* csi_of(const objects::Manifests& manifests, const std::string& name) {
+  for (const model::CsiNode& one : manifests.csi_nodes)
     if (one.name == name) return &one;
   return nullptr;
 }
@@ -103,7 +103,8 @@ scheduling::Node read_node(const objects::Manifests& manifests, const std::vecto
                     (leaves          ? "being deleted"
                      : node.cordoned ? "cordoned"
                                      : "not ready"));
-  if (const auto* csi = csi_of(manifests, out.name)) out.attach_limits = csi->limits;
+  if (const auto* csi = csi_of(manifests, out.name))
+    out.attach_limits = {csi->limits.begin(), csi->limits.end()};
   return out;
 }
 

@@ -28,7 +28,7 @@ class Mentions {
       if (spec.op == model::Operator::kIn)
         for (const std::string& value : spec.values) label(spec.key, value);
   }
-  void topology(const objects::Topology& all) {
+  void topology(const model::Topology& all) {
     for (const auto& term : all) specs(term);
   }
   const std::map<std::string, std::set<std::string>>& found() const { return found_; }
@@ -54,10 +54,9 @@ Mentions mentions_of(const objects::Manifests& manifests) {
     mentions.labels(claim.labels);
     mentions.specs(claim.requirements);
   }
-  for (const objects::PersistentVolume& volume : manifests.volumes)
+  for (const model::PersistentVolume& volume : manifests.volumes)
     mentions.topology(volume.topology);
-  for (const objects::StorageClass& one : manifests.storage_classes)
-    mentions.topology(one.topology);
+  for (const model::StorageClass& one : manifests.storage_classes) mentions.topology(one.topology);
   for (const objects::ManifestPods& pods : manifests.pods) {
     mentions.labels(pods.pod.shape.node_selector);
     for (const model::NodeSelectorTerm& term : pods.pod.shape.required_terms)

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "model/labels.h"
-#include "objects/volumes.h"
+#include "model/storage.h"
 
 namespace karst::tools {
 namespace {
@@ -68,7 +68,7 @@ void VolumeReader::read_volume(const Object& object) {
 
 void VolumeReader::read_storage_class(const Object& object) {
   Source& source = storage_classes_[name_of(object)];
-  source.driver = objects::csi_driver(object.text("provisioner"));
+  source.driver = model::csi_driver(object.text("provisioner"));
   object.objects("allowedTopologies", [&](const Object& term) {
     std::vector<model::RequirementSpec> specs;
     term.objects("matchLabelExpressions", [&](const Object& one) {

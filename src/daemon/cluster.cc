@@ -33,8 +33,8 @@ struct Way {
   kube::Client client;
 };
 
-std::vector<kube::Watched> watched() {
-  std::vector<kube::Watched> resources = kube::core_resources();
+std::vector<kube::Watched> watched(const events::Config& config) {
+  std::vector<kube::Watched> resources = kube::core_resources(config);
   resources.push_back(kube::node_class_resource("karpenter.kwok.sh", "v1alpha1", "kwoknodeclasses",
                                                 "KWOKNodeClass"));
   return resources;
@@ -58,13 +58,16 @@ base::Status run_cluster(Store& store, const ClusterSettings& settings) {
     cluster_uid = identity->uid;
   }
 
+  events::Config config;
+  config.cluster_uid = cluster_uid;
+  config.provider = std::string(provider->name());
   const SystemClock clock;
   LineWriter lines(STDOUT_FILENO);
   LogNotices log_lines(lines, LogLines(decision_version(), store.log->id().str()));
   kube::EventPublisher publisher(writes.client);
   ClusterNotices notices(log_lines, publisher);
   LateSink sink;
-  kube::KubeEdge edge(watches.client, watched(), sink, clock,
+  kube::KubeEdge edge(watches.client, watched(config), sink, clock,
                       [&](kube::KubeEdge::Following how, const std::string& line) {
                         if (how == kube::KubeEdge::Following::kAgain)
                           notices.relief(clock.wall(), line);
@@ -90,8 +93,7 @@ base::Status run_cluster(Store& store, const ClusterSettings& settings) {
   parts.log_space_low = !store.log->open_report().ballast;
   parts.cut = store.log->open_report().cut;
   parts.server_offset_millis = [&edge] { return edge.server_offset_millis(); };
-  parts.engine.config.cluster_uid = cluster_uid;
-  parts.engine.config.provider = std::string(provider->name());
+  parts.engine.config = config;
   parts.engine.version = build_version();
   parts.engine.decision_version = decision_version();
   Daemon daemon(std::move(parts));

@@ -27,6 +27,7 @@ bool is_told(CommandKind kind) {
     case CommandKind::kFindInstances:
     case CommandKind::kSyncNode:
     case CommandKind::kMirrorClaim:
+    case CommandKind::kMirrorPool:
       return false;
   }
   return false;

@@ -42,6 +42,11 @@ struct NameOf {
   Named operator()(const events::DaemonSetObserved& e) const {
     return {"DaemonSet", e.daemon_set.uid};
   }
+  Named operator()(const events::ObjectObserved& e) const {
+    model::ObjectKey key = model::key_of(e.object);
+    std::string place = model::place_of(key);
+    return {std::move(key.kind), std::move(place)};
+  }
   Named operator()(const events::InstanceObserved& e) const {
     return {"Instance", e.instance.provider_id.str()};
   }
@@ -101,6 +106,10 @@ struct IsNews {
                    &projections::DaemonSetRow::daemon_set);
   }
   bool operator()(const events::DaemonSetGone& e) const { return s.daemon_sets().contains(e.uid); }
+  bool operator()(const events::ObjectObserved& e) const {
+    return differs(s.objects(), model::key_of(e.object), e.object, &projections::ObjectRow::object);
+  }
+  bool operator()(const events::ObjectGone& e) const { return s.objects().contains(e.key); }
   bool operator()(const events::CatalogueObserved& e) const {
     return differs(s.catalogues(), e.catalogue.provider, e.catalogue,
                    &projections::CatalogueRow::catalogue);
@@ -143,6 +152,10 @@ std::optional<std::string> refusal(const ClusterState& state, const events::Body
   const auto* daemon = std::get_if<events::DaemonSetObserved>(&body);
   if (daemon != nullptr && !state.shapes().contains(daemon->daemon_set.shape))
     return "its shape was not recorded before it";
+  const auto* object = std::get_if<events::ObjectObserved>(&body);
+  if (object != nullptr)
+    if (const auto hash = model::shape_of(object->object); hash && !state.shapes().contains(*hash))
+      return "its shape was not recorded before it";
   const auto* shape = std::get_if<events::ShapeRecorded>(&body);
   if (shape != nullptr && !state.shapes().contains(shape->hash) &&
       !(model::hash_of(shape->shape) == shape->hash))
@@ -188,10 +201,10 @@ std::vector<events::Body> Admission::admit(const ClusterState& state, base::LogT
 
 std::vector<events::Body> Admission::close_bracket(const ClusterState& state,
                                                    const events::ListEnded& ended) {
-  const auto at = brackets_.find(ended.kind);
-  if (at == brackets_.end()) return {};  // began before this process: the list counts for nothing
-  const Bracket bracket = std::move(at->second);
-  brackets_.erase(at);
+  const auto open = brackets_.find(ended.kind);
+  if (open == brackets_.end()) return {};  // began before this process: the list counts for nothing
+  const Bracket bracket = std::move(open->second);
+  brackets_.erase(open);
   Bodies gone;
   const auto missing = [&](const std::string& key) { return !bracket.named.contains(key); };
   const auto settled = [&](base::LogTime known_since) {
@@ -226,6 +239,11 @@ std::vector<events::Body> Admission::close_bracket(const ClusterState& state,
     for (const auto& [id, slot] : state.instances().slots())
       if (missing(id.str()) && !slot.row.missing && settled(slot.row.seen_at))
         gone.push_back(events::InstanceGone{id});
+  } else {
+    const auto& slots = state.objects().slots();
+    for (auto at = slots.lower_bound(model::ObjectKeyView{ended.kind, {}, {}});
+         at != slots.end() && at->first.kind == ended.kind; ++at)
+      if (missing(model::place_of(at->first))) gone.push_back(events::ObjectGone{at->first});
   }
   return gone;
 }

@@ -50,6 +50,12 @@ struct TypeOf {
   EventType operator()(const WallClockJumped&) const { return EventType::kWallClockJumped; }
   EventType operator()(const LogTailCut&) const { return EventType::kLogTailCut; }
   EventType operator()(const LogSpaceLow&) const { return EventType::kLogSpaceLow; }
+  EventType operator()(const ObjectObserved& e) const {
+    return static_cast<EventType>(static_cast<std::size_t>(EventType::kVolumeClaimObserved) +
+                                  e.object.index());
+  }
+  EventType operator()(const ObjectGone&) const { return EventType::kObjectGone; }
+  EventType operator()(const LeadershipLost&) const { return EventType::kLeadershipLost; }
 };
 
 struct StreamOf {
@@ -106,7 +112,16 @@ struct StreamOf {
   std::string operator()(const WallClockJumped&) const { return "log"; }
   std::string operator()(const LogTailCut&) const { return "log"; }
   std::string operator()(const LogSpaceLow&) const { return "log"; }
+  std::string operator()(const ObjectObserved& e) const { return of(model::key_of(e.object)); }
+  std::string operator()(const ObjectGone& e) const { return of(e.key); }
+  std::string operator()(const LeadershipLost&) const { return "log"; }
 
+  // "persistentvolumeclaim/shop/data"
+  static std::string of(const model::ObjectKey& key) {
+    std::string stream;
+    for (const char c : key.kind) stream += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    return stream + "/" + model::place_of(key);
+  }
   static std::string of(const model::NodeClassRef& ref) {
     return "nodeclass/" + ref.kind + "/" + ref.name;
   }
@@ -163,6 +178,37 @@ std::string_view observation_name(EventType type) {
   }
 }
 
+std::string_view named_object_name(EventType type) {
+  switch (type) {
+    case EventType::kVolumeClaimObserved:
+      return "VolumeClaimObserved";
+    case EventType::kPersistentVolumeObserved:
+      return "PersistentVolumeObserved";
+    case EventType::kStorageClassObserved:
+      return "StorageClassObserved";
+    case EventType::kCsiNodeObserved:
+      return "CsiNodeObserved";
+    case EventType::kVolumeAttachmentObserved:
+      return "VolumeAttachmentObserved";
+    case EventType::kNamespaceObserved:
+      return "NamespaceObserved";
+    case EventType::kDisruptionBudgetObserved:
+      return "DisruptionBudgetObserved";
+    case EventType::kNodeOverlayObserved:
+      return "NodeOverlayObserved";
+    case EventType::kCapacityBufferObserved:
+      return "CapacityBufferObserved";
+    case EventType::kPodTemplateObserved:
+      return "PodTemplateObserved";
+    case EventType::kWorkloadObserved:
+      return "WorkloadObserved";
+    case EventType::kObjectGone:
+      return "ObjectGone";
+    default:
+      return {};
+  }
+}
+
 }  // namespace
 
 // No default: a new type without a name does not compile.
@@ -191,6 +237,19 @@ std::string_view event_type_name(EventType type) {
     case EventType::kSourceBeat:
     case EventType::kInputRefused:
       return observation_name(type);
+    case EventType::kVolumeClaimObserved:
+    case EventType::kPersistentVolumeObserved:
+    case EventType::kStorageClassObserved:
+    case EventType::kCsiNodeObserved:
+    case EventType::kVolumeAttachmentObserved:
+    case EventType::kNamespaceObserved:
+    case EventType::kDisruptionBudgetObserved:
+    case EventType::kNodeOverlayObserved:
+    case EventType::kCapacityBufferObserved:
+    case EventType::kPodTemplateObserved:
+    case EventType::kWorkloadObserved:
+    case EventType::kObjectGone:
+      return named_object_name(type);
     case EventType::kNodeClaimCreateRequested:
       return "NodeClaimCreateRequested";
     case EventType::kObjectDeleteRequested:
@@ -213,6 +272,8 @@ std::string_view event_type_name(EventType type) {
       return "NodeSyncRequested";
     case EventType::kClaimMirrorRequested:
       return "ClaimMirrorRequested";
+    case EventType::kPoolMirrorRequested:
+      return "PoolMirrorRequested";
     case EventType::kAttemptStarted:
       return "AttemptStarted";
     case EventType::kCommandAbandoned:
@@ -239,6 +300,8 @@ std::string_view event_type_name(EventType type) {
       return "LogTailCut";
     case EventType::kLogSpaceLow:
       return "LogSpaceLow";
+    case EventType::kLeadershipLost:
+      return "LeadershipLost";
   }
   return {};
 }

@@ -16,6 +16,7 @@
 #include "model/cluster.h"
 #include "model/command.h"
 #include "model/ids.h"
+#include "model/named_object.h"
 #include "model/pod.h"
 
 namespace karst::events {
@@ -44,6 +45,19 @@ enum class EventType : std::uint16_t {
   kListEnded = 20,
   kSourceBeat = 21,
   kInputRefused = 22,
+  // named objects: 23 + index of the NamedObject
+  kVolumeClaimObserved = 23,
+  kPersistentVolumeObserved = 24,
+  kStorageClassObserved = 25,
+  kCsiNodeObserved = 26,
+  kVolumeAttachmentObserved = 27,
+  kNamespaceObserved = 28,
+  kDisruptionBudgetObserved = 29,
+  kNodeOverlayObserved = 30,
+  kCapacityBufferObserved = 31,
+  kPodTemplateObserved = 32,
+  kWorkloadObserved = 33,
+  kObjectGone = 50,  // of any of these kinds
   // commands: 100 + CommandKind
   kNodeClaimCreateRequested = 100,
   kObjectDeleteRequested = 101,
@@ -56,6 +70,7 @@ enum class EventType : std::uint16_t {
   kInstanceFindRequested = 108,
   kNodeSyncRequested = 109,
   kClaimMirrorRequested = 110,
+  kPoolMirrorRequested = 111,
   kAttemptStarted = 150,
   kCommandAbandoned = 151,
   // outcomes
@@ -72,6 +87,7 @@ enum class EventType : std::uint16_t {
   kWallClockJumped = 404,
   kLogTailCut = 405,
   kLogSpaceLow = 406,
+  kLeadershipLost = 407,
 };
 // "PodObserved" and so on; empty for a number that this build does not know.
 std::string_view event_type_name(EventType type);
@@ -121,6 +137,13 @@ struct DaemonSetObserved {
 struct DaemonSetGone {
   std::string uid;
 };
+// Each kind is an event type of its own: the type is 23 + the alternative's index.
+struct ObjectObserved {
+  model::NamedObject object;
+};
+struct ObjectGone {
+  model::ObjectKey key;
+};
 struct CatalogueObserved {
   model::Catalogue catalogue;
 };
@@ -142,7 +165,7 @@ struct InstanceGone {
 
 // A source's full list of one kind begins and ends; what a closed bracket did not name gets an
 // explicit …Gone from admission. `kind`: Pod, Node, NodeClaim, NodePool, NodeClass, DaemonSet,
-// Instance.
+// Instance, or one of model::kNamedKinds.
 struct ListStarted {
   std::string kind;
 };
@@ -190,13 +213,25 @@ struct Config {
   std::int64_t capacity_back_off_millis =
       180 * 1000;  // an offer without capacity is left alone this long
   bool shadow = false;
+  bool preference_policy_ignore = false;  // preferred terms mean nothing
+  bool min_values_best_effort = false;    // minValues are lowered to what there is
+  // Feature gates.
+  bool node_repair = false;
+  bool reserved_capacity = true;
+  bool spot_to_spot = false;
+  bool node_overlay = false;
+  bool static_capacity = false;
+  bool capacity_buffer = false;
+  bool ignore_dra = true;  // pods that use dynamic resources are left to others
   friend bool operator==(const Config&, const Config&) = default;
 };
 template <class Archive>
 void fields(Archive& a, Config& c) {
   a(c.cluster_uid, c.provider, c.batch_idle_millis, c.batch_max_millis, c.launch_timeout_millis,
     c.registration_timeout_millis, c.nomination_millis, c.orphan_grace_millis,
-    c.read_back_age_millis, c.capacity_back_off_millis, c.shadow);
+    c.read_back_age_millis, c.capacity_back_off_millis, c.shadow, c.preference_policy_ignore,
+    c.min_values_best_effort, c.node_repair, c.reserved_capacity, c.spot_to_spot, c.node_overlay,
+    c.static_capacity, c.capacity_buffer, c.ignore_dra);
 }
 
 // A process took the log over: every "listed" mark is void, every open command counts as unclear.
@@ -217,6 +252,10 @@ struct EpochOpened {
   std::uint64_t epoch = 0;
   std::string holder;
 };
+// This replica led that epoch and does so no more: it decides nothing until the next EpochOpened.
+struct LeadershipLost {
+  std::uint64_t epoch = 0;
+};
 struct WallClockJumped {
   std::int64_t offset_millis = 0;
 };
@@ -231,15 +270,14 @@ struct LogTailCut {
 };
 
 // A command as its own event: the type is 100 + its kind.
-using Body =
-    std::variant<ShapeRecorded, PodObserved, PodGone, NodeObserved, NodeGone, NodeClaimObserved,
-                 NodeClaimGone, NodePoolObserved, NodePoolGone, NodeClassObserved, NodeClassGone,
-                 DaemonSetObserved, DaemonSetGone, CatalogueObserved, PricesObserved,
-                 InterruptionReceived, InstanceObserved, InstanceGone, ListStarted, ListEnded,
-                 SourceBeat, InputRefused, model::Command, model::AttemptStarted,
-                 model::CommandAbandoned, model::Outcome, model::Verdict, model::Nomination,
-                 ProvisioningHeld, LogCreated, DaemonStarted, RoundClosed, EpochOpened,
-                 WallClockJumped, LogTailCut, LogSpaceLow>;
+using Body = std::variant<
+    ShapeRecorded, PodObserved, PodGone, NodeObserved, NodeGone, NodeClaimObserved, NodeClaimGone,
+    NodePoolObserved, NodePoolGone, NodeClassObserved, NodeClassGone, DaemonSetObserved,
+    DaemonSetGone, CatalogueObserved, PricesObserved, InterruptionReceived, InstanceObserved,
+    InstanceGone, ListStarted, ListEnded, SourceBeat, InputRefused, model::Command,
+    model::AttemptStarted, model::CommandAbandoned, model::Outcome, model::Verdict,
+    model::Nomination, ProvisioningHeld, LogCreated, DaemonStarted, RoundClosed, EpochOpened,
+    WallClockJumped, LogTailCut, LogSpaceLow, ObjectObserved, ObjectGone, LeadershipLost>;
 
 EventType type_of(const Body& body);
 

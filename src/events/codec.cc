@@ -17,6 +17,8 @@ constexpr flatbuffers::uoffset_t kTablesMax = 400'000;
 
 template <class Value>
 inline constexpr bool kIsCommand = std::is_constructible_v<model::CommandSpec, Value>;
+template <class Value>
+inline constexpr bool kIsNamedObject = std::is_constructible_v<model::NamedObject, Value>;
 
 // Calls `visit` with the root table and the value of an event type; false for a type that this
 // build does not know. The one table of what belongs to what: no default, so that a new type
@@ -69,6 +71,30 @@ bool with_root(EventType type, Visit&& visit) {
       return visit(Root<log::SourceBeat, SourceBeat>());
     case T::kInputRefused:
       return visit(Root<log::InputRefused, InputRefused>());
+    case T::kVolumeClaimObserved:
+      return visit(Root<log::VolumeClaimObserved, model::VolumeClaim>());
+    case T::kPersistentVolumeObserved:
+      return visit(Root<log::PersistentVolumeObserved, model::PersistentVolume>());
+    case T::kStorageClassObserved:
+      return visit(Root<log::StorageClassObserved, model::StorageClass>());
+    case T::kCsiNodeObserved:
+      return visit(Root<log::CsiNodeObserved, model::CsiNode>());
+    case T::kVolumeAttachmentObserved:
+      return visit(Root<log::VolumeAttachmentObserved, model::VolumeAttachment>());
+    case T::kNamespaceObserved:
+      return visit(Root<log::NamespaceObserved, model::Namespace>());
+    case T::kDisruptionBudgetObserved:
+      return visit(Root<log::DisruptionBudgetObserved, model::DisruptionBudget>());
+    case T::kNodeOverlayObserved:
+      return visit(Root<log::NodeOverlayObserved, model::NodeOverlay>());
+    case T::kCapacityBufferObserved:
+      return visit(Root<log::CapacityBufferObserved, model::CapacityBuffer>());
+    case T::kPodTemplateObserved:
+      return visit(Root<log::PodTemplateObserved, model::PodTemplate>());
+    case T::kWorkloadObserved:
+      return visit(Root<log::WorkloadObserved, model::Workload>());
+    case T::kObjectGone:
+      return visit(Root<log::ObjectGone, ObjectGone>());
     case T::kNodeClaimCreateRequested:
       return visit(Root<log::NodeClaimCreateRequested, model::CreateNodeClaim>());
     case T::kObjectDeleteRequested:
@@ -91,6 +117,8 @@ bool with_root(EventType type, Visit&& visit) {
       return visit(Root<log::NodeSyncRequested, model::SyncNode>());
     case T::kClaimMirrorRequested:
       return visit(Root<log::ClaimMirrorRequested, model::MirrorClaim>());
+    case T::kPoolMirrorRequested:
+      return visit(Root<log::PoolMirrorRequested, model::MirrorPool>());
     case T::kAttemptStarted:
       return visit(Root<log::AttemptStarted, model::AttemptStarted>());
     case T::kCommandAbandoned:
@@ -117,6 +145,8 @@ bool with_root(EventType type, Visit&& visit) {
       return visit(Root<log::LogTailCut, LogTailCut>());
     case T::kLogSpaceLow:
       return visit(Root<log::LogSpaceLow, LogSpaceLow>());
+    case T::kLeadershipLost:
+      return visit(Root<log::LeadershipLost, LeadershipLost>());
   }
   return false;
 }
@@ -124,6 +154,9 @@ bool with_root(EventType type, Visit&& visit) {
 void finish(Builder& b, const model::Command& command) {
   const codec::WhyOffset why = codec::put_why(b, command);
   std::visit([&](const auto& spec) { b.Finish(codec::put(b, why, spec)); }, command.spec);
+}
+void finish(Builder& b, const ObjectObserved& observed) {
+  std::visit([&](const auto& object) { b.Finish(codec::put(b, object)); }, observed.object);
 }
 template <class Value>
 void finish(Builder& b, const Value& value) {
@@ -137,6 +170,8 @@ void decode_into(Body& body, std::string_view payload) {
     model::Command& command = body.emplace<model::Command>();
     codec::get_why(root.why(), command);
     codec::get(root, command.spec.emplace<Value>());
+  } else if constexpr (kIsNamedObject<Value>) {
+    codec::get(root, body.emplace<ObjectObserved>().object.emplace<Value>());
   } else {
     codec::get(root, body.emplace<Value>());
   }

@@ -191,4 +191,25 @@ void get(const log::ClaimMirrorRequested& in, model::MirrorClaim& out) {
   get_all(in.conditions(), out.conditions);
 }
 
+Offset<log::PoolMirrorRequested> put(Builder& b, WhyOffset why, const model::MirrorPool& v) {
+  const auto name = put(b, v.name);
+  const auto uid = put(b, v.uid);
+  const auto resources = put_some(b, v.resources);
+  const auto conditions = put_all(b, v.conditions);
+  const auto hash = put(b, v.hash);
+  return log::CreatePoolMirrorRequested(b, why, name, uid, resources, v.nodes,
+                                        v.node_class_observed_generation, conditions, hash,
+                                        put(b, v.hash_version));
+}
+void get(const log::PoolMirrorRequested& in, model::MirrorPool& out) {
+  get(in.name(), out.name);
+  get(in.uid(), out.uid);
+  get_some(in.resources(), out.resources);
+  out.nodes = in.nodes();
+  out.node_class_observed_generation = in.node_class_observed_generation();
+  get_all(in.conditions(), out.conditions);
+  get(in.hash(), out.hash);
+  get(in.hash_version(), out.hash_version);
+}
+
 }  // namespace karst::events::codec

@@ -111,7 +111,9 @@ Offset<log::Config> put(Builder& b, const Config& v) {
   return log::CreateConfig(
       b, cluster_uid, put(b, v.provider), v.batch_idle_millis, v.batch_max_millis,
       v.launch_timeout_millis, v.registration_timeout_millis, v.nomination_millis,
-      v.orphan_grace_millis, v.read_back_age_millis, v.capacity_back_off_millis, v.shadow);
+      v.orphan_grace_millis, v.read_back_age_millis, v.capacity_back_off_millis, v.shadow,
+      v.preference_policy_ignore, v.min_values_best_effort, v.node_repair, v.reserved_capacity,
+      v.spot_to_spot, v.node_overlay, v.static_capacity, v.capacity_buffer, v.ignore_dra);
 }
 void get(const log::Config& in, Config& out) {
   out.provider.clear();  // left out means empty
@@ -126,6 +128,15 @@ void get(const log::Config& in, Config& out) {
   out.read_back_age_millis = in.read_back_age_millis();
   out.capacity_back_off_millis = in.capacity_back_off_millis();
   out.shadow = in.shadow();
+  out.preference_policy_ignore = in.preference_policy_ignore();
+  out.min_values_best_effort = in.min_values_best_effort();
+  out.node_repair = in.node_repair();
+  out.reserved_capacity = in.reserved_capacity();
+  out.spot_to_spot = in.spot_to_spot();
+  out.node_overlay = in.node_overlay();
+  out.static_capacity = in.static_capacity();
+  out.capacity_buffer = in.capacity_buffer();
+  out.ignore_dra = in.ignore_dra();
 }
 
 Offset<log::DaemonStarted> put(Builder& b, const DaemonStarted& v) {
@@ -161,6 +172,13 @@ Offset<log::EpochOpened> put(Builder& b, const EpochOpened& v) {
 void get(const log::EpochOpened& in, EpochOpened& out) {
   out.epoch = in.epoch();
   get(in.holder(), out.holder);
+}
+
+Offset<log::LeadershipLost> put(Builder& b, const LeadershipLost& v) {
+  return log::CreateLeadershipLost(b, v.epoch);
+}
+void get(const log::LeadershipLost& in, LeadershipLost& out) {
+  out.epoch = in.epoch();
 }
 
 Offset<log::WallClockJumped> put(Builder& b, const WallClockJumped& v) {

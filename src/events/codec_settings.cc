@@ -28,13 +28,19 @@ Offset<log::NodePoolObserved> put(Builder& b, const NodePoolObserved& v) {
   const auto node_class = put_some(b, pool.node_class);
   const auto budgets = put_all(b, pool.budgets);
   const auto limits = put_all(b, pool.limits);
+  const auto hash = put(b, pool.hash);
+  const auto hash_version = put(b, pool.hash_version);
+  const auto conditions = put_all(b, pool.conditions);
+  const auto status_resources = put_some(b, pool.status_resources);
   return log::CreateNodePoolObserved(
       b, name, uid, pool.generation, labels, annotations, requirements, taints, startup_taints,
       node_class, pool.expire_after_millis.has_value(), pool.expire_after_millis.value_or(0),
       pool.termination_grace_millis.has_value(), pool.termination_grace_millis.value_or(0),
       pool.consolidate_after_millis.has_value(), pool.consolidate_after_millis.value_or(0),
       as<log::ConsolidationPolicy>(pool.consolidation_policy), budgets, limits, pool.weight,
-      pool.replicas.has_value(), pool.replicas.value_or(0), pool.deletion_millis);
+      pool.replicas.has_value(), pool.replicas.value_or(0), pool.deletion_millis,
+      pool.creation_millis, hash, hash_version, conditions, status_resources, pool.status_nodes,
+      pool.node_class_observed_generation);
 }
 void get(const log::NodePoolObserved& in, NodePoolObserved& out) {
   model::NodePool& pool = out.pool;
@@ -58,6 +64,13 @@ void get(const log::NodePoolObserved& in, NodePoolObserved& out) {
   pool.weight = in.weight();
   get_optional(in.has_replicas(), in.replicas(), pool.replicas);
   pool.deletion_millis = in.deletion_millis();
+  pool.creation_millis = in.creation_millis();
+  get(in.hash(), pool.hash);
+  get(in.hash_version(), pool.hash_version);
+  get_all(in.conditions(), pool.conditions);
+  get_some(in.status_resources(), pool.status_resources);
+  pool.status_nodes = in.status_nodes();
+  pool.node_class_observed_generation = in.node_class_observed_generation();
 }
 
 Offset<log::NodePoolGone> put(Builder& b, const NodePoolGone& v) {
@@ -71,8 +84,9 @@ Offset<log::NodeClassObserved> put(Builder& b, const NodeClassObserved& v) {
   const auto ref = put_some(b, v.node_class.ref);
   const auto uid = put(b, v.node_class.uid);
   const auto spec = put(b, v.node_class.spec_json);
+  const auto ready = put_some(b, v.node_class.ready_condition);
   return log::CreateNodeClassObserved(b, ref, uid, v.node_class.generation, v.node_class.ready,
-                                      v.node_class.deletion_millis, spec);
+                                      v.node_class.deletion_millis, spec, ready);
 }
 void get(const log::NodeClassObserved& in, NodeClassObserved& out) {
   get_some(in.ref(), out.node_class.ref);
@@ -81,6 +95,7 @@ void get(const log::NodeClassObserved& in, NodeClassObserved& out) {
   out.node_class.ready = in.ready();
   out.node_class.deletion_millis = in.deletion_millis();
   get(in.spec_json(), out.node_class.spec_json);
+  get_some(in.ready_condition(), out.node_class.ready_condition);
 }
 
 Offset<log::NodeClassGone> put(Builder& b, const NodeClassGone& v) {

@@ -105,7 +105,7 @@ Offset<log::Condition> put(Builder& b, const model::Condition& v) {
   const auto type = put(b, v.type);
   const auto reason = put(b, v.reason);
   return log::CreateCondition(b, type, as<log::ConditionStatus>(v.status), reason,
-                              put(b, v.message), v.transition_millis);
+                              put(b, v.message), v.transition_millis, v.observed_generation);
 }
 void get(const log::Condition& in, model::Condition& out) {
   get(in.type(), out.type);
@@ -113,6 +113,7 @@ void get(const log::Condition& in, model::Condition& out) {
   get(in.reason(), out.reason);
   get(in.message(), out.message);
   out.transition_millis = in.transition_millis();
+  out.observed_generation = in.observed_generation();
 }
 
 Offset<log::NodeClaim> put(Builder& b, const model::NodeClaim& v) {

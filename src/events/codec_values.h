@@ -162,7 +162,7 @@ inline void get_optional(bool has, std::int64_t in, std::optional<std::int64_t>&
   if (has) out = in;
 }
 
-// Roots: one pair per alternative of Body, and per alternative of CommandSpec.
+// Roots: one pair per alternative of Body, of CommandSpec and of NamedObject.
 template <class Wire, class Value>
 struct Root {
   using WireType = Wire;
@@ -204,6 +204,19 @@ Offset<log::EpochOpened> put(Builder& b, const EpochOpened& v);
 Offset<log::WallClockJumped> put(Builder& b, const WallClockJumped& v);
 Offset<log::LogTailCut> put(Builder& b, const LogTailCut& v);
 Offset<log::LogSpaceLow> put(Builder& b, const LogSpaceLow& v);
+Offset<log::LeadershipLost> put(Builder& b, const LeadershipLost& v);
+Offset<log::VolumeClaimObserved> put(Builder& b, const model::VolumeClaim& v);
+Offset<log::PersistentVolumeObserved> put(Builder& b, const model::PersistentVolume& v);
+Offset<log::StorageClassObserved> put(Builder& b, const model::StorageClass& v);
+Offset<log::CsiNodeObserved> put(Builder& b, const model::CsiNode& v);
+Offset<log::VolumeAttachmentObserved> put(Builder& b, const model::VolumeAttachment& v);
+Offset<log::NamespaceObserved> put(Builder& b, const model::Namespace& v);
+Offset<log::DisruptionBudgetObserved> put(Builder& b, const model::DisruptionBudget& v);
+Offset<log::NodeOverlayObserved> put(Builder& b, const model::NodeOverlay& v);
+Offset<log::CapacityBufferObserved> put(Builder& b, const model::CapacityBuffer& v);
+Offset<log::PodTemplateObserved> put(Builder& b, const model::PodTemplate& v);
+Offset<log::WorkloadObserved> put(Builder& b, const model::Workload& v);
+Offset<log::ObjectGone> put(Builder& b, const ObjectGone& v);
 
 void get(const log::ShapeRecorded& in, ShapeRecorded& out);
 void get(const log::PodObserved& in, PodObserved& out);
@@ -240,6 +253,19 @@ void get(const log::EpochOpened& in, EpochOpened& out);
 void get(const log::WallClockJumped& in, WallClockJumped& out);
 void get(const log::LogTailCut& in, LogTailCut& out);
 void get(const log::LogSpaceLow& in, LogSpaceLow& out);
+void get(const log::LeadershipLost& in, LeadershipLost& out);
+void get(const log::VolumeClaimObserved& in, model::VolumeClaim& out);
+void get(const log::PersistentVolumeObserved& in, model::PersistentVolume& out);
+void get(const log::StorageClassObserved& in, model::StorageClass& out);
+void get(const log::CsiNodeObserved& in, model::CsiNode& out);
+void get(const log::VolumeAttachmentObserved& in, model::VolumeAttachment& out);
+void get(const log::NamespaceObserved& in, model::Namespace& out);
+void get(const log::DisruptionBudgetObserved& in, model::DisruptionBudget& out);
+void get(const log::NodeOverlayObserved& in, model::NodeOverlay& out);
+void get(const log::CapacityBufferObserved& in, model::CapacityBuffer& out);
+void get(const log::PodTemplateObserved& in, model::PodTemplate& out);
+void get(const log::WorkloadObserved& in, model::Workload& out);
+void get(const log::ObjectGone& in, ObjectGone& out);
 
 using WhyOffset = Offset<log::Why>;
 WhyOffset put_why(Builder& b, const model::Command& v);
@@ -257,6 +283,7 @@ Offset<log::ReadBackRequested> put(Builder& b, WhyOffset why, const model::ReadB
 Offset<log::InstanceFindRequested> put(Builder& b, WhyOffset why, const model::FindInstances& v);
 Offset<log::NodeSyncRequested> put(Builder& b, WhyOffset why, const model::SyncNode& v);
 Offset<log::ClaimMirrorRequested> put(Builder& b, WhyOffset why, const model::MirrorClaim& v);
+Offset<log::PoolMirrorRequested> put(Builder& b, WhyOffset why, const model::MirrorPool& v);
 
 void get(const log::NodeClaimCreateRequested& in, model::CreateNodeClaim& out);
 void get(const log::ObjectDeleteRequested& in, model::DeleteObject& out);
@@ -269,5 +296,6 @@ void get(const log::ReadBackRequested& in, model::ReadBackNode& out);
 void get(const log::InstanceFindRequested& in, model::FindInstances& out);
 void get(const log::NodeSyncRequested& in, model::SyncNode& out);
 void get(const log::ClaimMirrorRequested& in, model::MirrorClaim& out);
+void get(const log::PoolMirrorRequested& in, model::MirrorPool& out);
 
 }  // namespace karst::events::codec

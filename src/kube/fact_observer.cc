@@ -2,6 +2,7 @@
 
 #include "base/sha256.h"
 #include "objects/cluster.h"
+#include "objects/named.h"
 #include "objects/pod.h"
 
 namespace karst::kube {
@@ -47,6 +48,8 @@ events::Body gone_body(const Watched& watched, const Identity& identity) {
       return events::NodeClaimGone{model::ClaimUid(identity.uid), model::ClaimName(identity.name)};
     case WatchedKind::kDaemonSet:
       return events::DaemonSetGone{identity.uid};
+    case WatchedKind::kNamed:
+      return events::ObjectGone{{watched.kind_name, identity.namespace_name, identity.name}};
     case WatchedKind::kNodeClass:
       break;
   }
@@ -55,8 +58,8 @@ events::Body gone_body(const Watched& watched, const Identity& identity) {
 
 }  // namespace
 
-std::string_view watched_kind_name(WatchedKind kind) {
-  switch (kind) {
+std::string_view listed_name(const Watched& watched) {
+  switch (watched.kind) {
     case WatchedKind::kPod:
       return "Pod";
     case WatchedKind::kNode:
@@ -69,6 +72,8 @@ std::string_view watched_kind_name(WatchedKind kind) {
       return "DaemonSet";
     case WatchedKind::kNodeClass:
       return "NodeClass";
+    case WatchedKind::kNamed:
+      return watched.kind_name;
   }
   return {};
 }
@@ -90,20 +95,20 @@ void FactObserver::offer_shape(model::ShapeHash hash, const model::PodShape& sha
 void FactObserver::list_started() {
   listing_ = true;
   shapes_sent_.clear();
-  offer(events::ListStarted{std::string(watched_kind_name(watched_.kind))});
+  offer(events::ListStarted{std::string(listed_name(watched_))});
 }
 
 void FactObserver::list_ended(const std::string& version) {
   listing_ = false;
   shapes_sent_.clear();
-  offer(events::ListEnded{std::string(watched_kind_name(watched_.kind)), version});
+  offer(events::ListEnded{std::string(listed_name(watched_)), version});
   next_beat_millis_ = clock_.monotonic_millis() + kBeatMillis;
 }
 
 void FactObserver::reached(const std::string& version) {
   if (clock_.monotonic_millis() < next_beat_millis_) return;
   next_beat_millis_ = clock_.monotonic_millis() + kBeatMillis;
-  offer(events::SourceBeat{"kube/" + std::string(watched_kind_name(watched_.kind)), version});
+  offer(events::SourceBeat{"kube/" + std::string(listed_name(watched_)), version});
 }
 
 base::Status FactObserver::offer_changed(element object) {
@@ -146,7 +151,24 @@ base::Status FactObserver::offer_changed(element object) {
       offer(events::NodeClassObserved{std::move(*node_class)});
       return {};
     }
+    case WatchedKind::kNamed:
+      return offer_named(object);
   }
+  return {};
+}
+
+base::Status FactObserver::offer_named(element object) {
+  auto reduced = objects::reduce_named(watched_.kind_name, object, watched_.with_shapes);
+  if (!reduced) return base::fail(reduced.error());
+  const auto* workload = std::get_if<model::Workload>(&reduced->object);
+  const bool old_revision = workload != nullptr && workload->kind == "ReplicaSet" &&
+                            !workload->owner_kind.empty() && workload->replicas == 0;
+  if (old_revision) {
+    offer(events::ObjectGone{model::key_of(reduced->object)});
+    return {};
+  }
+  if (reduced->shape) offer_shape(*model::shape_of(reduced->object), *reduced->shape);
+  offer(events::ObjectObserved{std::move(reduced->object)});
   return {};
 }
 
@@ -154,9 +176,8 @@ void FactObserver::changed(element object) {
   const auto status = offer_changed(object);
   if (status) return;
   const std::string bytes = simdjson::minify(object);
-  offer(events::InputRefused{"kube/" + std::string(watched_kind_name(watched_.kind)),
-                             place_of(object), status.error().message,
-                             base::hex_lower(base::sha256(bytes))});
+  offer(events::InputRefused{"kube/" + std::string(listed_name(watched_)), place_of(object),
+                             status.error().message, base::hex_lower(base::sha256(bytes))});
 }
 
 void FactObserver::gone(element object) {
@@ -168,7 +189,7 @@ void FactObserver::gone(element object) {
 }
 
 void FactObserver::refused(const std::string& reason, std::string_view bytes) {
-  offer(events::InputRefused{"kube/" + std::string(watched_kind_name(watched_.kind)),
+  offer(events::InputRefused{"kube/" + std::string(listed_name(watched_)),
                              {},
                              reason,
                              base::hex_lower(base::sha256(bytes))});

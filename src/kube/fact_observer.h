@@ -14,17 +14,20 @@
 
 namespace karst::kube {
 
-enum class WatchedKind { kPod, kNode, kNodePool, kNodeClaim, kDaemonSet, kNodeClass };
+enum class WatchedKind { kPod, kNode, kNodePool, kNodeClaim, kDaemonSet, kNodeClass, kNamed };
 
 struct Watched {
   WatchedKind kind = WatchedKind::kPod;
-  std::string path;       // of the collection
-  std::string group;      // of a node class
-  std::string kind_name;  // of a node class
+  std::string path;          // of the collection
+  std::string group;         // of a node class
+  std::string kind_name;     // of a node class or a named object (model::kNamedKinds)
+  bool optional = false;     // a server that does not have it has none of them
+  bool with_shapes = false;  // of workloads: what their pods ask for is read, too
 };
 
-// As list brackets name it: Pod, Node, NodePool, NodeClaim, DaemonSet, NodeClass.
-std::string_view watched_kind_name(WatchedKind kind);
+// As list brackets name it: Pod, Node, NodePool, NodeClaim, DaemonSet, NodeClass, or the kind of
+// named object.
+std::string_view listed_name(const Watched& watched);
 
 inline constexpr std::int64_t kBeatMillis = 15'000;     // at most one SourceBeat in so long
 inline constexpr std::size_t kShapesSentMax = 100'000;  // then shapes are sent again
@@ -48,6 +51,7 @@ class FactObserver final : public ListWatch::Observer {
   void offer(events::Body body);
   void offer_shape(model::ShapeHash hash, const model::PodShape& shape);
   base::Status offer_changed(simdjson::dom::element object);
+  base::Status offer_named(simdjson::dom::element object);
 
   const Watched watched_;
   ports::FactSink& sink_;

@@ -20,19 +20,55 @@ ListWatch::Answer answer_of(const http::Response& response) {
 
 struct KubeEdge::Resource {
   Resource(const Watched& what, ports::FactSink& sink, const base::Clock& clock)
-      : watched(what), observer(what, sink, clock), protocol(what.path, observer) {}
+      : watched(what), observer(what, sink, clock), protocol(what.path, observer, what.optional) {}
   const Watched watched;
   FactObserver observer;
   ListWatch protocol;
   std::string told;  // the trouble that was last told
 };
 
-std::vector<Watched> core_resources() {
-  return {{WatchedKind::kNodePool, "/apis/karpenter.sh/v1/nodepools", {}, {}},
-          {WatchedKind::kNodeClaim, "/apis/karpenter.sh/v1/nodeclaims", {}, {}},
-          {WatchedKind::kNode, "/api/v1/nodes", {}, {}},
-          {WatchedKind::kDaemonSet, "/apis/apps/v1/daemonsets", {}, {}},
-          {WatchedKind::kPod, "/api/v1/pods", {}, {}}};
+namespace {
+
+Watched named(std::string path, std::string kind) {
+  return {WatchedKind::kNamed, std::move(path), {}, std::move(kind)};
+}
+Watched named_if_there(std::string path, std::string kind) {
+  Watched watched = named(std::move(path), std::move(kind));
+  watched.optional = true;
+  return watched;
+}
+
+}  // namespace
+
+std::vector<Watched> core_resources(const events::Config& config) {
+  std::vector<Watched> resources = {
+      {WatchedKind::kNodePool, "/apis/karpenter.sh/v1/nodepools", {}, {}},
+      {WatchedKind::kNodeClaim, "/apis/karpenter.sh/v1/nodeclaims", {}, {}},
+      {WatchedKind::kNode, "/api/v1/nodes", {}, {}},
+      {WatchedKind::kDaemonSet, "/apis/apps/v1/daemonsets", {}, {}},
+      named("/api/v1/persistentvolumeclaims", "PersistentVolumeClaim"),
+      named("/api/v1/persistentvolumes", "PersistentVolume"),
+      named("/apis/storage.k8s.io/v1/storageclasses", "StorageClass"),
+      named("/apis/storage.k8s.io/v1/csinodes", "CSINode"),
+      named("/apis/storage.k8s.io/v1/volumeattachments", "VolumeAttachment"),
+      named("/api/v1/namespaces", "Namespace"),
+      named("/apis/policy/v1/poddisruptionbudgets", "PodDisruptionBudget")};
+  for (const auto& [path, kind] : {std::pair("/apis/apps/v1/deployments", "Deployment"),
+                                   std::pair("/apis/apps/v1/replicasets", "ReplicaSet"),
+                                   std::pair("/apis/apps/v1/statefulsets", "StatefulSet")}) {
+    resources.push_back(named(path, kind));
+    resources.back().with_shapes = config.capacity_buffer;
+  }
+  if (config.node_overlay)
+    resources.push_back(named_if_there("/apis/karpenter.sh/v1alpha1/nodeoverlays", "NodeOverlay"));
+  if (config.capacity_buffer) {
+    resources.push_back(
+        named_if_there("/apis/autoscaling.x-k8s.io/v1beta1/capacitybuffers", "CapacityBuffer"));
+    resources.push_back(named("/api/v1/podtemplates", "PodTemplate"));
+  }
+  // Last: by then most of what their places depend on is there.
+  resources.push_back({WatchedKind::kPod, "/api/v1/pods", {}, {}});
+  return resources;
 }
 
 Watched node_class_resource(const std::string& group, const std::string& version,

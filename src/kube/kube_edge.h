@@ -23,8 +23,8 @@ namespace karst::kube {
 // A stream without a byte for so long is dead (bookmarks come about every minute).
 inline constexpr std::int64_t kWatchIdleMillis = 150'000;
 
-// Pods, Nodes, NodePools, NodeClaims, DaemonSets.
-std::vector<Watched> core_resources();
+// Everything but node classes that decisions under these settings rest on.
+std::vector<Watched> core_resources(const events::Config& config);
 // A node class as a cloud defines it, e.g. {"karpenter.kwok.sh", "v1alpha1", "kwoknodeclasses",
 // "KWOKNodeClass"}.
 Watched node_class_resource(const std::string& group, const std::string& version,

@@ -21,6 +21,9 @@ std::string node_path(const model::NodeName& name) {
 std::string claim_path(const model::ClaimName& name) {
   return "/apis/karpenter.sh/v1/nodeclaims/" + escaped(name.str());
 }
+std::string pool_path(const model::PoolName& name) {
+  return "/apis/karpenter.sh/v1/nodepools/" + escaped(name.str());
+}
 std::string pod_path(const std::string& namespace_name, const std::string& name) {
   return "/api/v1/namespaces/" + escaped(namespace_name) + "/pods/" + escaped(name);
 }
@@ -57,7 +60,7 @@ Call call_to(http::Method method, std::string path, std::string body = {},
   return call;
 }
 
-// 422 means that the values are invalid, or that the uid is another one: the claim itself is gone.
+// 422 means that the values are invalid, or that the uid is another one: the object itself is gone.
 model::Outcome mirror_failed(const ports::IssuedCommand& command, const http::Response& response) {
   model::Outcome outcome = failed(command, response, Asked::kWrite);
   const bool values = response.body.find("is invalid") != std::string::npos &&
@@ -269,24 +272,35 @@ void KubeWriter::read_pods(const Command& command, const model::ReadBackNode& sp
        });
 }
 
-void KubeWriter::run(const Command& command, const model::MirrorClaim& spec) {
-  if (spec.labels.empty()) return mirror_status(command, spec);
-  send(command,
-       call_to(http::Method::kPatch, claim_path(spec.name), objects::claim_labels_patch(spec),
-               kMergePatch),
-       [this, command, &spec](const auto& response) {
-         if (response.ok()) return mirror_status(command, spec);
+// Metadata first, if there is anything to say there, then the status.
+void KubeWriter::mirror(const Command& command, const std::string& path, std::string metadata,
+                        std::string status) {
+  if (metadata.empty()) return mirror_status(command, path, std::move(status));
+  send(command, call_to(http::Method::kPatch, path, std::move(metadata), kMergePatch),
+       [this, command, path, status = std::move(status)](const auto& response) {
+         if (response.ok()) return mirror_status(command, path, status);
          finish(mirror_failed(*command, response));
        });
 }
 
-void KubeWriter::mirror_status(const Command& command, const model::MirrorClaim& spec) {
-  send(command,
-       call_to(http::Method::kPatch, claim_path(spec.name) + "/status",
-               objects::claim_status_patch(spec), kJsonPatch),
+void KubeWriter::mirror_status(const Command& command, const std::string& path,
+                               std::string status) {
+  send(command, call_to(http::Method::kPatch, path + "/status", std::move(status), kJsonPatch),
        [this, command](const auto& response) {
          finish(response.ok() ? done(*command) : mirror_failed(*command, response));
        });
+}
+
+void KubeWriter::run(const Command& command, const model::MirrorClaim& spec) {
+  mirror(command, claim_path(spec.name),
+         spec.labels.empty() ? std::string() : objects::claim_labels_patch(spec),
+         objects::claim_status_patch(spec));
+}
+
+void KubeWriter::run(const Command& command, const model::MirrorPool& spec) {
+  mirror(command, pool_path(spec.name),
+         spec.hash.empty() ? std::string() : objects::pool_annotations_patch(spec),
+         objects::pool_status_patch(spec));
 }
 
 }  // namespace karst::kube

@@ -38,13 +38,16 @@ class KubeWriter final : public ports::CommandPort {
   void run(const Command& command, const model::ReadBackNode& spec);
   void run(const Command& command, const model::SyncNode& spec);
   void run(const Command& command, const model::MirrorClaim& spec);
+  void run(const Command& command, const model::MirrorPool& spec);
   template <class CloudCommand>
   void run(const Command& command, const CloudCommand& spec);
 
   void existing_claim(const Command& command, const model::CreateNodeClaim& spec);
   void read_pods(const Command& command, const model::ReadBackNode& spec,
                  model::NodeReadBack read_back);
-  void mirror_status(const Command& command, const model::MirrorClaim& spec);
+  void mirror(const Command& command, const std::string& path, std::string metadata,
+              std::string status);
+  void mirror_status(const Command& command, const std::string& path, std::string status);
   void patch(const Command& command, const std::string& path, std::string body,
              std::string_view content_type);
   void send(const Command& command, Call call, Then then);

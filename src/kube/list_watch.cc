@@ -18,8 +18,8 @@ std::string_view text_at(element object, std::string_view pointer) {
 
 }  // namespace
 
-ListWatch::ListWatch(std::string path, Observer& observer)
-    : path_(std::move(path)), observer_(observer) {}
+ListWatch::ListWatch(std::string path, Observer& observer, bool optional)
+    : path_(std::move(path)), observer_(observer), optional_(optional) {}
 
 ListWatch::Step ListWatch::start() {
   return list_step();
@@ -57,6 +57,7 @@ ListWatch::Step ListWatch::waited() {
 }
 
 ListWatch::Step ListWatch::list_answered(const Answer& answer) {
+  if (answer.status == 404 && optional_) return absent();
   if (answer.status != 200) return wait(true, answer.error);
   std::string error;
   if (!read_page(answer.body, error)) return wait(true, error);
@@ -67,6 +68,13 @@ ListWatch::Step ListWatch::list_answered(const Answer& answer) {
   back_off_millis_ = kBackOffFirstMillis;
   trouble_.clear();
   return watch_step();
+}
+
+ListWatch::Step ListWatch::absent() {
+  observer_.list_ended({});
+  wait(true, "the server does not have it, so there are none; looking again each minute");
+  back_off_millis_ = kBackOffFirstMillis;
+  return {Step::Kind::kWait, {}, kAbsentMillis};
 }
 
 // Reads one page and hands its objects over. False: it is no list; nothing was handed over.

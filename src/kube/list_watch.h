@@ -22,6 +22,8 @@ inline constexpr std::int64_t kWatchSeconds =
     290;  // the server closes a watch after so long; we open the next
 inline constexpr std::int64_t kBackOffFirstMillis = 200;
 inline constexpr std::int64_t kBackOffMaxMillis = 30'000;
+inline constexpr std::int64_t kAbsentMillis =
+    60'000;  // until a missing collection is asked for again
 inline constexpr int kWatchFailuresMax =
     5;  // in a row without an event between them; then list again
 
@@ -55,7 +57,9 @@ class ListWatch {
   };
 
   // `path`: of the collection, e.g. /api/v1/pods. `observer` outlives this.
-  ListWatch(std::string path, Observer& observer);
+  // `optional`: a collection that the server does not have (404) is one without objects; it is
+  // asked for again each kAbsentMillis.
+  ListWatch(std::string path, Observer& observer, bool optional = false);
 
   Step start();
   // The answer to a kList step.
@@ -75,6 +79,7 @@ class ListWatch {
   Step list_step();
   Step watch_step();
   Step wait(bool then_list, std::string trouble);
+  Step absent();
   bool read_page(std::string_view body, std::string& error);
   bool line(std::string_view bytes);
   bool event(simdjson::dom::element event, std::string_view bytes);
@@ -82,6 +87,7 @@ class ListWatch {
 
   const std::string path_;
   Observer& observer_;
+  const bool optional_;
   objects::Parser parser_;
   std::string version_;
   std::string continue_;

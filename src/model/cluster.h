@@ -34,6 +34,18 @@ struct Node {
   friend bool operator==(const Node&, const Node&) = default;
 };
 
+enum class ConditionStatus { kUnknown = 0, kTrue = 1, kFalse = 2 };
+
+struct Condition {
+  std::string type;
+  ConditionStatus status = ConditionStatus::kUnknown;
+  std::string reason;
+  std::string message;
+  std::int64_t transition_millis = 0;    // unix
+  std::int64_t observed_generation = 0;  // 0: not said
+  friend bool operator==(const Condition&, const Condition&) = default;
+};
+
 struct NodeClassRef {
   std::string group;
   std::string kind;
@@ -45,9 +57,10 @@ struct NodeClass {
   NodeClassRef ref;
   std::string uid;
   std::int64_t generation = 0;
-  bool ready = true;
+  bool ready = true;  // ready_condition is True, or there is none
   std::int64_t deletion_millis = 0;
-  std::string spec_json;  // the whole spec, keys sorted: the provider reads it
+  std::string spec_json;      // the whole spec, keys sorted: the provider reads it
+  Condition ready_condition;  // as its status has it; without a type: it has none
   friend bool operator==(const NodeClass&, const NodeClass&) = default;
 };
 
@@ -81,18 +94,15 @@ struct NodePool {
   std::int32_t weight = 0;
   std::optional<std::int64_t> replicas;  // static pool
   std::int64_t deletion_millis = 0;
+  std::int64_t creation_millis = 0;
+  std::string hash;  // annotations karpenter.sh/nodepool-hash and -version
+  std::string hash_version;
+  // status, as the API server has it
+  std::vector<Condition> conditions;  // sorted by type
+  Resources status_resources;
+  std::int64_t status_nodes = 0;
+  std::int64_t node_class_observed_generation = 0;
   friend bool operator==(const NodePool&, const NodePool&) = default;
-};
-
-enum class ConditionStatus { kUnknown = 0, kTrue = 1, kFalse = 2 };
-
-struct Condition {
-  std::string type;
-  ConditionStatus status = ConditionStatus::kUnknown;
-  std::string reason;
-  std::string message;
-  std::int64_t transition_millis = 0;  // unix
-  friend bool operator==(const Condition&, const Condition&) = default;
 };
 
 struct NodeClaim {
@@ -141,7 +151,7 @@ void fields(Archive& a, NodeClassRef& r) {
 }
 template <class Archive>
 void fields(Archive& a, NodeClass& c) {
-  a(c.ref, c.uid, c.generation, c.ready, c.deletion_millis, c.spec_json);
+  a(c.ref, c.uid, c.generation, c.ready, c.deletion_millis, c.spec_json, c.ready_condition);
 }
 template <class Archive>
 void fields(Archive& a, Budget& b) {
@@ -152,11 +162,12 @@ void fields(Archive& a, NodePool& p) {
   a(p.name, p.uid, p.generation, p.template_labels, p.template_annotations, p.requirements,
     p.taints, p.startup_taints, p.node_class, p.expire_after_millis, p.termination_grace_millis,
     p.consolidate_after_millis, p.consolidation_policy, p.budgets, p.limits, p.weight, p.replicas,
-    p.deletion_millis);
+    p.deletion_millis, p.creation_millis, p.hash, p.hash_version, p.conditions, p.status_resources,
+    p.status_nodes, p.node_class_observed_generation);
 }
 template <class Archive>
 void fields(Archive& a, Condition& c) {
-  a(c.type, c.status, c.reason, c.message, c.transition_millis);
+  a(c.type, c.status, c.reason, c.message, c.transition_millis, c.observed_generation);
 }
 template <class Archive>
 void fields(Archive& a, NodeClaim& c) {

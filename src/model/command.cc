@@ -26,6 +26,8 @@ std::string_view command_kind_name(CommandKind kind) {
       return "sync-node";
     case CommandKind::kMirrorClaim:
       return "mirror-nodeclaim";
+    case CommandKind::kMirrorPool:
+      return "mirror-nodepool";
   }
   return "?";
 }
@@ -98,6 +100,7 @@ struct SubjectOf {
   }
   std::string operator()(const SyncNode& c) const { return "node/" + c.node.str(); }
   std::string operator()(const MirrorClaim& c) const { return "nodeclaim/" + c.name.str(); }
+  std::string operator()(const MirrorPool& c) const { return "nodepool/" + c.name.str(); }
 };
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "model/cluster.h"
 #include "model/ids.h"
 #include "model/taint.h"
+#include "model/variant_fields.h"
 
 namespace karst::model {
 
@@ -141,9 +142,22 @@ struct MirrorClaim {
   friend bool operator==(const MirrorClaim&, const MirrorClaim&) = default;
 };
 
+// Mirror. NodePool status as the state has it, and the two hash annotations where `hash` is given.
+struct MirrorPool {
+  PoolName name;
+  std::string uid;
+  Resources resources;
+  std::int64_t nodes = 0;
+  std::int64_t node_class_observed_generation = 0;
+  std::vector<Condition> conditions;
+  std::string hash;
+  std::string hash_version;
+  friend bool operator==(const MirrorPool&, const MirrorPool&) = default;
+};
+
 using CommandSpec =
     std::variant<CreateNodeClaim, DeleteObject, Launch, Terminate, TaintNode, EvictPod,
-                 SetFinalizer, ReadBackNode, FindInstances, SyncNode, MirrorClaim>;
+                 SetFinalizer, ReadBackNode, FindInstances, SyncNode, MirrorClaim, MirrorPool>;
 
 // Same order as CommandSpec.
 enum class CommandKind {
@@ -158,8 +172,9 @@ enum class CommandKind {
   kFindInstances = 8,
   kSyncNode = 9,
   kMirrorClaim = 10,
+  kMirrorPool = 11,
 };
-inline constexpr int kCommandKinds = 11;
+inline constexpr int kCommandKinds = 12;
 std::string_view command_kind_name(CommandKind kind);
 inline CommandKind kind_of(const CommandSpec& spec) {
   return static_cast<CommandKind>(spec.index());
@@ -172,7 +187,7 @@ inline bool goes_to_cloud(CommandKind kind) {
 }
 
 // What the command is about, as a stream name: "nodeclaim/NAME", "node/NAME", "pod/UID",
-// "instance/PROVIDER-ID".
+// "nodepool/NAME", "instance/PROVIDER-ID".
 std::string subject_of(const CommandSpec& spec);
 
 inline constexpr std::size_t kEvidenceMax = 16;
@@ -273,17 +288,6 @@ struct Nomination {
   friend bool operator==(const Nomination&, const Nomination&) = default;
 };
 
-// Makes `spec` hold a default alternative of that index; an unknown index leaves it as it is.
-template <std::size_t I = 0>
-void emplace_alternative(CommandSpec& spec, std::uint64_t index) {
-  if constexpr (I < std::variant_size_v<CommandSpec>) {
-    if (I == index)
-      spec.emplace<I>();
-    else
-      emplace_alternative<I + 1>(spec, index);
-  }
-}
-
 template <class Archive>
 void fields(Archive& a, ObjectRef& o) {
   a(o.kind, o.namespace_name, o.name, o.uid);
@@ -338,6 +342,11 @@ void fields(Archive& a, MirrorClaim& c) {
   a(c.name, c.uid, c.labels, c.provider_id, c.node_name, c.image, c.capacity, c.allocatable,
     c.conditions);
 }
+template <class Archive>
+void fields(Archive& a, MirrorPool& c) {
+  a(c.name, c.uid, c.resources, c.nodes, c.node_class_observed_generation, c.conditions, c.hash,
+    c.hash_version);
+}
 
 template <class Archive>
 void fields(Archive& a, ReadBackPod& p) {
@@ -348,13 +357,9 @@ void fields(Archive& a, NodeReadBack& r) {
   a(r.exists, r.tainted, r.pods);
 }
 
-// The alternative first, then its fields.
 template <class Archive>
 void fields(Archive& a, CommandSpec& spec) {
-  std::uint64_t index = spec.index();
-  a(index);
-  if (index != spec.index()) emplace_alternative(spec, index);
-  std::visit([&](auto& alternative) { a(alternative); }, spec);
+  variant_fields(a, spec);
 }
 template <class Archive>
 void fields(Archive& a, Command& c) {

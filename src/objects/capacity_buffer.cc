@@ -1,16 +1,18 @@
 #include "objects/capacity_buffer.h"
 
-#include "model/resources.h"
+#include <algorithm>
 
 namespace karst::objects {
 
-base::Result<CapacityBuffer> reduce_capacity_buffer(simdjson::dom::element object) {
+base::Result<model::CapacityBuffer> reduce_capacity_buffer(simdjson::dom::element object) {
   Context context;
   const Object root = Object::from(context, object);
-  CapacityBuffer buffer;
+  model::CapacityBuffer buffer;
   root.object("metadata", [&](const Object& metadata) {
     buffer.namespace_name = metadata.text("namespace");
     buffer.name = metadata.text("name");
+    buffer.uid = metadata.text("uid");
+    buffer.generation = metadata.integer("generation");
   });
   root.object("spec", [&](const Object& spec) {
     buffer.strategy = spec.text("provisioningStrategy");
@@ -25,6 +27,7 @@ base::Result<CapacityBuffer> reduce_capacity_buffer(simdjson::dom::element objec
     const model::Resources limits = spec.resources("limits", model::Rounding::kDown);
     for (const auto& [name, unused] : spec.quantities("limits"))
       buffer.limits.emplace_back(name, limits.amount(name));
+    std::sort(buffer.limits.begin(), buffer.limits.end());
   });
   KARST_TRY(context.status());
   return buffer;

@@ -87,7 +87,8 @@ std::vector<model::Condition> read_conditions(const Object& status) {
   status.objects("conditions", [&](const Object& object) {
     conditions.push_back({object.text("type"), condition_status(object.view("status")),
                           object.text("reason"), object.text("message", kMessageBytesMax),
-                          object.time_millis("lastTransitionTime")});
+                          object.time_millis("lastTransitionTime"),
+                          object.integer("observedGeneration")});
   });
   std::sort(conditions.begin(), conditions.end(),
             [](const auto& a, const auto& b) { return a.type < b.type; });
@@ -200,6 +201,17 @@ base::Result<model::NodePool> reduce_node_pool(simdjson::dom::element object) {
     pool.uid = metadata.text("uid");
     pool.generation = metadata.integer("generation");
     pool.deletion_millis = metadata.time_millis("deletionTimestamp");
+    pool.creation_millis = metadata.time_millis("creationTimestamp");
+    metadata.object("annotations", [&](const Object& annotations) {
+      pool.hash = annotations.text(model::kPoolHashAnnotation);
+      pool.hash_version = annotations.text(model::kPoolHashVersionAnnotation);
+    });
+  });
+  root.object("status", [&](const Object& status) {
+    pool.conditions = read_conditions(status);
+    pool.status_resources = status.resources("resources", model::Rounding::kDown, kLimitMax);
+    pool.status_nodes = status.integer("nodes");
+    pool.node_class_observed_generation = status.integer("nodeClassObservedGeneration");
   });
   root.object("spec", [&](const Object& spec) {
     read_pool_template(spec, pool);
@@ -262,9 +274,11 @@ base::Result<model::NodeClass> reduce_node_class(simdjson::dom::element object,
   simdjson::dom::element spec;
   if (!object["spec"].get(spec)) node_class.spec_json = canonical_json(spec);
   root.object("status", [&](const Object& status) {
-    status.objects("conditions", [&](const Object& condition) {
-      if (condition.view("type") == "Ready") node_class.ready = condition.view("status") == "True";
-    });
+    for (model::Condition& condition : read_conditions(status)) {
+      if (condition.type != "Ready") continue;
+      node_class.ready = condition.status == model::ConditionStatus::kTrue;
+      node_class.ready_condition = std::move(condition);
+    }
   });
   if (node_class.uid.empty() || node_class.ref.name.empty())
     context.fail("metadata.uid or metadata.name is missing");

@@ -11,9 +11,8 @@
 
 #include "base/result.h"
 #include "model/cluster.h"
-#include "objects/capacity_buffer.h"
+#include "model/named_object.h"
 #include "objects/pod.h"
-#include "objects/volumes.h"
 
 namespace karst::objects {
 
@@ -36,8 +35,8 @@ struct ManifestPods {
   std::string owner_name;
   // Claims of which every pod has its own, called like their volume or template: of a StatefulSet's
   // templates (a claim is then TEMPLATE-SET-NUMBER), and of ephemeral volumes (POD-VOLUME).
-  std::vector<VolumeClaim> templates;
-  std::vector<VolumeClaim> ephemeral;
+  std::vector<model::VolumeClaim> templates;
+  std::vector<model::VolumeClaim> ephemeral;
 };
 
 struct PriorityClass {
@@ -53,15 +52,15 @@ struct Manifests {
   std::vector<model::NodeClaim> claims;
   std::vector<model::NodeClass> node_classes;
   std::vector<model::Node> nodes;
-  std::vector<NodeOverlay> overlays;
+  std::vector<model::NodeOverlay> overlays;
   std::vector<ManifestPods> pods;
   std::vector<ManifestPods> pod_templates;  // with a count of 0
-  std::vector<CapacityBuffer> buffers;
+  std::vector<model::CapacityBuffer> buffers;
   std::vector<ReducedDaemonSet> daemon_sets;
-  std::vector<VolumeClaim> volume_claims;
-  std::vector<PersistentVolume> volumes;
-  std::vector<StorageClass> storage_classes;
-  std::vector<CsiNode> csi_nodes;
+  std::vector<model::VolumeClaim> volume_claims;
+  std::vector<model::PersistentVolume> volumes;
+  std::vector<model::StorageClass> storage_classes;
+  std::vector<model::CsiNode> csi_nodes;
   std::vector<PriorityClass> priority_classes;
   std::map<std::string, model::Labels> namespaces;
   // Objects that say nothing about where pods go, by kind.

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "objects/capacity_buffer.h"
 #include "objects/cluster.h"
 #include "objects/manifest_rules.h"
 #include "objects/name_rules.h"
+#include "objects/volumes.h"
 
 namespace karst::objects {
 namespace {
@@ -110,12 +112,12 @@ void read_controller(const TreeValue& object, ManifestPods& pods) {
 }
 
 // A StatefulSet's claims, named for their template.
-std::vector<VolumeClaim> claim_templates(const TreeValue& object) {
-  std::vector<VolumeClaim> claims;
+std::vector<model::VolumeClaim> claim_templates(const TreeValue& object) {
+  std::vector<model::VolumeClaim> claims;
   const TreeValue* templates = at(object, {"spec", "volumeClaimTemplates"});
   if (templates == nullptr) return claims;
   for (const TreeValue& one : templates->items) {
-    VolumeClaim claim;
+    model::VolumeClaim claim;
     claim.name = std::string(metadata_text(one, "name"));
     if (const TreeValue* storage = at(one, {"spec", "storageClassName"}))
       claim.storage_class = storage->text;
@@ -124,13 +126,13 @@ std::vector<VolumeClaim> claim_templates(const TreeValue& object) {
   return claims;
 }
 
-std::vector<VolumeClaim> ephemeral_claims(const TreeValue& pod) {
-  std::vector<VolumeClaim> claims;
+std::vector<model::VolumeClaim> ephemeral_claims(const TreeValue& pod) {
+  std::vector<model::VolumeClaim> claims;
   const TreeValue* volumes = at(pod, {"spec", "volumes"});
   if (volumes == nullptr) return claims;
   for (const TreeValue& volume : volumes->items) {
     if (volume.find("ephemeral") == nullptr) continue;
-    VolumeClaim claim;
+    model::VolumeClaim claim;
     claim.name = volume.text_of("name");
     if (const TreeValue* storage =
             at(volume, {"ephemeral", "volumeClaimTemplate", "spec", "storageClassName"}))

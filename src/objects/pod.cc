@@ -96,6 +96,19 @@ base::Result<ReducedPod> reduce_pod(simdjson::dom::element object) {
   return reduced;
 }
 
+void read_pod_template(const Object& parent, std::string_view namespace_name, std::string_view name,
+                       model::Labels& labels, model::PodShape& shape) {
+  parent.object("template", [&](const Object& pod_template) {
+    bool mirror = false;
+    pod_template.object("metadata", [&](const Object& metadata) {
+      labels = metadata.labels("labels");
+      read_annotations(metadata, shape, mirror);
+    });
+    pod_template.object(
+        "spec", [&](const Object& spec) { read_pod_spec(spec, namespace_name, name, shape); });
+  });
+}
+
 base::Result<ReducedDaemonSet> reduce_daemon_set(simdjson::dom::element object) {
   Context context;
   const Object root = Object::from(context, object);
@@ -107,16 +120,9 @@ base::Result<ReducedDaemonSet> reduce_daemon_set(simdjson::dom::element object) 
     daemon_set.name = metadata.text("name");
     daemon_set.deletion_millis = metadata.time_millis("deletionTimestamp");
   });
+  model::Labels labels;
   root.object("spec", [&](const Object& spec) {
-    spec.object("template", [&](const Object& pod_template) {
-      bool mirror = false;
-      pod_template.object("metadata", [&](const Object& metadata) {
-        read_annotations(metadata, reduced.shape, mirror);
-      });
-      pod_template.object("spec", [&](const Object& pod_spec) {
-        read_pod_spec(pod_spec, daemon_set.namespace_name, daemon_set.name, reduced.shape);
-      });
-    });
+    read_pod_template(spec, daemon_set.namespace_name, daemon_set.name, labels, reduced.shape);
   });
   reduced.shape.owner_kind = model::OwnerKind::kDaemonSet;
   if (daemon_set.uid.empty() || daemon_set.name.empty())

@@ -2,6 +2,8 @@
 // no commands, no images, no annotation values but the two that are named here.
 #pragma once
 
+#include <string_view>
+
 #include "base/result.h"
 #include "model/cluster.h"
 #include "model/pod.h"
@@ -27,5 +29,11 @@ base::Result<ReducedPod> reduce_pod(simdjson::dom::element object);
 // not given, as the API server does it for real pods. Errors: kInvalid with the path of the first
 // wrong field.
 base::Result<ReducedDaemonSet> reduce_daemon_set(simdjson::dom::element object);
+
+// The field "template" of whatever makes pods: their labels and their shape but for the owner.
+// `namespace_name` and `name` complete what is relative to the pod. Tells `parent`'s context what
+// is wrong.
+void read_pod_template(const Object& parent, std::string_view namespace_name, std::string_view name,
+                       model::Labels& labels, model::PodShape& shape);
 
 }  // namespace karst::objects

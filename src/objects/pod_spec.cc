@@ -30,6 +30,8 @@ std::vector<RequirementSpec> read_expressions(const Object& parent, std::string_
   return specs;
 }
 
+}  // namespace
+
 model::LabelSelector read_selector(const Object& parent, std::string_view key) {
   model::LabelSelector selector;
   selector.matches_nothing = !parent.has(key);
@@ -41,6 +43,8 @@ model::LabelSelector read_selector(const Object& parent, std::string_view key) {
   });
   return selector;
 }
+
+namespace {
 
 model::NodeSelectorTerm read_term(const Object& object) {
   model::NodeSelectorTerm term;

@@ -1,5 +1,5 @@
 // The part of a pod that its shape is made of: spec, and the annotations and owner that count as
-// demands. For pod.cc alone; what it finds wrong it tells the object's context.
+// demands. For readers of pods; what it finds wrong it tells the object's context.
 #pragma once
 
 #include <string_view>
@@ -18,5 +18,8 @@ void read_pod_spec(const Object& spec, std::string_view namespace_name, std::str
 // largest init container with the sidecars started before it, whichever is more per resource; then
 // overhead; pods is 1.
 model::Resources read_requests(const Object& spec);
+
+// A label selector; one that is absent matches nothing.
+model::LabelSelector read_selector(const Object& parent, std::string_view key);
 
 }  // namespace karst::objects

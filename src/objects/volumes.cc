@@ -38,10 +38,10 @@ std::string driver_of(const Object& spec) {
 
 }  // namespace
 
-base::Result<VolumeClaim> reduce_volume_claim(simdjson::dom::element object) {
+base::Result<model::VolumeClaim> reduce_volume_claim(simdjson::dom::element object) {
   Context context;
   const Object root = Object::from(context, object);
-  VolumeClaim claim;
+  model::VolumeClaim claim;
   root.object("metadata", [&](const Object& metadata) {
     claim.namespace_name = metadata.text("namespace");
     claim.name = metadata.text("name");
@@ -56,10 +56,10 @@ base::Result<VolumeClaim> reduce_volume_claim(simdjson::dom::element object) {
   return claim;
 }
 
-base::Result<PersistentVolume> reduce_volume(simdjson::dom::element object) {
+base::Result<model::PersistentVolume> reduce_volume(simdjson::dom::element object) {
   Context context;
   const Object root = Object::from(context, object);
-  PersistentVolume volume;
+  model::PersistentVolume volume;
   root.object("metadata", [&](const Object& metadata) {
     volume.name = metadata.text("name");
     volume.deleting = is_deleting(metadata);
@@ -80,10 +80,10 @@ base::Result<PersistentVolume> reduce_volume(simdjson::dom::element object) {
   return volume;
 }
 
-base::Result<StorageClass> reduce_storage_class(simdjson::dom::element object) {
+base::Result<model::StorageClass> reduce_storage_class(simdjson::dom::element object) {
   Context context;
   const Object root = Object::from(context, object);
-  StorageClass storage;
+  model::StorageClass storage;
   root.object("metadata", [&](const Object& metadata) {
     storage.name = metadata.text("name");
     const model::Labels annotations = metadata.labels("annotations");
@@ -99,28 +99,48 @@ base::Result<StorageClass> reduce_storage_class(simdjson::dom::element object) {
   return storage;
 }
 
-base::Result<CsiNode> reduce_csi_node(simdjson::dom::element object) {
+base::Result<model::CsiNode> reduce_csi_node(simdjson::dom::element object) {
   Context context;
   const Object root = Object::from(context, object);
-  CsiNode node;
+  model::CsiNode node;
   root.object("metadata", [&](const Object& metadata) { node.name = metadata.text("name"); });
   root.object("spec", [&](const Object& spec) {
     spec.objects("drivers", [&](const Object& driver) {
       driver.object("allocatable", [&](const Object& allocatable) {
         if (allocatable.has("count"))
-          node.limits[driver.text("name")] = allocatable.integer("count");
+          node.limits.emplace_back(driver.text("name"), allocatable.integer("count"));
       });
     });
   });
+  std::sort(node.limits.begin(), node.limits.end());
   KARST_TRY(context.status());
   return node;
 }
 
-base::Result<NodeOverlay> reduce_overlay(simdjson::dom::element object) {
+base::Result<model::VolumeAttachment> reduce_volume_attachment(simdjson::dom::element object) {
   Context context;
   const Object root = Object::from(context, object);
-  NodeOverlay overlay;
-  root.object("metadata", [&](const Object& metadata) { overlay.name = metadata.text("name"); });
+  model::VolumeAttachment attachment;
+  root.object("metadata", [&](const Object& metadata) { attachment.name = metadata.text("name"); });
+  root.object("spec", [&](const Object& spec) {
+    attachment.node = spec.text("nodeName");
+    spec.object("source", [&](const Object& source) {
+      attachment.volume = source.text("persistentVolumeName");
+    });
+  });
+  KARST_TRY(context.status());
+  return attachment;
+}
+
+base::Result<model::NodeOverlay> reduce_overlay(simdjson::dom::element object) {
+  Context context;
+  const Object root = Object::from(context, object);
+  model::NodeOverlay overlay;
+  root.object("metadata", [&](const Object& metadata) {
+    overlay.name = metadata.text("name");
+    overlay.uid = metadata.text("uid");
+    overlay.generation = metadata.integer("generation");
+  });
   root.object("spec", [&](const Object& spec) {
     overlay.weight = spec.integer32("weight");
     overlay.requirements = read_expressions(spec, "requirements");
@@ -142,26 +162,6 @@ base::Result<NodeOverlay> reduce_overlay(simdjson::dom::element object) {
   });
   KARST_TRY(context.status());
   return overlay;
-}
-
-std::string csi_driver(std::string_view provisioner) {
-  struct Name {
-    std::string_view in_tree;
-    std::string_view csi;
-  };
-  constexpr Name kNames[] = {
-      {"kubernetes.io/aws-ebs", "ebs.csi.aws.com"},
-      {"kubernetes.io/gce-pd", "pd.csi.storage.gke.io"},
-      {"kubernetes.io/azure-disk", "disk.csi.azure.com"},
-      {"kubernetes.io/azure-file", "file.csi.azure.com"},
-      {"kubernetes.io/cinder", "cinder.csi.openstack.org"},
-      {"kubernetes.io/vsphere-volume", "csi.vsphere.vmware.com"},
-      {"kubernetes.io/portworx-volume", "pxd.portworx.com"},
-      {"kubernetes.io/rbd", "rbd.csi.ceph.com"},
-  };
-  for (const Name& name : kNames)
-    if (name.in_tree == provisioner) return std::string(name.csi);
-  return std::string(provisioner);
 }
 
 std::optional<std::int64_t> parse_nanos(std::string_view text) {

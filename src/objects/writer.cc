@@ -85,17 +85,25 @@ std::string time_text(std::int64_t millis) {
 json conditions_json(const std::vector<model::Condition>& conditions) {
   json array = json::array();
   for (const model::Condition& condition : conditions) {
-    array.push_back({{"type", condition.type},
-                     {"status", status_name(condition.status)},
-                     {"reason", condition.reason},
-                     {"message", condition.message},
-                     {"lastTransitionTime", time_text(condition.transition_millis)}});
+    json object = {{"type", condition.type},
+                   {"status", status_name(condition.status)},
+                   {"reason", condition.reason},
+                   {"message", condition.message},
+                   {"lastTransitionTime", time_text(condition.transition_millis)}};
+    if (condition.observed_generation != 0)
+      object["observedGeneration"] = condition.observed_generation;
+    array.push_back(std::move(object));
   }
   return array;
 }
 
 std::string dump(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string status_patch(const std::string& uid, json status) {
+  return dump(json::array({{{"op", "test"}, {"path", "/metadata/uid"}, {"value", uid}},
+                           {{"op", "add"}, {"path", "/status"}, {"value", std::move(status)}}}));
 }
 
 }  // namespace
@@ -139,8 +147,24 @@ std::string claim_status_patch(const model::MirrorClaim& mirror) {
   if (mirror.allocatable != model::Resources{})
     status["allocatable"] = resources_json(mirror.allocatable);
   status["conditions"] = conditions_json(mirror.conditions);
-  return dump(json::array({{{"op", "test"}, {"path", "/metadata/uid"}, {"value", mirror.uid.str()}},
-                           {{"op", "add"}, {"path", "/status"}, {"value", std::move(status)}}}));
+  return status_patch(mirror.uid.str(), std::move(status));
+}
+
+std::string pool_annotations_patch(const model::MirrorPool& mirror) {
+  return dump({{"metadata",
+                {{"uid", mirror.uid},
+                 {"annotations",
+                  {{std::string(model::kPoolHashAnnotation), mirror.hash},
+                   {std::string(model::kPoolHashVersionAnnotation), mirror.hash_version}}}}}});
+}
+
+std::string pool_status_patch(const model::MirrorPool& mirror) {
+  json status = {{"resources", resources_json(mirror.resources)},
+                 {"nodes", mirror.nodes},
+                 {"conditions", conditions_json(mirror.conditions)}};
+  if (mirror.node_class_observed_generation != 0)
+    status["nodeClassObservedGeneration"] = mirror.node_class_observed_generation;
+  return status_patch(mirror.uid, std::move(status));
 }
 
 }  // namespace karst::objects

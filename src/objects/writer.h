@@ -23,4 +23,8 @@ std::string claim_labels_patch(const model::MirrorClaim& mirror);
 // not be: that subresource leaves metadata unread). Empty fields are left out.
 std::string claim_status_patch(const model::MirrorClaim& mirror);
 
+// The same two for a NodePool: its hash annotations, and its status.
+std::string pool_annotations_patch(const model::MirrorPool& mirror);
+std::string pool_status_patch(const model::MirrorPool& mirror);
+
 }  // namespace karst::objects

@@ -250,6 +250,28 @@ void Apply::operator()(const events::DaemonSetGone& e) const {
   release_shape(shape);
 }
 
+void Apply::operator()(const events::ObjectObserved& e) const {
+  const model::ObjectKey key = model::key_of(e.object);
+  const ObjectRow* before = s.objects_.find(key);
+  const std::optional<model::ShapeHash> new_shape = model::shape_of(e.object);
+  const std::optional<model::ShapeHash> old_shape =
+      before == nullptr ? std::nullopt : model::shape_of(before->object);
+  const bool other_shape = new_shape != old_shape;
+  if (other_shape && new_shape) use_shape(*new_shape);
+  s.objects_.edit(key, [&](ObjectRow& row) {
+    row.object = e.object;
+    row.position = at.position;
+  });
+  if (other_shape && old_shape) release_shape(*old_shape);
+}
+void Apply::operator()(const events::ObjectGone& e) const {
+  const ObjectRow* row = s.objects_.find(e.key);
+  if (row == nullptr) return;
+  const std::optional<model::ShapeHash> shape = model::shape_of(row->object);
+  s.objects_.erase(e.key);
+  if (shape) release_shape(*shape);
+}
+
 void Apply::operator()(const events::ListStarted& e) const {
   s.sources_.edit(e.kind, [](SourceRow& row) { row.listing = true; });
 }
@@ -317,6 +339,10 @@ void Apply::operator()(const events::RoundClosed&) const {
 }
 void Apply::operator()(const events::EpochOpened& e) const {
   s.epoch_ = e.epoch;
+  s.leadership_lost_ = false;
+}
+void Apply::operator()(const events::LeadershipLost& e) const {
+  s.leadership_lost_ = s.leadership_lost_ || e.epoch >= s.epoch_;
 }
 void Apply::operator()(const events::WallClockJumped& e) const {
   s.wall_clock_wrong_ =

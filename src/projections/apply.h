@@ -50,6 +50,9 @@ struct Apply {
   void operator()(const events::WallClockJumped& e) const;
   void operator()(const events::LogTailCut& e) const;
   void operator()(const events::LogSpaceLow& e) const;
+  void operator()(const events::ObjectObserved& e) const;
+  void operator()(const events::ObjectGone& e) const;
+  void operator()(const events::LeadershipLost& e) const;
 
  private:
   friend class ClusterState;

@@ -25,6 +25,7 @@ bool waits_for_echo(model::CommandKind kind) {
     case model::CommandKind::kFindInstances:
     case model::CommandKind::kSyncNode:
     case model::CommandKind::kMirrorClaim:
+    case model::CommandKind::kMirrorPool:
       return true;
     case model::CommandKind::kCreateNodeClaim:
     case model::CommandKind::kLaunch:

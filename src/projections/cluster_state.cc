@@ -17,11 +17,12 @@ base::Hash128 ClusterState::digest() const {
        {shapes_.digest(), pods_.digest(), nodes_.digest(), activity_.digest(), claims_.digest(),
         instances_.digest(), pools_.digest(), node_classes_.digest(), daemon_sets_.digest(),
         commands_.digest(), back_offs_.digest(), exhausted_.digest(), interruptions_.digest(),
-        sources_.digest(), verdicts_.digest(), catalogues_.digest(), echoes_.digest()})
+        sources_.digest(), verdicts_.digest(), catalogues_.digest(), echoes_.digest(),
+        objects_.digest()})
     sum.add(part);
   base::ByteWriter writer;
   writer(log_id_, last_position_, last_log_time_, config_, epoch_, held_at_, held_until_,
-         log_space_low_, wall_clock_wrong_);
+         log_space_low_, wall_clock_wrong_, leadership_lost_);
   sum.add(base::hash128(writer.view(), 17));
   return sum.value();
 }
@@ -167,7 +168,8 @@ void ClusterState::index_instance(const model::ProviderId& id) {
 std::string ClusterState::save() const {
   base::ByteWriter writer;
   writer(std::string(kProjectionVersion), log_id_, last_position_, last_log_time_, config_, epoch_,
-         rounds_, last_round_, held_at_, held_until_, log_space_low_, wall_clock_wrong_);
+         rounds_, last_round_, held_at_, held_until_, log_space_low_, wall_clock_wrong_,
+         leadership_lost_);
   shapes_.save(writer);
   pods_.save(writer);
   nodes_.save(writer);
@@ -185,6 +187,7 @@ std::string ClusterState::save() const {
   verdicts_.save(writer);
   catalogues_.save(writer);
   echoes_.save(writer);
+  objects_.save(writer);
   const base::Hash128 whole = digest();
   writer(whole.low, whole.high);
   return writer.take();
@@ -200,7 +203,7 @@ base::Status ClusterState::load(std::string_view bytes) {
   reader(version);
   if (version != kProjectionVersion) return damaged("another projection version");
   reader(log_id_, last_position_, last_log_time_, config_, epoch_, rounds_, last_round_, held_at_,
-         held_until_, log_space_low_, wall_clock_wrong_);
+         held_until_, log_space_low_, wall_clock_wrong_, leadership_lost_);
   shapes_.load(reader);
   if (!reader.ok()) return damaged("cut short");
   const auto shape_of = [this](const model::ShapeHash& hash) {
@@ -223,6 +226,7 @@ base::Status ClusterState::load(std::string_view bytes) {
   verdicts_.load(reader);
   catalogues_.load(reader);
   echoes_.load(reader);
+  objects_.load(reader);
   base::Hash128 whole;
   reader(whole.low, whole.high);
   if (!reader.ok() || !reader.at_end()) return damaged("cut short");

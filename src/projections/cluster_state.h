@@ -24,7 +24,7 @@ namespace karst::projections {
 
 // Bump when rows, digests or the meaning of apply() change: snapshots of another version are not
 // used.
-inline constexpr std::string_view kProjectionVersion = "2";
+inline constexpr std::string_view kProjectionVersion = "3";
 
 // A machine whose clock is further off than this cannot be trusted with ages and deadlines.
 inline constexpr std::int64_t kWallOffsetMaxMillis = 5 * base::kMillisPerMinute;
@@ -61,6 +61,8 @@ class ClusterState {
   bool log_space_low() const { return log_space_low_; }
   // The machine's clock and log time disagree: nothing is removed that need not be.
   bool wall_clock_wrong() const { return wall_clock_wrong_; }
+  // This replica led and does so no more.
+  bool leadership_lost() const { return leadership_lost_; }
 
   const PodTable& pods() const { return pods_; }
   const Table<model::ShapeHash, ShapeRow>& shapes() const { return shapes_; }
@@ -82,6 +84,21 @@ class ClusterState {
     return verdicts_;
   }  // (subject, rule)
   const Table<std::string, CatalogueRow>& catalogues() const { return catalogues_; }
+
+  // What is kept as it is, by kind, namespace and name (model/named_object.h).
+  const Table<model::ObjectKey, ObjectRow>& objects() const { return objects_; }
+  template <class Object>
+  const Object* object(const std::string& namespace_name, const std::string& name) const {
+    const auto* row = objects_.find(model::ObjectKeyView{Object::kKind, namespace_name, name});
+    return row == nullptr ? nullptr : std::get_if<Object>(&row->object);
+  }
+  // Calls f(Object, ObjectRow) for each of the kind, in the order of namespace and name.
+  template <class Object, class F>
+  void for_each(F&& f, std::string_view kind = Object::kKind) const {
+    for (auto at = objects_.slots().lower_bound(model::ObjectKeyView{kind, {}, {}});
+         at != objects_.slots().end() && at->first.kind == kind; ++at)
+      f(std::get<Object>(at->second.row.object), at->second.row);
+  }
 
   // A full list of this kind has ended since the daemon started.
   bool listed(std::string_view kind) const;
@@ -140,6 +157,7 @@ class ClusterState {
   LogTime held_until_;
   bool log_space_low_ = false;
   bool wall_clock_wrong_ = false;
+  bool leadership_lost_ = false;
 
   Table<model::ShapeHash, ShapeRow> shapes_{1};
   PodTable pods_;
@@ -158,6 +176,7 @@ class ClusterState {
   Table<std::pair<std::string, std::string>, VerdictRow> verdicts_{15};
   Table<std::string, CatalogueRow> catalogues_{16};
   Table<SubjectKind, EchoRow> echoes_{18};
+  Table<model::ObjectKey, ObjectRow> objects_{19};
 
   // Indexes that follow from the tables.
   std::map<model::ClaimUid, model::ClaimName> claim_by_uid_;

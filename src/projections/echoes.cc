@@ -39,6 +39,9 @@ struct Shows {
             e.instance.state == model::InstanceState::kTerminated);
   }
   bool operator()(const events::InstanceGone&) const { return kind == CommandKind::kTerminate; }
+  bool operator()(const events::NodePoolObserved&) const {
+    return kind == CommandKind::kMirrorPool;
+  }
   template <class Other>
   bool operator()(const Other&) const {
     return false;
@@ -56,6 +59,7 @@ bool is_gone(const events::Body& body) {
   return std::holds_alternative<events::PodGone>(body) ||
          std::holds_alternative<events::NodeGone>(body) ||
          std::holds_alternative<events::NodeClaimGone>(body) ||
+         std::holds_alternative<events::NodePoolGone>(body) ||
          std::holds_alternative<events::InstanceGone>(body);
 }
 
@@ -71,6 +75,7 @@ bool leaves_an_echo(CommandKind kind) {
     case CommandKind::kSetFinalizer:
     case CommandKind::kSyncNode:
     case CommandKind::kMirrorClaim:
+    case CommandKind::kMirrorPool:
       return true;
     case CommandKind::kLaunch:
     case CommandKind::kReadBackNode:

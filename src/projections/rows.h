@@ -16,6 +16,7 @@
 #include "model/cluster.h"
 #include "model/command.h"
 #include "model/ids.h"
+#include "model/named_object.h"
 
 namespace karst::projections {
 
@@ -144,6 +145,15 @@ struct DaemonSetRow {
 template <class Archive>
 void fields(Archive& a, DaemonSetRow& r) {
   a(r.daemon_set, r.position);
+}
+
+struct ObjectRow {
+  model::NamedObject object;
+  Position position;
+};
+template <class Archive>
+void fields(Archive& a, ObjectRow& r) {
+  a(r.object, r.position);
 }
 
 enum class CommandState { kOpen = 0, kUnclear = 1 };

@@ -11,7 +11,7 @@
 namespace karst::providers {
 namespace {
 
-using objects::NodeOverlay;
+using model::NodeOverlay;
 
 bool sets_price(const NodeOverlay& overlay) {
   return overlay.price_nanos_per_hour || overlay.adjustment_nanos_per_hour ||

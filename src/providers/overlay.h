@@ -7,7 +7,7 @@
 
 #include "model/cloud.h"
 #include "model/cluster.h"
-#include "objects/volumes.h"
+#include "model/named_object.h"
 
 namespace karst::providers {
 
@@ -20,7 +20,7 @@ struct PoolTypes {
 // for prices in each offering, for capacity in each type and resource. Of two that have equal
 // weights and set the same thing somewhere the second in the order of application (weight, then
 // name, both falling) does nothing at all; returns the names of these.
-std::vector<std::string> apply_overlays(std::vector<objects::NodeOverlay> overlays,
+std::vector<std::string> apply_overlays(std::vector<model::NodeOverlay> overlays,
                                         std::vector<PoolTypes>& pools);
 
 }  // namespace karst::providers

@@ -2,10 +2,20 @@
 
 namespace karst::sim {
 
+namespace {
+
+constexpr std::string_view kNames[] = {"Pod",       "Node",      "NodeClaim", "NodePool",
+                                       "NodeClass", "DaemonSet", "Named"};
+
+}  // namespace
+
 std::string_view kind_name(Kind kind) {
-  constexpr std::string_view kNames[] = {"Pod",      "Node",      "NodeClaim",
-                                         "NodePool", "NodeClass", "DaemonSet"};
   return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::span<const std::string_view> listed_kinds(Kind kind) {
+  if (kind == Kind::kNamed) return model::kNamedKinds;
+  return {&kNames[static_cast<std::size_t>(kind)], 1};
 }
 
 const model::PodShape* ApiServer::add_shape(const model::PodShape& shape) {
@@ -215,6 +225,31 @@ void ApiServer::put_pool(model::NodePool pool) {
   pools_[name] = std::move(pool);
 }
 
+bool ApiServer::update_pool(const std::string& name,
+                            const std::function<void(model::NodePool&)>& change) {
+  const auto at = pools_.find(name);
+  if (at == pools_.end()) return false;
+  model::NodePool pool = at->second;
+  change(pool);
+  if (pool == at->second) return true;
+  at->second = std::move(pool);
+  tell_watch(Kind::kNodePool, {events::NodePoolObserved{at->second}});
+  return true;
+}
+
+void ApiServer::put_object(model::NamedObject object) {
+  std::vector<events::Body> bodies;
+  if (const auto hash = model::shape_of(object))
+    bodies.push_back(events::ShapeRecorded{*hash, *shape_of(*hash)});
+  bodies.push_back(events::ObjectObserved{object});
+  tell_watch(Kind::kNamed, std::move(bodies));
+  objects_.insert_or_assign(model::key_of(object), std::move(object));
+}
+
+void ApiServer::remove_object(const model::ObjectKey& key) {
+  if (objects_.erase(key) > 0) tell_watch(Kind::kNamed, {events::ObjectGone{key}});
+}
+
 void ApiServer::put_node_class(model::NodeClass node_class) {
   tell_watch(Kind::kNodeClass, {events::NodeClassObserved{node_class}});
   node_classes_.push_back(std::move(node_class));
@@ -228,7 +263,7 @@ void ApiServer::put_daemon_set(model::DaemonSet daemon_set) {
   daemon_sets_[uid] = std::move(daemon_set);
 }
 
-std::vector<events::Body> ApiServer::list(Kind kind) const {
+std::vector<events::Body> ApiServer::list(Kind kind, std::string_view listed) const {
   std::vector<events::Body> bodies;
   std::set<model::ShapeHash> told;
   const auto tell_shape = [&](const model::ShapeHash& hash) {
@@ -258,6 +293,13 @@ std::vector<events::Body> ApiServer::list(Kind kind) const {
       for (const auto& [uid, daemon_set] : daemon_sets_) {
         tell_shape(daemon_set.shape);
         bodies.push_back(events::DaemonSetObserved{daemon_set});
+      }
+      break;
+    case Kind::kNamed:
+      for (const auto& [key, object] : objects_) {
+        if (key.kind != listed) continue;
+        if (const auto hash = model::shape_of(object)) tell_shape(*hash);
+        bodies.push_back(events::ObjectObserved{object});
       }
       break;
   }

@@ -7,7 +7,9 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "events/body.h"
@@ -17,9 +19,12 @@
 
 namespace karst::sim {
 
-enum class Kind { kPod, kNode, kNodeClaim, kNodePool, kNodeClass, kDaemonSet };
-inline constexpr std::size_t kKinds = 6;
+// What one watch brings. All of model::kNamedKinds share one.
+enum class Kind { kPod, kNode, kNodeClaim, kNodePool, kNodeClass, kDaemonSet, kNamed };
+inline constexpr std::size_t kKinds = 7;
 std::string_view kind_name(Kind kind);
+// The lists that the watch begins with.
+std::span<const std::string_view> listed_kinds(Kind kind);
 
 struct PodEntry {
   model::Pod pod;
@@ -85,13 +90,18 @@ class ApiServer {
   const std::map<std::string, model::NodeClaim>& claims() const { return claims_; }
 
   void put_pool(model::NodePool pool);
+  bool update_pool(const std::string& name, const std::function<void(model::NodePool&)>& change);
+  // An object of the named kinds; its shape, if it has one, was added before.
+  void put_object(model::NamedObject object);
+  void remove_object(const model::ObjectKey& key);
   void put_node_class(model::NodeClass node_class);
   void put_daemon_set(model::DaemonSet daemon_set);
   const std::map<std::string, model::NodePool>& pools() const { return pools_; }
   const std::map<std::string, model::DaemonSet>& daemon_sets() const { return daemon_sets_; }
 
-  // Every object of the kind as a fact, shapes before their first user.
-  std::vector<events::Body> list(Kind kind) const;
+  // Every object of the kind as a fact, shapes before their first user. `listed`: one of
+  // listed_kinds(kind).
+  std::vector<events::Body> list(Kind kind, std::string_view listed) const;
 
  private:
   void link(const PodEntry& entry);
@@ -114,6 +124,7 @@ class ApiServer {
   std::map<std::string, model::NodePool> pools_;
   std::vector<model::NodeClass> node_classes_;
   std::map<std::string, model::DaemonSet> daemon_sets_;
+  std::map<model::ObjectKey, model::NamedObject> objects_;
 };
 
 }  // namespace karst::sim

@@ -12,7 +12,7 @@ constexpr std::int64_t kAnswerTimeoutMillis =
 bool is_write_with_version_test(model::CommandKind kind) {
   return kind == model::CommandKind::kTaintNode || kind == model::CommandKind::kSyncNode ||
          kind == model::CommandKind::kSetFinalizer || kind == model::CommandKind::kMirrorClaim ||
-         kind == model::CommandKind::kDeleteObject;
+         kind == model::CommandKind::kMirrorPool || kind == model::CommandKind::kDeleteObject;
 }
 
 model::Outcome unclear(std::string message) {
@@ -136,6 +136,8 @@ model::Outcome Hands::perform(const ports::IssuedCommand& command, bool late) {
       return sync_node(std::get<model::SyncNode>(command.spec));
     case model::CommandKind::kMirrorClaim:
       return mirror_claim(std::get<model::MirrorClaim>(command.spec));
+    case model::CommandKind::kMirrorPool:
+      return mirror_pool(std::get<model::MirrorPool>(command.spec));
   }
   return refused(model::RefusalCode::kInvalid, "unknown command");
 }

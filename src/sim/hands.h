@@ -45,6 +45,7 @@ class Hands : public ports::CommandPort {
   model::Outcome read_back(const model::ReadBackNode& command) const;
   model::Outcome sync_node(const model::SyncNode& command);
   model::Outcome mirror_claim(const model::MirrorClaim& command);
+  model::Outcome mirror_pool(const model::MirrorPool& command);
 
   Core& core_;
   ApiServer& api_;

@@ -186,4 +186,20 @@ model::Outcome Hands::mirror_claim(const model::MirrorClaim& command) {
   return {};
 }
 
+model::Outcome Hands::mirror_pool(const model::MirrorPool& command) {
+  const auto at = api_.pools().find(command.name.str());
+  if (at == api_.pools().end() || at->second.uid != command.uid)
+    return gone("nodepool " + command.name.str());
+  api_.update_pool(command.name.str(), [&](model::NodePool& changed) {
+    changed.status_resources = command.resources;
+    changed.status_nodes = command.nodes;
+    changed.node_class_observed_generation = command.node_class_observed_generation;
+    changed.conditions = command.conditions;
+    if (command.hash.empty()) return;
+    changed.hash = command.hash;
+    changed.hash_version = command.hash_version;
+  });
+  return {};
+}
+
 }  // namespace karst::sim

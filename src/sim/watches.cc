@@ -56,17 +56,21 @@ void Watches::lag(Kind kind, std::int64_t by_millis, std::int64_t lasting_millis
 // beginning is told before it is asked for, so that nothing younger can be missing from it
 // unnoticed.
 void Watches::list(Kind kind) {
-  std::vector<events::Body> bodies = api_.list(kind);
   Stream& listed = stream(kind);
   listed.live = true;
-  const std::string name(kind_name(kind));
-  core_.emit(events::ListStarted{name});
-  const auto middle = bodies.begin() + static_cast<std::ptrdiff_t>(bodies.size() / 2);
-  deliver(kind, 0, {std::make_move_iterator(bodies.begin()), std::make_move_iterator(middle)});
-  std::vector<events::Body> second(std::make_move_iterator(middle),
-                                   std::make_move_iterator(bodies.end()));
-  second.push_back(events::ListEnded{name, std::to_string(++listed.version)});
-  deliver(kind, 50, std::move(second));
+  ++listed.version;
+  for (const std::string_view one : listed_kinds(kind)) {
+    std::vector<events::Body> bodies = api_.list(kind, one);
+    const std::string name(one);
+    core_.emit(events::ListStarted{name});
+    const auto middle = bodies.begin() + static_cast<std::ptrdiff_t>(bodies.size() / 2);
+    if (!bodies.empty())
+      deliver(kind, 0, {std::make_move_iterator(bodies.begin()), std::make_move_iterator(middle)});
+    std::vector<events::Body> second(std::make_move_iterator(middle),
+                                     std::make_move_iterator(bodies.end()));
+    second.push_back(events::ListEnded{name, std::to_string(listed.version)});
+    deliver(kind, 50, std::move(second));
+  }
 }
 
 void Watches::changed(Kind kind, std::vector<events::Body> bodies) {

@@ -16,7 +16,8 @@ TEST(Body, TypesHaveNamesThatAreTheirOwn) {
     types.insert(type_of(body));
     names.insert(event_type_name(type_of(body)));
   }
-  EXPECT_EQ(types.size(), std::variant_size_v<Body> - 1 + std::variant_size_v<model::CommandSpec>);
+  EXPECT_EQ(types.size(), std::variant_size_v<Body> - 2 + std::variant_size_v<model::CommandSpec> +
+                              std::variant_size_v<model::NamedObject>);
   EXPECT_EQ(names.size(), types.size());
   EXPECT_EQ(names.count(""), 0u);
   EXPECT_EQ(event_type_name(static_cast<EventType>(99)), "");
@@ -49,6 +50,9 @@ TEST(Body, Streams) {
   on_node.node = model::NodeName("n1");
   model::Outcome outcome;
   outcome.command = model::Position(12);
+  model::VolumeClaim claim;
+  claim.namespace_name = "shop";
+  claim.name = "data";
   const struct {
     const char* name;
     Body input;
@@ -61,6 +65,9 @@ TEST(Body, Streams) {
       {"pool", NodePoolGone{model::PoolName("p1")}, "nodepool/p1"},
       {"class", NodeClassObserved{node_class}, "nodeclass/KWOKNodeClass/default"},
       {"daemonset", DaemonSetGone{"d1"}, "daemonset/d1"},
+      {"namespace", ObjectObserved{model::Namespace{"shop", {}}}, "namespace/shop"},
+      {"claim of a volume", ObjectObserved{claim}, "persistentvolumeclaim/shop/data"},
+      {"volume gone", ObjectGone{{"PersistentVolume", "", "v1"}}, "persistentvolume/v1"},
       {"shape", ShapeRecorded{{1, 2}, {}}, "shape/00000000000000010000000000000002"},
       {"prices", PricesObserved{{"kwok", {}}}, "catalogue/kwok"},
       {"interruption", InterruptionReceived{to_instance}, "instance/kwok://a"},

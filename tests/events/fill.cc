@@ -100,6 +100,9 @@ class Walk {
   void value(model::CommandSpec& spec) {
     std::visit([this](auto& alternative) { value(alternative); }, spec);
   }
+  void value(model::NamedObject& object) {
+    std::visit([this](auto& alternative) { value(alternative); }, object);
+  }
 
  private:
   Derived& self() { return static_cast<Derived&>(*this); }
@@ -205,10 +208,19 @@ void add_commands(std::vector<Body>& bodies) {
   }
 }
 template <std::size_t I = 0>
+void add_named(std::vector<Body>& bodies) {
+  if constexpr (I < std::variant_size_v<model::NamedObject>) {
+    bodies.emplace_back(ObjectObserved{model::NamedObject(std::in_place_index<I>)});
+    add_named<I + 1>(bodies);
+  }
+}
+template <std::size_t I = 0>
 void add_bodies(std::vector<Body>& bodies) {
   if constexpr (I < std::variant_size_v<Body>) {
     if constexpr (std::is_same_v<std::variant_alternative_t<I, Body>, model::Command>)
       add_commands(bodies);
+    else if constexpr (std::is_same_v<std::variant_alternative_t<I, Body>, ObjectObserved>)
+      add_named(bodies);
     else
       bodies.emplace_back(std::in_place_index<I>);
     add_bodies<I + 1>(bodies);

@@ -189,6 +189,18 @@ void parts(A& a, LogSpaceLow& e) {
   a(e.low);
 }
 template <class A>
+void parts(A& a, ObjectObserved& e) {
+  a(e.object);
+}
+template <class A>
+void parts(A& a, ObjectGone& e) {
+  a(e.key);
+}
+template <class A>
+void parts(A& a, LeadershipLost& e) {
+  a(e.epoch);
+}
+template <class A>
 void parts(A& a, LogTailCut& e) {
   a(e.from, e.reason);
 }

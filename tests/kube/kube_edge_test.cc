@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "tests/kube/fake_transport.h"
 
 namespace karst::kube {
@@ -77,6 +79,55 @@ TEST_F(KubeEdgeTest, AWatchBringsChangesGoneBeatsAndRefusals) {
   EXPECT_EQ(refused.digest.size(), 64u);
   EXPECT_EQ(sink.all<events::PodGone>()[0].uid.str(), "u-a");
   EXPECT_EQ(sink.all<events::SourceBeat>()[0].version, "9");
+}
+
+TEST(FactObserver, NamedObjectsComeAsTheyAreAndOldRevisionsAreGone) {
+  FakeSink sink;
+  FakeClock clock;
+  Watched watched{WatchedKind::kNamed, "/apis/apps/v1/replicasets", {}, "ReplicaSet"};
+  watched.with_shapes = true;
+  FactObserver observer(watched, sink, clock);
+  objects::Parser parser;
+  const auto see = [&](const std::string& owner, int replicas, bool gone) {
+    const std::string text =
+        R"({"metadata":{"uid":"u","name":"web","namespace":"ns","ownerReferences":[)" + owner +
+        R"(]},"spec":{"replicas":)" + std::to_string(replicas) +
+        R"(,"template":{"spec":{"containers":[]}}}})";
+    const auto object = parser.parse(text, objects::kObjectBytesMax);
+    ASSERT_TRUE(object);
+    gone ? observer.gone(*object) : observer.changed(*object);
+  };
+  const std::string owner = R"({"controller":true,"kind":"Deployment","name":"web"})";
+  observer.list_started();
+  see(owner, 2, false);
+  observer.list_ended("5");
+  see(owner, 0, false);
+  see("", 0, false);
+  see("", 0, true);
+  EXPECT_EQ(sink.names(), (std::vector<std::string>{
+                              "ListStarted", "ShapeRecorded", "WorkloadObserved", "ListEnded",
+                              "ObjectGone", "ShapeRecorded", "WorkloadObserved", "ObjectGone"}));
+  EXPECT_EQ(sink.all<events::ListEnded>()[0].kind, "ReplicaSet");
+  const model::ObjectKey key{"ReplicaSet", "ns", "web"};
+  for (const events::ObjectGone& gone : sink.all<events::ObjectGone>()) EXPECT_EQ(gone.key, key);
+  EXPECT_EQ(model::key_of(sink.all<events::ObjectObserved>()[0].object), key);
+}
+
+TEST(CoreResources, GatesDecideWhatIsFollowed) {
+  const auto kinds = [](const events::Config& config) {
+    std::set<std::string> names;
+    for (const Watched& watched : core_resources(config)) names.emplace(listed_name(watched));
+    return names;
+  };
+  const std::set<std::string> always = kinds({});
+  events::Config config;
+  config.node_overlay = config.capacity_buffer = true;
+  const std::set<std::string> all = kinds(config);
+  for (const std::string_view kind : model::kNamedKinds) {
+    const bool gated = kind == "NodeOverlay" || kind == "CapacityBuffer" || kind == "PodTemplate";
+    EXPECT_EQ(always.contains(std::string(kind)), !gated) << kind;
+    EXPECT_TRUE(all.contains(std::string(kind))) << kind;
+  }
 }
 
 TEST_F(KubeEdgeTest, AShapeComesAgainWithTheNextPodThatHasIt) {

@@ -102,14 +102,23 @@ model::MirrorClaim mirror(bool labels) {
   return spec;
 }
 
+model::MirrorPool mirror_pool(const std::string& hash) {
+  model::MirrorPool spec;
+  spec.name = model::PoolName("web");
+  spec.uid = "pu";
+  spec.hash = hash;
+  return spec;
+}
+
 std::vector<Case> cases() {
   const std::string claims = "/apis/karpenter.sh/v1/nodeclaims";
   const std::string claim = claims + "/web-abcde";
+  const std::string pool_patch = "PATCH /apis/karpenter.sh/v1/nodepools/web";
+  const std::string pool_status = pool_patch + "/status";
   const std::string node = "/api/v1/nodes/n";
   const std::string pod = "/api/v1/namespaces/ns/pods/p";
   const std::string node_pods = "/api/v1/pods?fieldSelector=spec.nodeName%3Dn";
-  const auto done = OutcomeKind::kDone;
-  const auto refused = OutcomeKind::kRefused;
+  const auto done = OutcomeKind::kDone, refused = OutcomeKind::kRefused;
   const auto unclear = OutcomeKind::kUnclear;
   const auto none = RefusalCode::kNone;
   return {
@@ -262,6 +271,9 @@ std::vector<Case> cases() {
        {"PATCH " + claim + "/status"},
        refused,
        RefusalCode::kGone},
+      {"pool", mirror_pool("1"), {{200}, {200}}, {pool_patch, pool_status}, done, none},
+      {"pool without a hash", mirror_pool(""), {{200}}, {pool_status}, done, none},
+      {"pool: gone", mirror_pool("1"), {kGone}, {pool_patch}, refused, RefusalCode::kGone},
       {"mirror: bad values",
        mirror(false),
        {{422, R"({"message":"status.x is invalid"})"}},

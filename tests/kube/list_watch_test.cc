@@ -64,6 +64,29 @@ TEST_F(ListWatchTest, ListsPageByPageThenWatchesFromTheListsVersion) {
   EXPECT_EQ(recorder.log, "[abc]10 ");
 }
 
+TEST_F(ListWatchTest, ACollectionThatNeedNotBeThereIsEmptyUntilItIs) {
+  ListWatch optional{"/apis/x/v1/things", recorder, true};
+  (void)optional.start();
+  for (int i = 0; i < 3; ++i) {
+    recorder.log.clear();  // of what the list began with
+    const Step step = optional.list_answered({404, {}, "HTTP 404"});
+    EXPECT_EQ(step.kind, Step::Kind::kWait);
+    EXPECT_EQ(step.millis, kAbsentMillis);
+    EXPECT_EQ(recorder.log, "] ") << "an empty list has ended";
+    EXPECT_FALSE(optional.trouble().empty());
+    EXPECT_EQ(optional.waited().path, "/apis/x/v1/things?limit=500");
+  }
+  EXPECT_EQ(optional.list_answered({500, {}, "HTTP 500"}).millis, kBackOffFirstMillis);
+  EXPECT_EQ(optional.waited().kind, Step::Kind::kList);
+  const std::string body = list_of("10", "a");
+  EXPECT_EQ(optional.list_answered({200, body, {}}).kind, Step::Kind::kWatch);
+  EXPECT_TRUE(optional.trouble().empty());
+  (void)machine.start();
+  recorder.log.clear();
+  EXPECT_EQ(machine.list_answered({404, {}, "HTTP 404"}).millis, kBackOffFirstMillis);
+  EXPECT_EQ(recorder.log, "") << "what must be there is not empty when it is not";
+}
+
 TEST_F(ListWatchTest, TellsEventsAndResumesFromTheLastVersion) {
   (void)watching();
   const std::string stream = event("ADDED", "11", "b") + event("MODIFIED", "12", "b") + "\n" +

@@ -78,5 +78,66 @@ TEST(ClaimPatches, AreTiedToTheUidAndReadBackEqual) {
   EXPECT_EQ(read->capacity, mirror.capacity);
 }
 
+TEST(PoolPatches, AreTiedToTheUidAndReadBackEqual) {
+  model::MirrorPool mirror;
+  mirror.uid = "pool-uid";
+  mirror.resources.cpu_millis = 4000;
+  mirror.resources.set_amount("nodes", 2);
+  mirror.nodes = 2;
+  mirror.node_class_observed_generation = 7;
+  mirror.conditions = {{"Ready", model::ConditionStatus::kFalse, "UnhealthyDependents", "why",
+                        1'700'000'000'000, 3}};
+  mirror.hash = "6821555240594823858";
+  mirror.hash_version = "v3";
+  json object = json::parse(
+      R"({"metadata":{"uid":"pool-uid","name":"p","creationTimestamp":"2023-11-14T22:13:20Z"}})");
+  object.merge_patch(json::parse(pool_annotations_patch(mirror)));
+  EXPECT_EQ(object["metadata"]["uid"], "pool-uid");
+  const json patch = json::parse(pool_status_patch(mirror));
+  EXPECT_EQ(patch[0], json::parse(R"({"op":"test","path":"/metadata/uid","value":"pool-uid"})"));
+  Parser parser;
+  const auto read = reduce_node_pool(*parser.parse(object.patch(patch).dump(), kObjectBytesMax));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->conditions, mirror.conditions);
+  EXPECT_EQ(read->status_resources, mirror.resources);
+  EXPECT_EQ(read->status_nodes, 2);
+  EXPECT_EQ(read->node_class_observed_generation, 7);
+  EXPECT_EQ(read->hash, mirror.hash);
+  EXPECT_EQ(read->hash_version, "v3");
+  EXPECT_EQ(read->creation_millis, 1'700'000'000'000);
+}
+
+TEST(ReduceNodeClass, SaysWhyItIsNotReady) {
+  const struct {
+    const char* name;
+    const char* conditions;
+    bool ready;
+    model::Condition want;
+  } cases[] = {
+      {"none", "[]", true, {}},
+      {"false",
+       R"([{"type":"Ready","status":"False","reason":"NoSubnets","message":"none"}])",
+       false,
+       {"Ready", model::ConditionStatus::kFalse, "NoSubnets", "none"}},
+      {"unknown",
+       R"([{"type":"Ready","status":"Unknown","observedGeneration":4}])",
+       false,
+       {"Ready", model::ConditionStatus::kUnknown, "", "", 0, 4}},
+      {"true",
+       R"([{"type":"Other","status":"False"},{"type":"Ready","status":"True"}])",
+       true,
+       {"Ready", model::ConditionStatus::kTrue}},
+  };
+  for (const auto& c : cases) {
+    Parser parser;
+    const std::string text = R"({"metadata":{"uid":"u","name":"n"},"status":{"conditions":)" +
+                             std::string(c.conditions) + "}}";
+    const auto read = reduce_node_class(*parser.parse(text, kObjectBytesMax), "g", "K");
+    ASSERT_TRUE(read) << c.name;
+    EXPECT_EQ(read->ready, c.ready) << c.name;
+    EXPECT_EQ(read->ready_condition, c.want) << c.name;
+  }
+}
+
 }  // namespace
 }  // namespace karst::objects

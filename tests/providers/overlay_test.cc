@@ -19,9 +19,9 @@ model::InstanceType machine(const std::string& name, std::int64_t price) {
   return type;
 }
 
-objects::NodeOverlay overlay(const std::string& name, std::int32_t weight,
-                             std::vector<model::RequirementSpec> requirements) {
-  objects::NodeOverlay one;
+model::NodeOverlay overlay(const std::string& name, std::int32_t weight,
+                           std::vector<model::RequirementSpec> requirements) {
+  model::NodeOverlay one;
   one.name = name;
   one.weight = weight;
   one.requirements = std::move(requirements);
@@ -73,7 +73,7 @@ TEST(Overlay, ChangesThePricesThatItMatches) {
   };
   for (const Case& test : cases) {
     World world;
-    objects::NodeOverlay one = overlay("o", 1, test.requirements);
+    model::NodeOverlay one = overlay("o", 1, test.requirements);
     const std::string field = test.field;
     if (field == "price") one.price_nanos_per_hour = test.value;
     if (field == "add") one.adjustment_nanos_per_hour = test.value;
@@ -87,11 +87,11 @@ TEST(Overlay, ChangesThePricesThatItMatches) {
 
 TEST(Overlay, TheHigherWeightCountsAndEqualWeightsConflict) {
   World world;
-  objects::NodeOverlay low = overlay("low", 1, {});
+  model::NodeOverlay low = overlay("low", 1, {});
   low.price_nanos_per_hour = 1'000'000;
-  objects::NodeOverlay high = overlay("high", 5, {kBig, kSpot});
+  model::NodeOverlay high = overlay("high", 5, {kBig, kSpot});
   high.price_nanos_per_hour = 2'000'000;
-  objects::NodeOverlay equal = overlay("equal", 5, {kBig, kZoneA});
+  model::NodeOverlay equal = overlay("equal", 5, {kBig, kZoneA});
   equal.price_nanos_per_hour = 3'000'000;
   // "high" goes before "equal": names fall. They meet on big, spot, a.
   EXPECT_EQ(apply_overlays({low, high, equal}, world.pools), std::vector<std::string>{"equal"});
@@ -101,9 +101,9 @@ TEST(Overlay, TheHigherWeightCountsAndEqualWeightsConflict) {
 
 TEST(Overlay, AddsResourcesToWholeTypes) {
   World world;
-  objects::NodeOverlay one = overlay("one", 2, {kBig, kSpot});
+  model::NodeOverlay one = overlay("one", 2, {kBig, kSpot});
   one.capacity.set_amount("example.com/fuse", 5);
-  objects::NodeOverlay two = overlay("two", 1, {kBig});
+  model::NodeOverlay two = overlay("two", 1, {kBig});
   two.capacity.set_amount("example.com/fuse", 9);
   two.capacity.set_amount("example.com/gpu", 1);
   EXPECT_TRUE(apply_overlays({one, two}, world.pools).empty());
@@ -111,7 +111,7 @@ TEST(Overlay, AddsResourcesToWholeTypes) {
   EXPECT_EQ(big.allocatable.amount("example.com/fuse"), 5);
   EXPECT_EQ(big.capacity.amount("example.com/gpu"), 1);
   EXPECT_EQ(world.pools[0].types[1].allocatable.amount("example.com/gpu"), 0);
-  objects::NodeOverlay three = overlay("three", 1, {kBig, kZoneA});
+  model::NodeOverlay three = overlay("three", 1, {kBig, kZoneA});
   three.capacity.set_amount("example.com/gpu", 2);
   EXPECT_EQ(apply_overlays({two, three}, world.pools), std::vector<std::string>{"three"});
 }

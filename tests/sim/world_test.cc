@@ -72,8 +72,10 @@ TEST(Watches, ListInBracketsWithShapesBeforePods) {
       EXPECT_TRUE(shapes.contains(pod->pod.shape));
     }
   }
-  EXPECT_EQ(closed, (std::set<std::string>{"Pod", "Node", "NodeClaim", "NodePool", "NodeClass",
-                                           "DaemonSet", "Instance"}));
+  std::set<std::string> kinds{"Pod",       "Node",      "NodeClaim", "NodePool",
+                              "NodeClass", "DaemonSet", "Instance"};
+  kinds.insert(std::begin(model::kNamedKinds), std::end(model::kNamedKinds));
+  EXPECT_EQ(closed, kinds);
   EXPECT_EQ(bench.facts.of<events::PodObserved>().size(), 3u);
 }
 
