@@ -70,6 +70,23 @@ Packer::Found Packer::find_reserved(const Claim* claim, const PoolTable& table, 
   return fitting.empty() ? Found::kNo : Found::kReservedOut;
 }
 
+std::size_t Packer::cheapest_machine(const Claim* claim, const PoolTable& table, const View& view,
+                                     const PodRow& row, const Row& sum) const {
+  if (!table.is_limited() && !view.daemons_use_ports) {
+    const bool same = claim != nullptr && claim->view == &view;
+    for (auto step =
+             std::lower_bound(view.steps.begin(), view.steps.end(), same ? claim->machine : 0);
+         step != view.steps.end(); ++step)
+      if (fits(sum, view.machines[*step].room)) return *step;
+    return kNone;
+  }
+  for (std::size_t i = 0; i < view.machines.size(); ++i)
+    if (view.machines[i].reservation == kNotReserved &&
+        machine_fits(claim, table, view, view.machines[i], row, sum))
+      return i;
+  return kNone;
+}
+
 Packer::Found Packer::find_machine(const Claim* claim, std::size_t pool, const View& view,
                                    const PodRow& row, const Row& sum, Fit& fit) {
   const PoolTable& table = prepared_.pools.pools()[pool];
@@ -83,12 +100,7 @@ Packer::Found Packer::find_machine(const Claim* claim, std::size_t pool, const V
       return found;
   }
   if (claim != nullptr && claim->is_reserved && !fit.is_reserved) return Found::kNo;
-  const bool same = claim != nullptr && claim->view == &view && !table.is_limited();
-  for (std::size_t i = same ? claim->machine : 0;
-       !fit.is_reserved && fit.machine == kNone && i < view.machines.size(); ++i)
-    if (view.machines[i].reservation == kNotReserved &&
-        machine_fits(claim, table, view, view.machines[i], row, sum))
-      fit.machine = i;
+  if (!fit.is_reserved) fit.machine = cheapest_machine(claim, table, view, row, sum);
   if (fit.machine == kNone) return Found::kNo;
   fit.price = view.machines[fit.machine].price;
   fit.hold = table.types[view.machines[fit.machine].type].limited;
@@ -231,7 +243,7 @@ void Packer::open(std::size_t row, const Fit& fit) {
   claim.min_values_relaxed = fit.min_values_relaxed;
   claims_.push_back(std::move(claim));
   // Without pods yet, so it is the first.
-  by_pods_.insert(by_pods_.begin(), claims_.size() - 1);
+  if (!strategy_.cheapest_claim) by_pods_.insert(by_pods_.begin(), claims_.size() - 1);
   if (table.limits_nodes) --nodes_left_[fit.pool];
   join(claims_.size() - 1, row, fit);
 }
@@ -265,13 +277,21 @@ void Packer::join(std::size_t at, std::size_t row, const Fit& fit) {
   ++claim.pods;
   count(at, row, 1);
   tell(at, row);
+  if (!strategy_.cheapest_claim)
+    move_behind_emptier(at);
+  else if (queued_row_ == row)
+    queue_claim(at);
+}
+
+// A claim that has got a pod, in the order of pods.
+void Packer::move_behind_emptier(std::size_t at) {
   const auto emptier = [&](std::size_t a, std::size_t b) {
     return claims_[a].pods != claims_[b].pods ? claims_[a].pods < claims_[b].pods : a < b;
   };
   // It was in its place before it got its pod.
-  --claim.pods;
+  --claims_[at].pods;
   const auto place = std::lower_bound(by_pods_.begin(), by_pods_.end(), at, emptier);
-  ++claim.pods;
+  ++claims_[at].pods;
   KARST_CHECK(place != by_pods_.end() && *place == at, "claims are in order of their pods");
   std::rotate(place, place + 1, std::upper_bound(place + 1, by_pods_.end(), at, emptier));
 }

@@ -150,53 +150,71 @@ bool Packer::place_on_new(std::size_t row, Found found, const Fit& fit) {
 
 // First claims that can take the pod as they are; if none, whatever becomes least dearer.
 bool Packer::place_cheapest(std::size_t row, const Stage& stage) {
-  const Row& request = prepared_.rows[row].request;
-  const std::size_t columns = request.size();
+  if (queued_row_ != row) queue_claims(row);
+  const auto pods_of = [&](std::size_t at) { return claims_[at].pods; };
   Fit best;
-  std::size_t best_claim = kNone;
-  std::int64_t best_cost = INT64_MAX;
-  const auto look = [&](std::size_t at) {
+  // Until something is found everything is before it.
+  ClaimQueue::Entry place{INT64_MAX, INT64_MAX, kNone};
+  const auto look = [&](std::size_t at, std::int64_t pods) {
     Fit fit;
     const Claim& claim = claims_[at];
     if (!fits_claim(claim, row, stage, fit)) return;
-    const std::int64_t cost = fit.price - claim.view->machines[claim.machine].price;
-    if (cost >= best_cost) return;
+    const ClaimQueue::Entry found{fit.price - claim.view->machines[claim.machine].price, pods, at};
+    if (!(found < place)) return;
     best = std::move(fit);
-    best_claim = at;
-    best_cost = cost;
+    place = found;
   };
-  const auto has_room = [&](std::size_t at) {
-    const Claim& claim = claims_[at];
-    return fits_beside(claim.content.data(), request.data(),
-                       claim.view->machines[claim.machine].room.data(), columns);
-  };
-  for (const std::size_t at : by_pods_) {
-    if (best_cost <= 0) break;
-    if (has_room(at)) look(at);
+  while (place.least > 0) {
+    const auto entry = queue_.take_with_room(pods_of);
+    if (!entry) break;
+    look(entry->claim, entry->pods);
   }
-  if (best_cost > 0) {
+  if (place.least > 0) {
+    // Of two that cost the same one with room is better, whatever else it is.
+    if (place.claim != kNone) place.pods = 0;
     Fit fresh;
     const Found found = fits_new(row, stage, fresh);
-    for (const std::size_t at : by_pods_) {
-      if (has_room(at)) continue;
-      const std::int64_t least = least_growth(claims_[at], request);
-      if (least < best_cost && (found != Found::kYes || least <= fresh.price)) look(at);
+    const std::int64_t most = found == Found::kYes ? fresh.price : INT64_MAX;
+    while (const auto entry = queue_.take_dearer(pods_of, place)) {
+      if (entry->least > most) break;
+      look(entry->claim, entry->pods);
     }
-    if (best_claim == kNone || (found == Found::kYes && best_cost > fresh.price))
-      return place_on_new(row, found, fresh);
+    queue_.put_back();
+    if (place.claim == kNone || place.least > most) return place_on_new(row, found, fresh);
   }
-  join(best_claim, row, best);
+  queue_.put_back();
+  join(place.claim, row, best);
   return true;
+}
+
+void Packer::queue_claims(std::size_t row) {
+  queued_row_ = row;
+  queue_.clear();
+  for (std::size_t at = 0; at < claims_.size(); ++at) queue_claim(at);
+}
+
+void Packer::queue_claim(std::size_t at) {
+  const Row& request = prepared_.rows[queued_row_].request;
+  const Claim& claim = claims_[at];
+  if (fits_beside(claim.content.data(), request.data(),
+                  claim.view->machines[claim.machine].room.data(), request.size()))
+    return queue_.add_with_room(claim.pods, at);
+  if (const std::int64_t least = least_growth(claim, request); least != INT64_MAX)
+    queue_.add_dearer({least, claim.pods, at});
 }
 
 // What the claim becomes dearer at least when it takes this too; INT64_MAX: nothing would hold it.
 std::int64_t Packer::least_growth(const Claim& claim, const Row& request) const {
-  const std::vector<Machine>& machines = claim.view->machines;
-  for (std::size_t i = claim.machine; i < machines.size(); ++i)
-    if (fits_beside(claim.content.data(), request.data(), machines[i].room.data(), request.size()))
-      return machines[i].price - machines[claim.machine].price;
-  // Reservations and limits make the order of prices say less.
-  return claim.is_reserved || !claim.held.empty() ? 0 : INT64_MAX;
+  if (claim.is_reserved) return 0;  // what it would become is a matter of reservations
+  const View& view = *claim.view;
+  // Where limits count, a cheaper machine that was kept out may be let in now.
+  auto step = view.steps.begin();
+  if (claim.held.empty()) step = std::lower_bound(step, view.steps.end(), claim.machine);
+  for (; step != view.steps.end(); ++step)
+    if (fits_beside(claim.content.data(), request.data(), view.machines[*step].room.data(),
+                    request.size()))
+      return view.machines[*step].price - view.machines[claim.machine].price;
+  return INT64_MAX;
 }
 
 bool Packer::place_as_planned(std::size_t row, const Stage& stage) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "scheduling/claim_queue.h"
 #include "scheduling/prepared.h"
 #include "scheduling/reservations.h"
 
@@ -126,6 +127,8 @@ class Packer {
   bool place_on_claim(std::size_t row, const Stage& stage);
   bool place_cheapest(std::size_t row, const Stage& stage);
   std::int64_t least_growth(const Claim& claim, const Row& request) const;
+  void queue_claims(std::size_t row);
+  void queue_claim(std::size_t at);
   bool place_as_planned(std::size_t row, const Stage& stage);
   bool tolerates(const PodRow& row, const Stage& stage,
                  const std::vector<model::Taint>& taints) const;
@@ -138,6 +141,8 @@ class Packer {
                      const Row& sum, Fit& fit);
   Found find_reserved(const Claim* claim, const PoolTable& table, const View& view,
                       const PodRow& row, const Row& sum, Fit& fit);
+  std::size_t cheapest_machine(const Claim* claim, const PoolTable& table, const View& view,
+                               const PodRow& row, const Row& sum) const;
   bool machine_fits(const Claim* claim, const PoolTable& table, const View& view,
                     const Machine& machine, const PodRow& row, const Row& sum) const;
   bool meets_min_values(const Claim* claim, const PoolTable& table, const View& view,
@@ -145,6 +150,7 @@ class Packer {
   Row sum_with(const Claim* claim, const PodRow& row) const;
   void join(std::size_t claim, std::size_t row, const Fit& fit);
   void open(std::size_t row, const Fit& fit);
+  void move_behind_emptier(std::size_t claim);
   void tell(std::size_t claim, std::size_t row);
 
   // domain_choice.cc
@@ -170,7 +176,9 @@ class Packer {
   Strategy strategy_;
   std::vector<NodeState> nodes_;
   std::vector<Claim> claims_;
-  std::vector<std::size_t> by_pods_;  // claims, the emptiest first
+  std::vector<std::size_t> by_pods_;  // claims, the emptiest first; not for the cheapest claim
+  ClaimQueue queue_;                  // for the cheapest claim; of pods of this row:
+  std::size_t queued_row_ = kNone;
   Counts counts_;
   Reservations reservations_;
   std::vector<std::vector<std::int64_t>> limits_;  // what is left, by pool

@@ -172,6 +172,7 @@ View PoolTables::make_view(const PoolTable& table, RequirementId requirements) {
     if (std::any_of(view.largest.begin(), view.largest.end(),
                     [&](std::size_t other) { return covers(other, i); }))
       continue;
+    view.steps.push_back(i);
     std::erase_if(view.largest, [&](std::size_t other) { return covers(i, other); });
     view.largest.push_back(i);
   }

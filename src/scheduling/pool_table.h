@@ -37,6 +37,9 @@ struct View {
   // Machines not reserved that no other of them has as much room as in every column: whether
   // something fits at all is decided by these.
   std::vector<std::size_t> largest;
+  // Machines not reserved that no cheaper one of them has as much room as: the cheapest that fits,
+  // whatever is asked, is one of these. By price.
+  std::vector<std::size_t> steps;
   bool has_reserved = false;
   bool daemons_use_ports = false;
   // By topology key (index as Topology's keys): the values that a node may get, sorted.
