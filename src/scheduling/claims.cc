@@ -1,6 +1,7 @@
 #include "scheduling/claims.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <tuple>
@@ -130,15 +131,63 @@ std::vector<Share> shares_of(const Claim& claim, const std::vector<PodRow>& rows
   return shares;
 }
 
+// What claims that may come up as the same machines have in common.
+struct Choice {
+  SharedList<std::size_t> types;
+  SharedList<model::Offer> offers;
+  model::Resources max_capacity;
+  Row overhead;  // per column the least of the machines'
+};
+
+Choice make_choice(const PoolTable& pool, const std::vector<const Machine*>& machines,
+                   const std::vector<std::size_t>& types) {
+  Choice choice;
+  choice.overhead = machines.front()->overhead;
+  std::vector<bool> listed(pool.types.size(), false);
+  for (const std::size_t type : types) listed[type] = true;
+  std::vector<model::Offer> offers;
+  for (const Machine* machine : machines) {
+    if (!listed[machine->type]) continue;
+    add_offers(pool, *machine, offers);
+    for (std::size_t i = 0; i < choice.overhead.size(); ++i)
+      choice.overhead[i] = std::min(choice.overhead[i], machine->overhead[i]);
+  }
+  std::sort(offers.begin(), offers.end(), [](const model::Offer& a, const model::Offer& b) {
+    return std::tie(a.price_nanos_per_hour, a.instance_type, a.zone, a.capacity_type) <
+           std::tie(b.price_nanos_per_hour, b.instance_type, b.zone, b.capacity_type);
+  });
+  choice.offers = std::move(offers);
+  std::vector<std::size_t> indices;
+  for (const std::size_t type : types) {
+    indices.push_back(pool.types[type].type);
+    choice.max_capacity =
+        model::max_of(choice.max_capacity, pool.source->types[pool.types[type].type].capacity);
+  }
+  choice.types = std::move(indices);
+  return choice;
+}
+
+// By what decides a choice: the machines, and the minValues that still hold.
+using Choices =
+    std::map<std::pair<std::vector<const Machine*>, std::vector<std::pair<std::string, int>>>,
+             Choice>;
+
 NewClaim make_claim(const Prepared& prepared, const PoolTable& pool, const Claim& packed,
-                    const std::vector<std::int64_t>& limits_left,
-                    const std::set<int>& reservations) {
-  const std::vector<const Machine*> machines =
+                    const std::vector<std::int64_t>& limits_left, const std::set<int>& reservations,
+                    Choices& choices) {
+  std::vector<const Machine*> machines =
       machines_of(prepared, pool, packed, limits_left, reservations);
   KARST_CHECK(!machines.empty(), "a claim keeps a machine that fits");
   const Options& options = prepared.problem.options;
-  const std::vector<std::size_t> types =
-      choose_types(pool, packed, machines, std::max<std::size_t>(options.instance_types_max, 1));
+  const auto [place, is_new] =
+      choices.try_emplace(std::pair(std::move(machines), packed.min_values));
+  if (is_new) {
+    const std::vector<const Machine*>& listed = place->first.first;
+    place->second = make_choice(
+        pool, listed,
+        choose_types(pool, packed, listed, std::max<std::size_t>(options.instance_types_max, 1)));
+  }
+  const Choice& choice = place->second;
   NewClaim claim;
   claim.pool = pool.pool;
   for (const int reservation : reservations)
@@ -148,27 +197,12 @@ NewClaim make_claim(const Prepared& prepared, const PoolTable& pool, const Claim
                                           options.reservation_id_label, claim.reservations);
   claim.pods = shares_of(packed, prepared.rows);
   claim.min_values_relaxed = packed.min_values_relaxed;
-  Row overhead = machines.front()->overhead;
-  std::vector<bool> listed(pool.types.size(), false);
-  for (const std::size_t type : types) listed[type] = true;
-  for (const Machine* machine : machines) {
-    if (!listed[machine->type]) continue;
-    add_offers(pool, *machine, claim.offers);
-    for (std::size_t i = 0; i < overhead.size(); ++i)
-      overhead[i] = std::min(overhead[i], machine->overhead[i]);
-  }
-  std::sort(claim.offers.begin(), claim.offers.end(),
-            [](const model::Offer& a, const model::Offer& b) {
-              return std::tie(a.price_nanos_per_hour, a.instance_type, a.zone, a.capacity_type) <
-                     std::tie(b.price_nanos_per_hour, b.instance_type, b.zone, b.capacity_type);
-            });
-  for (const std::size_t type : types) {
-    claim.types.push_back(pool.types[type].type);
-    claim.max_capacity =
-        model::max_of(claim.max_capacity, pool.source->types[pool.types[type].type].capacity);
-  }
-  add_times(overhead, packed.content, 1);
-  claim.requests = prepared.columns.resources(overhead);
+  claim.types = choice.types;
+  claim.offers = choice.offers;
+  claim.max_capacity = choice.max_capacity;
+  Row sum = choice.overhead;
+  add_times(sum, packed.content, 1);
+  claim.requests = prepared.columns.resources(sum);
   return claim;
 }
 
@@ -194,12 +228,13 @@ std::string any_value(const model::ValueSet& set) {
 std::vector<NewClaim> list_claims(Prepared& prepared, Packer& packer) {
   std::vector<std::vector<std::int64_t>> limits_left = packer.limits_left();
   std::vector<NewClaim> claims;
+  Choices choices;
   for (std::size_t i = 0; i < packer.claims().size(); ++i) {
     const Claim& packed = packer.claims()[i];
     const PoolTable& pool = prepared.pools.pools()[packed.pool];
     std::vector<std::int64_t>& left = limits_left[packed.pool];
-    claims.push_back(
-        make_claim(prepared, pool, packed, left, reservations_of(prepared, pool, i, left, packer)));
+    claims.push_back(make_claim(prepared, pool, packed, left,
+                                reservations_of(prepared, pool, i, left, packer), choices));
     take_from_limits(pool, packed, claims.back(), left);
   }
   return claims;

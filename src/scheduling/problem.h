@@ -18,6 +18,7 @@
 #include "model/cluster.h"
 #include "model/pod.h"
 #include "model/requirements.h"
+#include "scheduling/shared_list.h"
 
 namespace karst::scheduling {
 
@@ -166,9 +167,9 @@ struct NewClaim {
   // reservations held; without instance-type and capacity-type lists (but capacity-type In
   // [reserved] where reservations are held).
   std::vector<model::RequirementSpec> requirements;
-  std::vector<std::size_t> types;  // compatible types that fit, cheapest compatible offering first,
-                                   // at most instance_types_max
-  std::vector<model::Offer> offers;  // compatible available offerings of `types`, cheapest first
+  SharedList<std::size_t> types;  // compatible types that fit, cheapest compatible offering first,
+                                  // at most instance_types_max
+  SharedList<model::Offer> offers;  // compatible available offerings of `types`, cheapest first
   std::vector<Share> pods;
   std::vector<std::string> reservations;  // ids held, sorted
   bool min_values_relaxed = false;
