@@ -24,6 +24,9 @@ void reconcile_orphans(const projections::ClusterState& state, const Context& co
 // Voluntary removal of nodes that nothing needs, within budgets.
 void reconcile_emptiness(const projections::ClusterState& state, const Context& context,
                          Plan& plan);
+// Pools with `replicas` have that many nodes, whatever pods there are.
+void reconcile_static_pools(const projections::ClusterState& state, const Context& context,
+                            Plan& plan);
 // Pending pods become claims and nominations.
 void reconcile_provisioning(const projections::ClusterState& state, const Context& context,
                             Plan& plan);

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
-#include "model/pool_hash.h"
 #include "reconcilers/list.h"
+#include "reconcilers/new_claim.h"
 #include "reconcilers/problem_of.h"
 #include "reconcilers/queries.h"
 #include "scheduling/claims.h"
@@ -15,21 +15,13 @@ namespace {
 
 constexpr std::int64_t kHoldMillis = 10'000;  // after a pass that left pods behind
 
-// The claim object for a new node: what Karpenter's provisioner would write (v1.14), with our
-// command id.
+// The claim object for a new node of the answer.
 model::NodeClaim claim_of(const scheduling::Problem& problem, const scheduling::NewClaim& wanted,
                           const model::CommandId& id) {
   const scheduling::Pool& from = problem.pools[wanted.pool];
   const model::NodePool& pool = from.pool;
-  model::NodeClaim claim;
-  claim.name = model::claim_name_for(pool.name, id);
-  claim.pool = pool.name;
-  claim.pool_uid = pool.uid;
+  model::NodeClaim claim = claim_of_pool(pool, id);
   claim.labels = scheduling::claim_labels(from, wanted);
-  claim.annotations = pool.template_annotations;
-  model::set_label(claim.annotations, model::kPoolHashAnnotation, model::pool_hash(pool));
-  model::set_label(claim.annotations, model::kPoolHashVersionAnnotation, model::kPoolHashVersion);
-  model::set_label(claim.annotations, model::kCommandIdAnnotation, to_string(id));
   model::RequirementSpec types{std::string(model::kInstanceTypeLabel), model::Operator::kIn, {}, 0};
   for (const std::size_t type : wanted.types) types.values.push_back(from.types[type].name);
   model::RequirementSpec capacity_types{
@@ -47,12 +39,6 @@ model::NodeClaim claim_of(const scheduling::Problem& problem, const scheduling::
   claim.requirements.push_back(std::move(types));
   std::sort(claim.requirements.begin(), claim.requirements.end());
   claim.requests = wanted.requests;
-  claim.taints = pool.taints;
-  claim.startup_taints = pool.startup_taints;
-  claim.node_class = pool.node_class;
-  claim.expire_after_millis = pool.expire_after_millis;
-  claim.termination_grace_millis = pool.termination_grace_millis;
-  claim.has_finalizer = true;
   return claim;
 }
 

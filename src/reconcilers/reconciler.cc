@@ -18,6 +18,7 @@ constexpr std::array kReconcilers{
     Reconciler{"termination", reconcile_termination},
     Reconciler{"orphans", reconcile_orphans},
     Reconciler{"emptiness", reconcile_emptiness},
+    Reconciler{"static_pools", reconcile_static_pools},
     Reconciler{"provisioning", reconcile_provisioning},
     Reconciler{"mirror", reconcile_mirror},
 };

@@ -46,11 +46,15 @@ inline model::NodePool pool_of(const std::string& name) {
 
 class Story {
  public:
-  explicit Story(events::MemoryLog& log) : log_(log) { start(); }
+  explicit Story(events::MemoryLog& log, events::Config config = {})
+      : log_(log), config_(std::move(config)) {
+    config_.cluster_uid = "cluster";
+    start();
+  }
 
   void start() {
     EngineOptions options;
-    options.config.cluster_uid = "cluster";
+    options.config = config_;
     options.version = "test";
     options.decision_version = "test";
     engine_ = std::make_unique<Engine>(log_, nullptr, *providers::find_provider("kwok"), options);
@@ -102,6 +106,7 @@ class Story {
 
  private:
   events::MemoryLog& log_;
+  events::Config config_;
   std::unique_ptr<Engine> engine_;
   std::vector<ports::Fact> facts_;
   std::vector<ports::IssuedCommand> sent_;
