@@ -9,6 +9,7 @@
 
 #include "base/time.h"
 #include "daemon/embedded.h"
+#include "daemon/settings.h"
 #include "tools/commands.h"
 #include "tools/talk.h"
 
@@ -82,6 +83,24 @@ std::string check_duration(const std::string& text) {
   return millis && *millis > 0 ? "" : "'" + text + "': expected a duration such as 45s or 1m30s";
 }
 
+// Karpenter's flags; each is an environment variable too.
+void add_settings(CommandLine& line, CLI::App* run) {
+  for (const daemon::SettingRow& row : daemon::setting_rows()) {
+    const bool flag = row.kind == daemon::SettingKind::kBool;
+    const std::string help = std::string(row.meaning) + " [" + std::string(row.variable) + "]";
+    run->add_option_function<std::string>(
+           daemon::flag_of(row),
+           [&line, flag, variable = std::string(row.variable)](const std::string& text) {
+             line.run.settings[variable] = flag && text.empty() ? "true" : text;
+           },
+           help)
+        ->expected(flag ? 0 : 1, 1)
+        ->type_name("")
+        ->default_str(std::string(row.initially))
+        ->group("Karpenter's settings");
+  }
+}
+
 void add_run(CommandLine& line) {
   RunOptions& o = line.run;
   CLI::App* c = line.app.add_subcommand("run", "run the autoscaler");
@@ -111,6 +130,7 @@ void add_run(CommandLine& line) {
   c->add_option("--seed", o.seed, "embedded: of the simulated world")
       ->check(whole_number_from(0))
       ->needs(embedded);
+  add_settings(line, c);
   c->callback([&line, listen] {
     line.run.listen_given = listen->count() > 0;
     line.run.for_millis = base::parse_go_duration_millis(line.run_for).value_or(0);

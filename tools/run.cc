@@ -3,13 +3,14 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <optional>
 
 #include "daemon/cluster.h"
 #include "daemon/embedded.h"
+#include "daemon/settings.h"
 #include "daemon/stop_signal.h"
 #include "daemon/store.h"
 #include "daemon/system_clock.h"
-#include "http/local_server.h"
 #include "kube/access.h"
 #include "tools/talk.h"
 
@@ -36,12 +37,31 @@ base::Status run_embedded(daemon::Store& store, const RunOptions& options) {
   return daemon::run_embedded(store, settings);
 }
 
-base::Status run_cluster(daemon::Store& store, const RunOptions& options,
-                         kube::ServerAccess access) {
+// The simulated world has none: it tells the same story everywhere.
+base::Result<daemon::Settings> settings_of(const RunOptions& options) {
+  if (!options.embedded)
+    return daemon::read_settings(options.settings, [](std::string_view variable) {
+      return std::optional(from_environment(std::string(variable).c_str()));
+    });
+  if (options.settings.empty()) return daemon::Settings();
+  return base::fail(base::Kind::kInvalid, "a setting of a cluster's controller (" +
+                                              options.settings.begin()->first +
+                                              ") means nothing to --embedded; leave it away");
+}
+
+daemon::Listening listening_of(const RunOptions& options, const daemon::Settings& settings) {
+  const std::string host =
+      options.listen_given ? options.listen.substr(0, options.listen.rfind(':')) : "";
+  return {options.listen, host, settings.metrics_port, settings.health_probe_port};
+}
+
+base::Status run_cluster(daemon::Store& store, const RunOptions& options, kube::ServerAccess access,
+                         daemon::Settings karpenters) {
   daemon::ClusterSettings settings;
+  settings.listening = listening_of(options, karpenters);
+  settings.settings = std::move(karpenters);
   settings.access = std::move(access);
   settings.cloud = options.cloud;
-  settings.listen = options.listen;
   settings.cluster_uid = options.cluster_uid;
   return daemon::run_cluster(store, settings);
 }
@@ -52,19 +72,22 @@ int run(const RunOptions& options) {
   daemon::block_stop_signals();
   umask(077);  // the log holds a secret, and all that the cluster tells
   // What can be wrong with the arguments is said before a folder is made.
+  auto settings = settings_of(options);
+  if (!settings) return report(settings.error());
   base::Result<kube::ServerAccess> access{kube::ServerAccess{}};
   if (!options.embedded) {
     access = options.kubeconfig.empty() ? kube::in_cluster_access()
                                         : kube::read_kubeconfig(options.kubeconfig);
   }
   if (!access) return report(access.error());
-  if (auto status = http::LocalServer::check(options.listen); !status)
+  if (auto status = daemon::check(listening_of(options, *settings)); !status)
     return report(status.error());
   const daemon::SystemClock clock;
   auto store = daemon::open_store(options.data, clock);
   if (!store) return report(store.error());
-  const base::Status status = options.embedded ? run_embedded(*store, options)
-                                               : run_cluster(*store, options, std::move(*access));
+  const base::Status status =
+      options.embedded ? run_embedded(*store, options)
+                       : run_cluster(*store, options, std::move(*access), std::move(*settings));
   return status ? kExitDone : report(status.error());
 }
 

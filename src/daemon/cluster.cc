@@ -1,7 +1,5 @@
 #include "daemon/cluster.h"
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <memory>
 #include <utility>
@@ -11,6 +9,7 @@
 #include "daemon/daemon.h"
 #include "daemon/kube_events.h"
 #include "daemon/late_sink.h"
+#include "daemon/log_files.h"
 #include "daemon/serve.h"
 #include "daemon/stop_signal.h"
 #include "daemon/system_clock.h"
@@ -40,9 +39,35 @@ std::vector<kube::Watched> watched(const events::Config& config) {
   return resources;
 }
 
+base::Result<events::Config> config_of(const ClusterSettings& settings,
+                                       const providers::Provider& provider, kube::Client& client) {
+  events::Config config;
+  adopt(settings.settings, config);
+  config.provider = std::string(provider.name());
+  config.cluster_uid = settings.cluster_uid;
+  if (!config.cluster_uid.empty()) return config;
+  auto identity = kube::read_cluster_identity(client);
+  if (!identity) return base::fail(identity.error());
+  config.cluster_uid = identity->uid;
+  return config;
+}
+
+// What opening the log found; and what was given for Karpenter's sake and does nothing here.
+void tell_start(const Store& store, const Settings& settings, LogNotices& notices,
+                base::WallTime now) {
+  if (!store.remark.empty()) notices.alarm(now, store.remark);
+  std::string names;
+  for (const std::string& name : settings.without_effect)
+    names += (names.empty() ? "" : ", ") + name;
+  if (!names.empty())
+    notices.remark(LogLevel::kWarn, now, "settings without effect in this version: " + names);
+}
+
 }  // namespace
 
 base::Status run_cluster(Store& store, const ClusterSettings& settings) {
+  const auto log_files = LogFiles::open(settings.settings.log_paths);
+  if (!log_files) return base::fail(log_files.error());
   auto kill_points = KillPoints::from_environment();
   if (!kill_points) return base::fail(kill_points.error());
   const providers::Provider* provider = providers::find_provider(settings.cloud);
@@ -51,23 +76,16 @@ base::Status run_cluster(Store& store, const ClusterSettings& settings) {
   const std::string user_agent = "karst/" + build_version();
   Way watches(settings.access, user_agent), writes(settings.access, user_agent),
       machines(settings.access, user_agent);
-  std::string cluster_uid = settings.cluster_uid;
-  if (cluster_uid.empty()) {
-    auto identity = kube::read_cluster_identity(writes.client);
-    if (!identity) return base::fail(identity.error());
-    cluster_uid = identity->uid;
-  }
-
-  events::Config config;
-  config.cluster_uid = cluster_uid;
-  config.provider = std::string(provider->name());
+  const auto config = config_of(settings, *provider, writes.client);
+  if (!config) return base::fail(config.error());
   const SystemClock clock;
-  LineWriter lines(STDOUT_FILENO);
-  LogNotices log_lines(lines, LogLines(decision_version(), store.log->id().str()));
+  LineWriter lines(log_files->descriptors());
+  LogNotices log_lines(
+      lines, LogLines(decision_version(), store.log->id().str(), settings.settings.log_level));
   kube::EventPublisher publisher(writes.client);
   ClusterNotices notices(log_lines, publisher);
   LateSink sink;
-  kube::KubeEdge edge(watches.client, watched(config), sink, clock,
+  kube::KubeEdge edge(watches.client, watched(*config), sink, clock,
                       [&](kube::KubeEdge::Following how, const std::string& line) {
                         if (how == kube::KubeEdge::Following::kAgain)
                           notices.relief(clock.wall(), line);
@@ -93,15 +111,15 @@ base::Status run_cluster(Store& store, const ClusterSettings& settings) {
   parts.log_space_low = !store.log->open_report().ballast;
   parts.cut = store.log->open_report().cut;
   parts.server_offset_millis = [&edge] { return edge.server_offset_millis(); };
-  parts.engine.config = config;
+  parts.engine.config = *config;
   parts.engine.version = build_version();
   parts.engine.decision_version = decision_version();
   Daemon daemon(std::move(parts));
   sink.set(daemon.inbox());
 
-  auto server = serve_health(settings.listen, daemon.view());
-  if (!server) return base::fail(server.error());
-  if (!store.remark.empty()) notices.alarm(clock.wall(), store.remark);
+  const auto listeners = serve(settings.listening, daemon.view());
+  if (!listeners) return base::fail(listeners.error());
+  tell_start(store, settings.settings, log_lines, clock.wall());
   edge.start();
   cloud.start();
   const StopWatch watch(0, [&] { daemon.stop(); });

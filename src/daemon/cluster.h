@@ -5,6 +5,8 @@
 #include <string>
 
 #include "base/result.h"
+#include "daemon/serve.h"
+#include "daemon/settings.h"
 #include "daemon/store.h"
 #include "kube/access.h"
 
@@ -13,8 +15,9 @@ namespace karst::daemon {
 struct ClusterSettings {
   kube::ServerAccess access;  // how to reach the API server
   std::string cloud;          // kwok
-  std::string listen;         // HOST:PORT of health and metrics
+  Listening listening;        // of health and metrics
   std::string cluster_uid;    // empty: uid of the namespace kube-system
+  Settings settings;          // those of a Karpenter controller
 };
 
 // Until a stop signal. Call block_stop_signals() first. Errors: those

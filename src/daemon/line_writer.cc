@@ -39,7 +39,8 @@ bool write_all(int descriptor, std::string_view bytes, const std::atomic<bool>& 
 
 }  // namespace
 
-LineWriter::LineWriter(int descriptor) : descriptor_(descriptor), thread_([this] { run(); }) {}
+LineWriter::LineWriter(std::vector<int> descriptors)
+    : descriptors_(std::move(descriptors)), thread_([this] { run(); }) {}
 
 LineWriter::~LineWriter() {
   stopping_ = true;
@@ -61,10 +62,13 @@ void LineWriter::run() noexcept {
       bytes += line;
       bytes += '\n';
     }
-    if (!write_all(descriptor_, bytes, stopping_)) {
+    bool all = true;
+    for (const int descriptor : descriptors_) {
+      if (write_all(descriptor, bytes, stopping_)) continue;
       dropped_ += lines.size();
-      if (last) return;
+      all = false;
     }
+    if (!all && last) return;
   }
 }
 

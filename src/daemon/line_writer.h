@@ -1,4 +1,4 @@
-// Writes lines to a file descriptor from a thread of its own, so that a reader who does not read
+// Writes lines to file descriptors from a thread of its own, so that a reader who does not read
 // never holds up a decision. Lines beyond kLinesWaitingMax are dropped and counted: notices are
 // best effort. write() may be called from any thread.
 #pragma once
@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/bounded_queue.h"
 
@@ -18,8 +19,9 @@ inline constexpr std::size_t kLinesAtOnceMax = 256;
 
 class LineWriter {
  public:
-  // Does not own `descriptor`.
-  explicit LineWriter(int descriptor);
+  // Each line goes to each of them. Does not own them.
+  explicit LineWriter(std::vector<int> descriptors);
+  explicit LineWriter(int descriptor) : LineWriter(std::vector<int>{descriptor}) {}
   // Writes what waits, if the reader takes it, and stops.
   ~LineWriter();
   LineWriter(const LineWriter&) = delete;
@@ -31,7 +33,7 @@ class LineWriter {
  private:
   void run() noexcept;
 
-  const int descriptor_;
+  const std::vector<int> descriptors_;
   base::BoundedQueue<std::string> lines_{kLinesWaitingMax};
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<bool> stopping_{false};

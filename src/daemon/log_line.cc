@@ -44,6 +44,27 @@ std::string json_string(std::string_view text) {
   return out;
 }
 
+std::string_view level_name(LogLevel level) {
+  switch (level) {
+    case LogLevel::kDebug:
+      return "DEBUG";
+    case LogLevel::kInfo:
+      return "INFO";
+    case LogLevel::kWarn:
+      return "WARN";
+    case LogLevel::kError:
+      return "ERROR";
+  }
+  return "";
+}
+
+// Of a finished line.
+LogLevel level_of(std::string_view line) {
+  for (const LogLevel level : {LogLevel::kDebug, LogLevel::kInfo, LogLevel::kWarn})
+    if (line.starts_with(fmt::format("{{\"level\":\"{}\"", level_name(level)))) return level;
+  return LogLevel::kError;
+}
+
 LogSubject lifecycle_of(const Happening& h) {
   return {"nodeclaim.lifecycle", "karpenter.sh", "NodeClaim", h.claim};
 }
@@ -65,7 +86,7 @@ LogLine::LogLine(LogLevel level, std::int64_t unix_millis, std::string_view mess
                  std::string_view commit, const LogSubject& subject,
                  std::string_view reconcile_id) {
   line_ = "{\"level\":";
-  line_ += level == LogLevel::kInfo ? "\"INFO\"" : "\"ERROR\"";
+  append_json_string(line_, level_name(level));
   text("time", base::format_rfc3339(unix_millis));
   text("logger", "controller");
   text("message", message);
@@ -127,6 +148,7 @@ LogLine LogLines::start(const Happening& h, LogLevel level, std::string_view mes
 }
 
 std::string LogLines::remark(LogLevel level, base::WallTime time, std::string_view message) const {
+  if (level < least_) return "";
   return LogLine(level, time.value(), message, commit_, {"karst", "", "", ""}, log_id_).take();
 }
 
@@ -319,6 +341,7 @@ std::vector<std::string> LogLines::tell(const std::vector<Happening>& happenings
     std::string line = line_of(h);
     if (!line.empty()) lines.push_back(std::move(line));
   }
+  std::erase_if(lines, [this](const std::string& line) { return level_of(line) < least_; });
   return lines;
 }
 

@@ -15,7 +15,7 @@
 
 namespace karst::daemon {
 
-enum class LogLevel { kInfo, kError };
+enum class LogLevel { kDebug, kInfo, kWarn, kError };
 
 // Whose line it is. `kind` empty: a controller without an object.
 struct LogSubject {
@@ -44,15 +44,15 @@ class LogLine {
   std::string line_;
 };
 
-// What a cluster's log says of a round.
+// What a cluster's log says of a round: lines of at least the level `least`.
 class LogLines {
  public:
-  LogLines(std::string commit, std::string log_id)
-      : commit_(std::move(commit)), log_id_(std::move(log_id)) {}
+  LogLines(std::string commit, std::string log_id, LogLevel least = LogLevel::kInfo)
+      : commit_(std::move(commit)), log_id_(std::move(log_id)), least_(least) {}
 
   std::vector<std::string> tell(const std::vector<Happening>& happenings, const Watcher& watcher,
                                 std::int64_t round_millis) const;
-  // A line about karst itself that no event stands behind.
+  // A line about karst itself that no event stands behind; empty: below the level.
   std::string remark(LogLevel level, base::WallTime time, std::string_view message) const;
 
  private:
@@ -66,6 +66,7 @@ class LogLines {
 
   std::string commit_;
   std::string log_id_;
+  LogLevel least_;
 };
 
 }  // namespace karst::daemon

@@ -54,10 +54,14 @@ class LogNotices final : public Notices {
       lines_.write(std::move(line));
   }
   void alarm(base::WallTime time, std::string_view message) override {
-    lines_.write(format_.remark(LogLevel::kError, time, message));
+    remark(LogLevel::kError, time, message);
   }
   void relief(base::WallTime time, std::string_view message) override {
-    lines_.write(format_.remark(LogLevel::kInfo, time, message));
+    remark(LogLevel::kInfo, time, message);
+  }
+  void remark(LogLevel level, base::WallTime time, std::string_view message) {
+    std::string line = format_.remark(level, time, message);
+    if (!line.empty()) lines_.write(std::move(line));
   }
 
  private:

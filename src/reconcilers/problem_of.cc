@@ -284,6 +284,10 @@ void add_bound(const ClusterState& state, const Demand& demand, const Supply& su
 scheduling::Problem problem_of(const ClusterState& state, const Context& context,
                                const Demand& demand, const Supply& supply) {
   scheduling::Problem problem;
+  if (state.config().preference_policy_ignore)
+    problem.options.preferences = scheduling::PreferencePolicy::kIgnore;
+  if (state.config().min_values_best_effort)
+    problem.options.min_values = scheduling::MinValuesPolicy::kBestEffort;
   std::vector<model::InstanceType> offered = catalogue(state, context).types;
   drop_exhausted(state, context, offered);
   const std::vector<scheduling::InstanceType> types = scheduling::instance_types_of(offered);

@@ -55,6 +55,17 @@ refused() {  # refused WHAT TEXT RENDER-ARGUMENTS...: rendering fails and says T
   if render "$@" > "$work/refused.out" 2>&1; then not_ok "$what is refused"; else check "$what is refused" grep -qF "$text" "$work/refused.out" || true; fi
 }
 no_writes() { ! rights "$1" | grep -vE '^(get|list|watch) '; }
+# Every variable that the chart sets is one that `karst run` takes: the only complaint must be about the kubeconfig.
+karst_takes_env() {
+  local pairs
+  mapfile -t pairs < <(jq -r '.items[] | select(.kind == "StatefulSet").spec.template.spec.containers[0].env[] | select(.value != null) | "\(.name)=\(.value)"' "$1")
+  [ ${#pairs[@]} -gt 15 ] || { echo "only ${#pairs[@]} variables"; return 1; }
+  local code=0
+  env -i "${pairs[@]}" "$karst" run --cloud kwok --kubeconfig "$work/there-is-none" --data "$work/data" > "$work/run.out" 2> "$work/run.err" || code=$?
+  cat "$work/run.err"
+  [ $code = 2 ] && grep -q 'there-is-none' "$work/run.err"
+}
+
 main() {
   trap finish EXIT
   trap 'exit 130' INT TERM
@@ -68,6 +79,12 @@ main() {
   taken trial --set karst.cloud=kwok --set karst.storage.emptyDir=true --set serviceAccount.create=false
   for values in karpenter_1_14 karpenter_0_29 karpenter_0_5; do taken $values --values "$here/chart/$values.yaml"; done
   check "each value of Karpenter 1.14 arrives" arrives || true
+  for values in defaults karpenter_1_14; do
+    check "karst run takes every variable of $values" karst_takes_env "$work/$values.json" || true
+  done
+  jq -c '(.. | objects | select(.name? == "FEATURE_GATES")).value = "Teleport=true"' "$work/defaults.json" > "$work/bad_gate.json"
+  if karst_takes_env "$work/bad_gate.json" > "$work/bad_gate.out"; then not_ok "karst run refuses a gate that there is not"
+  else check "karst run refuses a gate that there is not" grep -q 'there is no gate Teleport' "$work/bad_gate.out" || true; fi
   check "settings.aws of 0.29 arrives" [ "$(env_of karpenter_0_29 CLUSTER_NAME) $(env_of karpenter_0_29 INTERRUPTION_QUEUE)" = "demo demo" ] || true
   check "controller.clusterEndpoint of 0.5 arrives without its quotes" [ "$(env_of karpenter_0_5 CLUSTER_ENDPOINT)" = https://demo.invalid ] || true
   check "an emptyDir takes the place of the volume" jq -e '.items[] | select(.kind == "StatefulSet") | .spec.volumeClaimTemplates == null

@@ -119,5 +119,29 @@ TEST(Health, OverARealSocket) {
   EXPECT_NE(get(port, "/metrics").find("karst_ready 1\n"), std::string::npos);
 }
 
+TEST(Health, MetricsAndHealthOnPortsOfTheirOwn) {
+  ViewBoard board;
+  board.publish(std::make_shared<const View>(view_of(true, false, true)));
+  const auto listeners = serve({"127.0.0.1:1", "127.0.0.1", 0, 0}, board);
+  ASSERT_TRUE(listeners.has_value()) << listeners.error().message;
+  ASSERT_NE(listeners->second, nullptr);
+  const int metrics = listeners->first->port(), health = listeners->second->port();
+  EXPECT_NE(get(metrics, "/metrics").find("karst_ready 1\n"), std::string::npos);
+  EXPECT_NE(get(metrics, "/readyz").find(" 404 "), std::string::npos);
+  EXPECT_NE(get(health, "/readyz").find(" 200 "), std::string::npos);
+  EXPECT_NE(get(health, "/metrics").find(" 404 "), std::string::npos);
+}
+
+TEST(Health, OneListenerWhereNoPortIsSet) {
+  ViewBoard board;
+  const auto listeners = serve({"127.0.0.1:0", "", {}, {}}, board);
+  ASSERT_TRUE(listeners.has_value()) << listeners.error().message;
+  EXPECT_EQ(listeners->second, nullptr);
+  EXPECT_NE(get(listeners->first->port(), "/healthz").find(" 200 "), std::string::npos);
+  EXPECT_NE(get(listeners->first->port(), "/metrics").find(" 200 "), std::string::npos);
+  EXPECT_FALSE(check({"nowhere", "", {}, {}}).has_value());
+  EXPECT_TRUE(check({"nowhere", "", 8080, {}}).has_value()) << "the address is not used";
+}
+
 }  // namespace
 }  // namespace karst::daemon

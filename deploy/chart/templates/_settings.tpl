@@ -72,8 +72,6 @@ assumeRoleDuration: ""
 
 {{- define "karst.env" -}}
 {{- $names := include "karst.settingNames" . | fromYaml -}}
-- {name: KUBERNETES_MIN_VERSION, value: "1.25.0-0"}
-- {name: KARPENTER_SERVICE, value: {{ include "karst.fullname" . }}}
 - {name: LOG_LEVEL, value: {{ .Values.logLevel | quote }}}
 - {name: LOG_OUTPUT_PATHS, value: {{ join "," .Values.logOutputPaths | quote }}}
 - {name: LOG_ERROR_OUTPUT_PATHS, value: {{ join "," .Values.logErrorOutputPaths | quote }}}
@@ -81,10 +79,6 @@ assumeRoleDuration: ""
 - {name: HEALTH_PROBE_PORT, value: {{ .Values.controller.healthProbe.port | quote }}}
 - name: SYSTEM_NAMESPACE
   valueFrom: {fieldRef: {fieldPath: metadata.namespace}}
-- name: CPU_REQUESTS
-  valueFrom: {resourceFieldRef: {containerName: {{ .Values.controller.containerName }}, divisor: 1m, resource: requests.cpu}}
-- name: MEMORY_LIMIT
-  valueFrom: {resourceFieldRef: {containerName: {{ .Values.controller.containerName }}, divisor: "0", resource: limits.memory}}
 - {name: FEATURE_GATES, value: {{ include "karst.featureGates" . | quote }}}
 {{- range $key, $value := include "karst.settings" . | fromYaml }}
 - {name: {{ get $names $key }}, value: {{ $value | quote }}}

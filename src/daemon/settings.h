@@ -1,0 +1,68 @@
+// The settings of a Karpenter controller, under its names: flags of `karst run` and environment
+// variables (a flag wins), feature gates, their defaults and what they may be. One table; what a
+// setting does in karst, or that it does nothing, is said there and in docs/operations.md. Pure.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "daemon/log_line.h"
+#include "events/body.h"
+
+namespace karst::daemon {
+
+enum class SettingKind { kText, kBool, kNumber, kPort, kDuration, kChoice, kGates };
+
+struct SettingRow {
+  std::string_view variable;
+  SettingKind kind;
+  std::string_view initially;  // as text
+  bool has_effect;             // false: taken for Karpenter's sake
+  std::string_view meaning;    // for --help, and of kChoice before a colon the words that it may be
+};
+std::span<const SettingRow> setting_rows();
+std::string flag_of(const SettingRow& row);  // --batch-max-duration
+
+struct Settings {
+  std::optional<int> metrics_port;       // one of the two given: both have a listener of their own
+  std::optional<int> health_probe_port;  // the other then has Karpenter's port
+  LogLevel log_level = LogLevel::kInfo;
+  std::vector<std::string> log_paths = {"stdout"};  // stdout, stderr, or files
+  std::int64_t batch_max_millis = 10'000;
+  std::int64_t batch_idle_millis = 1'000;
+  bool preferences_ignored = false;
+  bool min_values_best_effort = false;
+  bool ignore_dra_requests = true;
+  bool disable_cluster_state_observability = false;  // no series per pod, node or pool
+  bool node_repair = false;                          // feature gates
+  bool reserved_capacity = true;
+  bool spot_to_spot_consolidation = false;
+  bool node_overlay = false;
+  bool static_capacity = false;
+  bool capacity_buffer = false;
+  bool leader_election = true;
+  std::string lease_name = "karpenter-leader-election";
+  std::string lease_namespace;              // empty: the namespace that karst runs in
+  std::vector<std::string> without_effect;  // given, not the default, and nothing comes of it
+};
+
+inline constexpr int kMetricsPort = 8080;
+inline constexpr int kHealthProbePort = 8081;
+
+// `flags`: by variable name, as given. An empty text is as good as none. Errors: kInvalid with the
+// flag or variable, what it says, and what was expected; for a feature gate the gates there are.
+using Environment = std::function<std::optional<std::string>(std::string_view variable)>;
+base::Result<Settings> read_settings(const std::map<std::string, std::string>& flags,
+                                     const Environment& environment);
+
+// What decisions read of them.
+void adopt(const Settings& settings, events::Config& config);
+
+}  // namespace karst::daemon

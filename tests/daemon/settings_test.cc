@@ -1,0 +1,176 @@
+#include "daemon/settings.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace karst::daemon {
+namespace {
+
+using Texts = std::map<std::string, std::string>;
+
+base::Result<Settings> read(const Texts& flags, const Texts& variables) {
+  return read_settings(flags, [&](std::string_view name) -> std::optional<std::string> {
+    const auto at = variables.find(std::string(name));
+    return at == variables.end() ? std::nullopt : std::optional(at->second);
+  });
+}
+
+TEST(Settings, NothingGivenIsKarpentersDefault) {
+  const auto settings = read({}, {});
+  ASSERT_TRUE(settings.has_value());
+  EXPECT_FALSE(settings->metrics_port.has_value());
+  EXPECT_FALSE(settings->health_probe_port.has_value());
+  EXPECT_EQ(settings->batch_max_millis, 10'000);
+  EXPECT_EQ(settings->batch_idle_millis, 1'000);
+  EXPECT_EQ(settings->log_level, LogLevel::kInfo);
+  EXPECT_TRUE(settings->reserved_capacity);
+  EXPECT_FALSE(settings->node_repair);
+  EXPECT_TRUE(settings->ignore_dra_requests);
+  EXPECT_TRUE(settings->leader_election);
+  EXPECT_TRUE(settings->without_effect.empty());
+  events::Config config;
+  adopt(*settings, config);
+  EXPECT_EQ(config, events::Config()) << "the defaults of both are one";
+}
+
+// The defaults that --help prints are those that hold, so each may be given as it stands.
+TEST(Settings, EachDefaultMayBeGivenAndChangesNothing) {
+  std::set<std::string> flags;
+  for (const SettingRow& row : setting_rows()) {
+    EXPECT_TRUE(flags.insert(flag_of(row)).second) << row.variable;
+    const auto settings = read({}, {{std::string(row.variable), std::string(row.initially)}});
+    ASSERT_TRUE(settings.has_value()) << settings.error().message;
+    EXPECT_TRUE(settings->without_effect.empty()) << row.variable;
+    events::Config config;
+    adopt(*settings, config);
+    EXPECT_EQ(config, events::Config()) << row.variable;
+  }
+  EXPECT_TRUE(flags.contains("--batch-max-duration"));
+  EXPECT_TRUE(flags.contains("--vm-memory-overhead-percent"));
+}
+
+TEST(Settings, WhatIsGivenCounts) {
+  struct Case {
+    std::string variable, text;
+    std::function<bool(const Settings&)> want;
+  };
+  const std::vector<Case> cases = {
+      {"METRICS_PORT", "9090", [](const Settings& s) { return s.metrics_port == 9090; }},
+      {"HEALTH_PROBE_PORT", "0", [](const Settings& s) { return s.health_probe_port == 0; }},
+      {"LOG_LEVEL", "error", [](const Settings& s) { return s.log_level == LogLevel::kError; }},
+      {"LOG_OUTPUT_PATHS", "stdout, /data/l",
+       [](const Settings& s) {
+         return s.log_paths == std::vector<std::string>{"stdout", "/data/l"};
+       }},
+      {"BATCH_MAX_DURATION", "1m30s",
+       [](const Settings& s) { return s.batch_max_millis == 90'000; }},
+      {"BATCH_IDLE_DURATION", "300ms",
+       [](const Settings& s) { return s.batch_idle_millis == 300; }},
+      {"PREFERENCE_POLICY", "Ignore", [](const Settings& s) { return s.preferences_ignored; }},
+      {"MIN_VALUES_POLICY", "BestEffort",
+       [](const Settings& s) { return s.min_values_best_effort; }},
+      {"IGNORE_DRA_REQUESTS", "0", [](const Settings& s) { return !s.ignore_dra_requests; }},
+      {"DISABLE_CLUSTER_STATE_OBSERVABILITY", "T",
+       [](const Settings& s) { return s.disable_cluster_state_observability; }},
+      {"DISABLE_LEADER_ELECTION", "true", [](const Settings& s) { return !s.leader_election; }},
+      {"LEADER_ELECTION_NAME", "mine", [](const Settings& s) { return s.lease_name == "mine"; }},
+      {"LEADER_ELECTION_NAMESPACE", "kube-system",
+       [](const Settings& s) { return s.lease_namespace == "kube-system"; }},
+      {"FEATURE_GATES", "NodeRepair=true, ReservedCapacity=false,Drift=true",
+       [](const Settings& s) {
+         return s.node_repair && !s.reserved_capacity && s.without_effect.empty();
+       }},
+      {"FEATURE_GATES", "SpotToSpotConsolidation=1,NodeOverlay=1,StaticCapacity=1,CapacityBuffer=1",
+       [](const Settings& s) {
+         return s.spot_to_spot_consolidation && s.node_overlay && s.static_capacity &&
+                s.capacity_buffer && s.reserved_capacity;
+       }},
+      {"FEATURE_GATES", "Drift=false",
+       [](const Settings& s) {
+         return s.without_effect == std::vector<std::string>{"FEATURE_GATES Drift"};
+       }},
+      {"CLUSTER_NAME", "demo",
+       [](const Settings& s) {
+         return s.without_effect == std::vector<std::string>{"CLUSTER_NAME"};
+       }},
+      {"VM_MEMORY_OVERHEAD_PERCENT", "0.05",
+       [](const Settings& s) { return s.without_effect.size() == 1; }},
+      {"LOG_LEVEL", "", [](const Settings& s) { return s.log_level == LogLevel::kInfo; }},
+  };
+  for (const Case& c : cases) {
+    const auto settings = read({}, {{c.variable, c.text}});
+    ASSERT_TRUE(settings.has_value()) << settings.error().message;
+    EXPECT_TRUE(c.want(*settings)) << c.variable << "=" << c.text;
+  }
+}
+
+TEST(Settings, DecisionsReadThemInTheConfiguration) {
+  const auto settings =
+      read({}, {{"BATCH_MAX_DURATION", "7s"},
+                {"BATCH_IDLE_DURATION", "5s"},
+                {"PREFERENCE_POLICY", "Ignore"},
+                {"MIN_VALUES_POLICY", "BestEffort"},
+                {"IGNORE_DRA_REQUESTS", "false"},
+                {"FEATURE_GATES",
+                 "NodeRepair=true,ReservedCapacity=false,SpotToSpotConsolidation=true,"
+                 "NodeOverlay=true,StaticCapacity=true,CapacityBuffer=true"}});
+  ASSERT_TRUE(settings.has_value());
+  events::Config config, want;
+  adopt(*settings, config);
+  want.batch_max_millis = 7'000;
+  want.batch_idle_millis = 5'000;
+  want.preference_policy_ignore = want.min_values_best_effort = true;
+  want.ignore_dra = want.reserved_capacity = false;
+  want.node_repair = want.spot_to_spot = want.node_overlay = true;
+  want.static_capacity = want.capacity_buffer = true;
+  EXPECT_EQ(config, want);
+}
+
+TEST(Settings, AFlagWinsOverAVariable) {
+  const auto settings =
+      read({{"BATCH_MAX_DURATION", "3s"}, {"CLUSTER_NAME", "flag"}},
+           {{"BATCH_MAX_DURATION", "4s"}, {"BATCH_IDLE_DURATION", "2s"}, {"CLUSTER_NAME", "v"}});
+  ASSERT_TRUE(settings.has_value());
+  EXPECT_EQ(settings->batch_max_millis, 3'000);
+  EXPECT_EQ(settings->batch_idle_millis, 2'000);
+  EXPECT_EQ(settings->without_effect, std::vector<std::string>{"--cluster-name"});
+}
+
+TEST(Settings, WhatCannotBeIsRefusedInOneLine) {
+  struct Case {
+    std::string variable, text, said;
+  };
+  const std::vector<Case> cases = {
+      {"METRICS_PORT", "http", "METRICS_PORT: \"http\": expected a port, 0 to 65535"},
+      {"METRICS_PORT", "65536", "expected a port"},
+      {"BATCH_MAX_DURATION", "10", "BATCH_MAX_DURATION: \"10\": expected a duration such as 10s"},
+      {"PREFERENCE_POLICY", "respect", "expected Respect or Ignore"},
+      {"MIN_VALUES_POLICY", "Lax", "expected Strict or BestEffort"},
+      {"LOG_LEVEL", "loud", "expected debug or info or warn or error"},
+      {"ISOLATED_VPC", "yes", "ISOLATED_VPC: \"yes\": expected true or false"},
+      {"RESERVED_ENIS", "one", "expected a number"},
+      {"VM_MEMORY_OVERHEAD_PERCENT", "0.0.5", "expected a number"},
+      {"VM_MEMORY_OVERHEAD_PERCENT", "-", "expected a number"},
+      {"FEATURE_GATES", "Teleport=true",
+       "FEATURE_GATES: \"Teleport=true\": there is no gate Teleport; there are: NodeRepair, "
+       "ReservedCapacity, SpotToSpotConsolidation, NodeOverlay, StaticCapacity, CapacityBuffer"},
+      {"FEATURE_GATES", "NodeRepair", "expected NodeRepair=true or NodeRepair=false"},
+      {"FEATURE_GATES", "NodeRepair=maybe", "expected NodeRepair=true or NodeRepair=false"},
+  };
+  for (const Case& c : cases) {
+    const auto settings = read({}, {{c.variable, c.text}});
+    ASSERT_FALSE(settings.has_value()) << c.variable << "=" << c.text;
+    EXPECT_EQ(settings.error().kind, base::Kind::kInvalid);
+    EXPECT_NE(settings.error().message.find(c.said), std::string::npos) << settings.error().message;
+  }
+  const auto by_flag = read({{"METRICS_PORT", "x"}}, {});
+  ASSERT_FALSE(by_flag.has_value());
+  EXPECT_TRUE(by_flag.error().message.starts_with("--metrics-port: ")) << by_flag.error().message;
+}
+
+}  // namespace
+}  // namespace karst::daemon
