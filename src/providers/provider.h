@@ -19,6 +19,7 @@ namespace karst::providers {
 struct LaunchSubject {
   const model::NodeClaim* claim = nullptr;
   std::uint32_t attempt = 1;
+  std::string_view node_class;  // its spec as JSON; empty: it is gone
 };
 
 class Provider {
@@ -36,9 +37,10 @@ class Provider {
   // Label keys that its instance types define beyond the well-known ones.
   virtual std::span<const std::string_view> label_keys() const = 0;
 
-  // The bytes to send for an order. The same arguments give the same bytes. `command_tag` is the
-  // CommandId as text.
-  virtual std::string encode_launch(std::span<const LaunchSubject> subjects,
+  // The bytes to send for an order. The same arguments give the same bytes. `catalogue`: what it
+  // offers now, by the log. `command_tag` is the CommandId as text.
+  virtual std::string encode_launch(const model::Catalogue& catalogue,
+                                    std::span<const LaunchSubject> subjects,
                                     const model::LaunchToken& token,
                                     std::span<const model::Offer> offers,
                                     const std::string& command_tag) const = 0;

@@ -57,10 +57,13 @@ std::string order_key(const ClaimRow& row) {
 void launch(const ClusterState& state, const Context& context, Plan& plan,
             const std::vector<const ClaimRow*>& rows) {
   std::vector<model::Offer> offers = offers_for(state, context, rows.front()->claim);
-  if (offers.empty()) {
+  const auto* node_class = state.node_classes().find(rows.front()->claim.node_class);
+  const bool unready = node_class != nullptr && !node_class->node_class.ready;
+  if (offers.empty() || node_class == nullptr || unready) {
     for (const ClaimRow* row : rows)
       if (!plan.full())
-        request_delete(state, context, plan, *row, "insufficient_capacity", {row->position},
+        request_delete(state, context, plan, *row,
+                       unready ? "nodeclass_not_ready" : "insufficient_capacity", {row->position},
                        row->root);
     return;
   }
@@ -71,7 +74,7 @@ void launch(const ClusterState& state, const Context& context, Plan& plan,
   for (const ClaimRow* row : rows) {
     const std::uint32_t attempt = row->attempts + 1;
     order.items.push_back({row->claim.uid, row->claim.name, attempt});
-    subjects.push_back({&row->claim, attempt});
+    subjects.push_back({&row->claim, attempt, node_class->node_class.spec_json});
     keys.push_back({row->claim.uid, attempt});
     evidence.push_back(row->position);
   }
@@ -79,8 +82,8 @@ void launch(const ClusterState& state, const Context& context, Plan& plan,
   order.pool = rows.front()->claim.pool;
   order.requests = rows.front()->claim.requests;
   order.offers = std::move(offers);
-  order.request = context.provider.encode_launch(subjects, order.token, order.offers,
-                                                 to_string(plan.next_id()));
+  order.request = context.provider.encode_launch(catalogue(state, context), subjects, order.token,
+                                                 order.offers, to_string(plan.next_id()));
   plan.command(std::move(order), "launch", std::move(evidence), rows.front()->root);
 }
 

@@ -77,6 +77,19 @@ struct KwokCloudTest : ::testing::Test {
   std::string last_body;
 };
 
+TEST_F(KwokCloudTest, ANodeJoinsAfterTheDelayOfItsNodeClass) {
+  json slow = node("n1", "claim-1");
+  slow["metadata"]["annotations"]["karst.sh/registration-delay"] = "5s";
+  submit(launch({slow, node("n2", "claim-2")}));
+  EXPECT_EQ(reply(201, node("n2", "claim-2").dump()), "POST /api/v1/nodes");
+  EXPECT_EQ(last_body.find("n1"), std::string::npos);
+  transport.advance(4'999);
+  EXPECT_EQ(reply(201), "no request");
+  transport.advance(1);
+  EXPECT_EQ(reply(201, slow.dump()), "POST /api/v1/nodes");
+  EXPECT_EQ(outcome().instances.size(), 2u);
+}
+
 TEST_F(KwokCloudTest, LaunchMakesEveryNodeOfTheOrder) {
   submit(launch({node("n1", "c1"), node("n2", "c2")}));
   EXPECT_EQ(reply(201, node("n2", "c2").dump()), "POST /api/v1/nodes");

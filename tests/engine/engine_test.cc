@@ -47,6 +47,36 @@ TEST(Engine, AFactTooLargeForTheLogIsRefusedAndNamed) {
   EXPECT_EQ(refused->id, "nodeclass/KWOKNodeClass/huge");
 }
 
+// As Karpenter's clouds answer: without its node class there is no capacity, and one that is not
+// ready refuses.
+TEST(Engine, AClaimGoesWhenItsNodeClassIsGoneOrNotReady) {
+  for (const bool gone : {false, true}) {
+    events::MemoryLog log(model::LogId("log"));
+    Story story(log);
+    set_the_stage(story);
+    add_pods(story, 1);
+    story.step(1'100);
+    const auto created = story.take<model::CreateNodeClaim>();
+    ASSERT_EQ(created.size(), 1u);
+    const model::NodeClassRef ref{"karpenter.kwok.sh", "KWOKNodeClass", "default"};
+    if (gone)
+      story.fact(events::NodeClassGone{ref});
+    else
+      story.fact(events::NodeClassObserved{{ref, "c1", 1, false, 0, "{}"}});
+    model::NodeClaim claim = std::get<model::CreateNodeClaim>(created[0].spec).claim;
+    claim.uid = model::ClaimUid("uid");
+    claim.creation_millis = story.now();
+    story.fact(events::NodeClaimObserved{claim});
+    story.answer(created[0], model::OutcomeKind::kDone);
+    story.step();
+    EXPECT_TRUE(story.take<model::Launch>().empty());
+    const auto deletes = story.take<model::DeleteObject>();
+    ASSERT_EQ(deletes.size(), 1u);
+    EXPECT_EQ(story.state().commands().find(deletes[0].id.position)->command.reason,
+              gone ? "insufficient_capacity" : "nodeclass_not_ready");
+  }
+}
+
 // Karpenter v1: a claim that is not launched within 5 minutes of its creation, or not registered
 // within 15, is given up.
 TEST(Engine, AClaimThatIsNotLaunchedOrRegisteredInTimeIsGivenUp) {

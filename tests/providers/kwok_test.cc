@@ -37,7 +37,7 @@ TEST(Provider, UnderstandsItsNodeClassOnly) {
 TEST(Catalogue, IsSortedCompleteAndConsistent) {
   const model::Catalogue& catalogue = find_provider("kwok")->embedded_catalogue();
   EXPECT_EQ("kwok", catalogue.provider);
-  ASSERT_EQ(3u * 8u * 2u, catalogue.types.size());
+  ASSERT_EQ(144u, catalogue.types.size()) << "3 families, 12 sizes, 2 architectures, 2 systems";
   std::set<std::string> names;
   std::string last;
   for (const model::InstanceType& type : catalogue.types) {
@@ -60,7 +60,8 @@ TEST(Catalogue, IsSortedCompleteAndConsistent) {
     }
     const model::Requirements labels(type.requirements);
     EXPECT_TRUE(labels.find(model::kInstanceTypeLabel)->contains(type.name));
-    EXPECT_TRUE(labels.find(model::kOsLabel)->contains("linux"));
+    EXPECT_TRUE(labels.find(model::kOsLabel)
+                    ->contains(type.name.ends_with("-windows") ? "windows" : "linux"));
     EXPECT_NE(nullptr, labels.find(model::kArchLabel));
     for (const std::string_view key : find_provider("kwok")->label_keys())
       EXPECT_NE(nullptr, labels.find(key)) << key;
@@ -75,9 +76,11 @@ TEST(Catalogue, Prices) {
     std::int64_t on_demand, spot;
   };
   const Case cases[] = {
-      {"c-1x-amd64-linux", 27'147'484, 19'003'239},         // 0.025 + 0.002147483648
-      {"s-4x-arm64-linux", 117'179'869, 82'025'908},        // 0.1 + 0.017179869184
-      {"m-64x-amd64-linux", 2'149'755'814, 1'504'829'070},  // 1.6 + 0.549755813888
+      {"c-1x-amd64-linux", 27'147'484, 19'003'239},          // 0.025 + 0.002147483648
+      {"s-4x-arm64-linux", 117'179'869, 82'025'908},         // 0.1 + 0.017179869184
+      {"c-1x-amd64-windows", 27'147'484, 19'003'239},        // as Linux
+      {"m-256x-arm64-linux", 8'599'023'256, 6'019'316'279},  // 6.4 + 2.199023255552
+      {"m-64x-amd64-linux", 2'149'755'814, 1'504'829'070},   // 1.6 + 0.549755813888
   };
   for (const Case& test : cases) {
     SCOPED_TRACE(test.type);
@@ -121,8 +124,8 @@ std::string encode(const std::vector<LaunchSubject>& subjects, const std::string
   const std::vector<model::Offer> offers = {
       {type, "test-zone-b", "spot", 19'003'239},
       {"c-2x-amd64-linux", "test-zone-a", "spot", 38'000'000}};
-  return find_provider("kwok")->encode_launch(subjects, model::LaunchToken("token"), offers,
-                                              "log-7");
+  return find_provider("kwok")->encode_launch(find_provider("kwok")->embedded_catalogue(), subjects,
+                                              model::LaunchToken("token"), offers, "log-7");
 }
 
 TEST(Launch, OneNodeByteForByte) {
@@ -138,8 +141,9 @@ TEST(Launch, OneNodeByteForByte) {
       R"("karpenter.sh/capacity-type":"spot",)"
       R"("karpenter.sh/nodepool":"default",)"
       R"("kubernetes.io/arch":"amd64",)"
-      R"("kubernetes.io/hostname":"kwok-default-abcde-2",)"
+      R"("kubernetes.io/hostname":"default-abcde",)"
       R"("kubernetes.io/os":"linux",)"
+      R"("kwok-partition":"a",)"
       R"("kwok.x-k8s.io/node":"fake",)"
       R"("node.kubernetes.io/instance-type":"c-1x-amd64-linux",)"
       R"("stage":"test",)"
@@ -154,19 +158,30 @@ TEST(Launch, OneNodeByteForByte) {
       R"({"key":"karpenter.sh/unregistered","effect":"NoExecute"}]},)"
       R"("status":{"capacity":{"cpu":"1","ephemeral-storage":"20Gi","memory":"2Gi","pods":"16"},)"
       R"("allocatable":{"cpu":"900m","ephemeral-storage":"20Gi","memory":"2038Mi","pods":"16"}}}])";
-  EXPECT_EQ(want, encode({{&subject, 2}}, "c-1x-amd64-linux"));
+  EXPECT_EQ(want, encode({{&subject, 2, "{}"}}, "c-1x-amd64-linux"));
+}
+
+TEST(Launch, ANodeCarriesTheDelayOfItsNodeClass) {
+  const model::NodeClaim subject = claim("default-abcde");
+  const auto with = [&](std::string_view spec) {
+    return encode({{&subject, 1, spec}}, "c-1x-amd64-linux")
+        .find(R"("karst.sh/registration-delay":"5s")");
+  };
+  EXPECT_NE(with(R"({"nodeRegistrationDelay":"5s"})"), std::string::npos);
+  for (const char* spec : {"", "{}", "[]", R"({"nodeRegistrationDelay":5})", "{"})
+    EXPECT_EQ(with(spec), std::string::npos) << spec;
 }
 
 TEST(Launch, OneNodePerSubjectInOrder) {
   const model::NodeClaim a = claim("b-claim");
   const model::NodeClaim b = claim("a-claim");
-  const std::string bytes = encode({{&a, 1}, {&b, 3}}, "c-1x-amd64-linux");
+  const std::string bytes = encode({{&a, 1, ""}, {&b, 3, ""}}, "c-1x-amd64-linux");
   const auto first = bytes.find("kwok://kwok-b-claim-1");
   const auto second = bytes.find("kwok://kwok-a-claim-3");
   ASSERT_NE(std::string::npos, first);
   ASSERT_NE(std::string::npos, second);
   EXPECT_LT(first, second);
-  EXPECT_EQ(bytes, encode({{&a, 1}, {&b, 3}}, "c-1x-amd64-linux"));
+  EXPECT_EQ(bytes, encode({{&a, 1, ""}, {&b, 3, ""}}, "c-1x-amd64-linux"));
   EXPECT_EQ("[]", encode({}, "c-1x-amd64-linux"));
 }
 
@@ -175,14 +190,14 @@ TEST(Launch, UnknownTypeIsAsLargeAsTheClaimAsks) {
   subject.requests = {1500, kGi, 0, 3, {{"nvidia.com/gpu", 1}}};
   EXPECT_NE(
       std::string::npos,
-      encode({{&subject, 1}}, "z-1x")
+      encode({{&subject, 1, ""}}, "z-1x")
           .find(R"("allocatable":{"cpu":"1500m","memory":"1Gi","nvidia.com/gpu":"1","pods":"3"})"));
 }
 
 TEST(Launch, HostnameLabelStaysWithinALabelsLength) {
   const std::string name(63, 'a');
   const model::NodeClaim subject = claim(name);
-  const std::string bytes = encode({{&subject, 1}}, "c-1x-amd64-linux");
+  const std::string bytes = encode({{&subject, 1, ""}}, "c-1x-amd64-linux");
   EXPECT_NE(std::string::npos, bytes.find(R"("kubernetes.io/hostname":")" + name + "\""));
   EXPECT_NE(std::string::npos, bytes.find(R"("providerID":"kwok://kwok-)" + name + "-1\""));
 }

@@ -124,7 +124,12 @@ void KwokCloud::launch(const Command& command, const model::Launch& spec) {
   }
   order->nodes = std::move(*nodes);
   order->open = order->nodes.size();
-  for (std::size_t i = 0; i < order->nodes.size(); ++i) create_node(order, i);
+  for (std::size_t i = 0; i < order->nodes.size(); ++i) {
+    if (order->nodes[i].delay_millis == 0)
+      create_node(order, i);
+    else
+      client_.after(order->nodes[i].delay_millis, [this, order, i] { create_node(order, i); });
+  }
 }
 
 void KwokCloud::create_node(const std::shared_ptr<Order>& order, std::size_t index) {

@@ -1,10 +1,12 @@
 #include "cloud/kwok/kwok_instance.h"
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "base/time.h"
 #include "model/labels.h"
+#include "providers/kwok/launch.h"
 
 namespace karst::cloud {
 namespace {
@@ -147,8 +149,11 @@ base::Result<std::vector<NodeToCreate>> split_request(std::string_view request) 
     std::string name = text(field(node, "metadata"), "name");
     if (name.empty())
       return base::fail(base::Kind::kInvalid, "a node of the launch request has no metadata.name");
+    const std::string delay = text(field(field(node, "metadata"), "annotations"),
+                                   providers::kwok::kRegistrationDelayAnnotation);
     to_create.push_back(
-        {std::move(name), node.dump(-1, ' ', false, json::error_handler_t::replace)});
+        {std::move(name), node.dump(-1, ' ', false, json::error_handler_t::replace),
+         std::min(base::parse_go_duration_millis(delay).value_or(0), kRegistrationDelayMax)});
   }
   return to_create;
 }

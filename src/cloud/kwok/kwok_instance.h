@@ -38,10 +38,13 @@ struct InstancePage {
 // nothing absent.
 base::Result<InstancePage> read_instance_page(std::string_view list_json);
 
+inline constexpr std::int64_t kRegistrationDelayMax = 10 * 60 * 1000;  // ms; longer ones are cut
+
 // The elements of a launch request, one Node object each. Errors: kInvalid.
 struct NodeToCreate {
   std::string name;
-  std::string body;  // JSON
+  std::string body;               // JSON
+  std::int64_t delay_millis = 0;  // until it joins
 };
 base::Result<std::vector<NodeToCreate>> split_request(std::string_view request);
 

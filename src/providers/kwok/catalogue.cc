@@ -8,16 +8,14 @@
 namespace karst::providers::kwok {
 namespace {
 
-constexpr std::int64_t kMi = std::int64_t{1} << 20;
 constexpr std::int64_t kGi = std::int64_t{1} << 30;
-constexpr std::int64_t kOverheadCpuMillis = 100;
-constexpr std::int64_t kOverheadMemoryBytes = 10 * kMi;
 constexpr std::int64_t kEphemeralBytes = 20 * kGi;
 constexpr std::int64_t kPodsPerCpu = 16;
 constexpr std::int64_t kPodsMax = 1024;
 
-constexpr std::int64_t kSizes[] = {1, 2, 4, 8, 16, 32, 48, 64};
+constexpr std::int64_t kSizes[] = {1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256};
 constexpr std::string_view kArchitectures[] = {"amd64", "arm64"};
+constexpr std::string_view kSystems[] = {"linux", "windows"};
 constexpr std::string_view kZones[] = {"test-zone-a", "test-zone-b", "test-zone-c", "test-zone-d"};
 
 struct Family {
@@ -30,18 +28,20 @@ model::RequirementSpec is(std::string_view key, std::string_view value) {
   return {std::string(key), model::Operator::kIn, {std::string(value)}, 0};
 }
 
-model::InstanceType make_type(const Family& family, std::int64_t cpus, std::string_view arch) {
+model::InstanceType make_type(const Family& family, std::int64_t cpus, std::string_view arch,
+                              std::string_view system) {
   const std::int64_t memory = cpus * family.gi_per_cpu * kGi;
   const std::string size = std::to_string(cpus);
   model::InstanceType type;
-  type.name = std::string(family.name) + "-" + size + "x-" + std::string(arch) + "-linux";
+  type.name =
+      std::string(family.name) + "-" + size + "x-" + std::string(arch) + "-" + std::string(system);
   type.requirements = {
       is(kCpuLabel, size),
       is(kFamilyLabel, family.name),
       is(kMemoryLabel, std::to_string(cpus * family.gi_per_cpu) + "Gi"),
       is(kSizeLabel, size),
       is(model::kArchLabel, arch),
-      is(model::kOsLabel, "linux"),
+      is(model::kOsLabel, system),
       is(model::kInstanceTypeLabel, type.name),
   };
   type.capacity = {
@@ -78,7 +78,8 @@ model::Catalogue make_catalogue() {
   for (const Family& family : kFamilies)
     for (const std::int64_t cpus : kSizes)
       for (const std::string_view arch : kArchitectures)
-        catalogue.types.push_back(make_type(family, cpus, arch));
+        for (const std::string_view system : kSystems)
+          catalogue.types.push_back(make_type(family, cpus, arch, system));
   std::sort(catalogue.types.begin(), catalogue.types.end(),
             [](const auto& a, const auto& b) { return a.name < b.name; });
   return catalogue;

@@ -1,5 +1,7 @@
 #include "providers/kwok/kwok.h"
 
+#include <utility>
+
 #include "providers/kwok/catalogue.h"
 #include "providers/kwok/launch.h"
 
@@ -10,17 +12,18 @@ constexpr std::string_view kLabelKeys[] = {kCpuLabel, kFamilyLabel, kMemoryLabel
 
 class Kwok final : public Provider {
  public:
-  Kwok() : catalogue_(make_catalogue()) {}
+  explicit Kwok(model::Catalogue catalogue) : catalogue_(std::move(catalogue)) {}
   std::string_view name() const override { return "kwok"; }
   bool understands(const model::NodeClassRef& ref) const override {
     return ref.group == "karpenter.kwok.sh" && ref.kind == "KWOKNodeClass";
   }
   const model::Catalogue& embedded_catalogue() const override { return catalogue_; }
   std::span<const std::string_view> label_keys() const override { return kLabelKeys; }
-  std::string encode_launch(std::span<const LaunchSubject> subjects,
+  std::string encode_launch(const model::Catalogue& catalogue,
+                            std::span<const LaunchSubject> subjects,
                             const model::LaunchToken& token, std::span<const model::Offer> offers,
                             const std::string& command_tag) const override {
-    return kwok::encode_launch(catalogue_, subjects, token, offers, command_tag);
+    return kwok::encode_launch(catalogue, subjects, token, offers, command_tag);
   }
 
  private:
@@ -30,8 +33,12 @@ class Kwok final : public Provider {
 }  // namespace
 
 const Provider& provider() {
-  static const Kwok kProvider;
+  static const Kwok kProvider(make_catalogue());
   return kProvider;
+}
+
+std::unique_ptr<Provider> provider_with(model::Catalogue catalogue) {
+  return std::make_unique<Kwok>(std::move(catalogue));
 }
 
 }  // namespace karst::providers::kwok

@@ -12,8 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kLabelValueMax = 63;
-
 const model::InstanceType* find_type(const model::Catalogue& catalogue, const std::string& name) {
   for (const model::InstanceType& type : catalogue.types)
     if (type.name == name) return &type;
@@ -27,17 +25,15 @@ void add_single_values(model::Labels& labels, const std::vector<model::Requireme
 }
 
 model::Labels node_labels(const model::NodeClaim& claim, const model::InstanceType* type,
-                          const model::Offer& offer, const std::string& name) {
+                          const model::Offer& offer) {
   model::Labels labels = claim.labels;
   add_single_values(labels, claim.requirements);
   if (type != nullptr) add_single_values(labels, type->requirements);
   model::set_label(labels, model::kInstanceTypeLabel, offer.instance_type);
   model::set_label(labels, model::kZoneLabel, offer.zone);
   model::set_label(labels, model::kCapacityTypeLabel, offer.capacity_type);
-  // A label value is shorter than a node name may be; the claim's name is as unique and always
-  // fits.
-  model::set_label(labels, model::kHostnameLabel,
-                   name.size() <= kLabelValueMax ? name : claim.name.str());
+  model::set_label(labels, model::kHostnameLabel, claim.name.str());
+  model::set_label(labels, "kwok-partition", "a");
   model::set_label(labels, "kwok.x-k8s.io/node", "fake");
   model::set_label(labels, "eks-node-viewer/instance-price",
                    price_text(offer.price_nanos_per_hour));
@@ -86,6 +82,14 @@ Json to_json(const model::Resources& resources) {
   return to_json(amounts);
 }
 
+// Of the node class; empty when it has none.
+std::string registration_delay(std::string_view node_class) {
+  const Json spec = Json::parse(node_class, nullptr, false);
+  if (!spec.is_object()) return "";
+  const auto delay = spec.find("nodeRegistrationDelay");
+  return delay != spec.end() && delay->is_string() ? delay->get<std::string>() : "";
+}
+
 Json node_object(const model::Catalogue& catalogue, const LaunchSubject& subject,
                  const model::LaunchToken& token, const model::Offer& offer,
                  const std::string& command_tag) {
@@ -98,11 +102,13 @@ Json node_object(const model::Catalogue& catalogue, const LaunchSubject& subject
   model::set_label(annotations, model::kCommandIdAnnotation, command_tag);
   model::set_label(annotations, "karst.sh/launch-token", token.str());
   model::set_label(annotations, "kwok.x-k8s.io/node", "fake");
+  if (const std::string delay = registration_delay(subject.node_class); !delay.empty())
+    model::set_label(annotations, kRegistrationDelayAnnotation, delay);
   Json node;
   node["apiVersion"] = "v1";
   node["kind"] = "Node";
   node["metadata"]["name"] = name;
-  node["metadata"]["labels"] = to_json(node_labels(claim, type, offer, name));
+  node["metadata"]["labels"] = to_json(node_labels(claim, type, offer));
   node["metadata"]["annotations"] = to_json(annotations);
   node["spec"]["providerID"] = "kwok://" + name;
   node["spec"]["taints"] = taints_of(claim);

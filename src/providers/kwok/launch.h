@@ -14,6 +14,10 @@ namespace karst::providers::kwok {
 // "kwok-<claim name>-<attempt>"; the provider id is "kwok://" and this.
 std::string node_name(const model::ClaimName& claim, std::uint32_t attempt);
 
+// Where a node says how long its machine takes until it joins, from nodeRegistrationDelay of its
+// node class; a Go duration.
+inline constexpr std::string_view kRegistrationDelayAnnotation = "karst.sh/registration-delay";
+
 // Every node is made as offers.front(). A type that `catalogue` does not know gets the claim's
 // requests as its size. Keys come in a fixed order, labels and amounts sorted: the same arguments
 // give the same bytes.
