@@ -22,6 +22,7 @@ struct RunOptions {
   std::int64_t for_millis = 0;  // embedded: of real time; 0: until a signal
   std::uint64_t seed = 0;       // embedded: of the world
   bool listen_given = false;
+  bool shadow = false;
   std::map<std::string, std::string> settings;  // Karpenter's, by variable name, as given by flags
 };
 int run(const RunOptions& options);

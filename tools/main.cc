@@ -130,6 +130,8 @@ void add_run(CommandLine& line) {
   c->add_option("--seed", o.seed, "embedded: of the simulated world")
       ->check(whole_number_from(0))
       ->needs(embedded);
+  c->add_flag("--shadow", o.shadow, "beside the product that acts: decide, and send nothing")
+      ->excludes(embedded);
   add_settings(line, c);
   c->callback([&line, listen] {
     line.run.listen_given = listen->count() > 0;

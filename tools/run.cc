@@ -63,6 +63,7 @@ base::Status run_cluster(daemon::Store& store, const RunOptions& options, kube::
   settings.access = std::move(access);
   settings.cloud = options.cloud;
   settings.cluster_uid = options.cluster_uid;
+  settings.shadow = options.shadow;
   return daemon::run_cluster(store, settings);
 }
 

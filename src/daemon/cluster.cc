@@ -18,6 +18,8 @@
 #include "kube/client.h"
 #include "kube/kube_edge.h"
 #include "kube/kube_writer.h"
+#include "providers/kwok/instance_types.h"
+#include "providers/kwok/kwok.h"
 
 namespace karst::daemon {
 namespace {
@@ -39,10 +41,36 @@ std::vector<kube::Watched> watched(const events::Config& config) {
   return resources;
 }
 
+// Of a shadow: the engine gives it nothing to do.
+class NoHands final : public ports::CommandPort {
+ public:
+  void submit(const ports::IssuedCommand&) override {
+    KARST_CHECK(false, "a shadow sends nothing");
+  }
+};
+
+// The cloud's, with the types of a file if one is named.
+base::Result<std::shared_ptr<const providers::Provider>> provider_of(
+    const ClusterSettings& settings) {
+  const providers::Provider* built_in = providers::find_provider(settings.cloud);
+  if (built_in == nullptr)
+    return base::fail(base::Kind::kInvalid, "--cloud " + settings.cloud + ": this build has none");
+  const std::string& file = settings.settings.instance_types_file;
+  if (file.empty() || settings.cloud != "kwok")
+    return std::shared_ptr<const providers::Provider>(built_in, [](const auto*) {});
+  const auto bytes = kube::read_file(file, providers::kwok::kInstanceTypesFileMax);
+  if (!bytes) return base::fail(bytes.error().with_context("INSTANCE_TYPES_FILE_PATH"));
+  auto catalogue = providers::kwok::read_instance_types(*bytes);
+  if (!catalogue) return base::fail(catalogue.error().with_context(file));
+  return std::shared_ptr<const providers::Provider>(
+      providers::kwok::provider_with(std::move(*catalogue)));
+}
+
 base::Result<events::Config> config_of(const ClusterSettings& settings,
                                        const providers::Provider& provider, kube::Client& client) {
   events::Config config;
   adopt(settings.settings, config);
+  config.shadow = settings.shadow;
   config.provider = std::string(provider.name());
   config.cluster_uid = settings.cluster_uid;
   if (!config.cluster_uid.empty()) return config;
@@ -70,9 +98,9 @@ base::Status run_cluster(Store& store, const ClusterSettings& settings) {
   if (!log_files) return base::fail(log_files.error());
   auto kill_points = KillPoints::from_environment();
   if (!kill_points) return base::fail(kill_points.error());
-  const providers::Provider* provider = providers::find_provider(settings.cloud);
-  if (provider == nullptr)
-    return base::fail(base::Kind::kInvalid, "--cloud " + settings.cloud + ": this build has none");
+  const auto chosen = provider_of(settings);
+  if (!chosen) return base::fail(chosen.error());
+  const providers::Provider* provider = chosen->get();
   const std::string user_agent = "karst/" + build_version();
   Way watches(settings.access, user_agent), writes(settings.access, user_agent),
       machines(settings.access, user_agent);
@@ -83,7 +111,8 @@ base::Status run_cluster(Store& store, const ClusterSettings& settings) {
   LogNotices log_lines(
       lines, LogLines(decision_version(), store.log->id().str(), settings.settings.log_level));
   kube::EventPublisher publisher(writes.client);
-  ClusterNotices notices(log_lines, publisher);
+  ClusterNotices told(log_lines, publisher);
+  Notices& notices = settings.shadow ? static_cast<Notices&>(log_lines) : told;
   LateSink sink;
   kube::KubeEdge edge(watches.client, watched(*config), sink, clock,
                       [&](kube::KubeEdge::Following how, const std::string& line) {
@@ -100,8 +129,9 @@ base::Status run_cluster(Store& store, const ClusterSettings& settings) {
   parts.snapshots = &store.log->snapshots();
   parts.provider = provider;
   parts.clock = &clock;
-  parts.objects = &writer;
-  parts.instances = &cloud;
+  NoHands none;
+  parts.objects = settings.shadow ? static_cast<ports::CommandPort*>(&none) : &writer;
+  parts.instances = settings.shadow ? static_cast<ports::CommandPort*>(&none) : &cloud;
   parts.lease = &lease;
   parts.notices = &notices;
   parts.lines = &lines;
@@ -112,6 +142,7 @@ base::Status run_cluster(Store& store, const ClusterSettings& settings) {
   parts.cut = store.log->open_report().cut;
   parts.server_offset_millis = [&edge] { return edge.server_offset_millis(); };
   parts.engine.config = *config;
+  parts.objects_in_metrics = !settings.settings.disable_cluster_state_observability;
   parts.engine.version = build_version();
   parts.engine.decision_version = decision_version();
   Daemon daemon(std::move(parts));

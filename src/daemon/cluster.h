@@ -18,6 +18,7 @@ struct ClusterSettings {
   Listening listening;        // of health and metrics
   std::string cluster_uid;    // empty: uid of the namespace kube-system
   Settings settings;          // those of a Karpenter controller
+  bool shadow = false;        // decide, and send nothing
 };
 
 // Until a stop signal. Call block_stop_signals() first. Errors: those

@@ -26,6 +26,7 @@ Daemon::Daemon(DaemonParts parts)
                      : std::optional<KillPointSnapshots>(std::in_place, *parts_.snapshots,
                                                          *parts_.kill_points)),
       engine_(log_, snapshots_ ? &*snapshots_ : nullptr, *parts_.provider, parts_.engine) {
+  counters_.cloud = parts_.provider->name();
   publish();
 }
 
@@ -196,6 +197,7 @@ base::Status Daemon::tell(model::Position through, std::int64_t round_millis) {
     watcher_.see(**event, engine_.state(), happenings);
   }
   for (const Happening& happening : happenings) counters_.count(happening);
+  counters_.count_pass(happenings, round_millis);
   if (!happenings.empty()) parts_.notices->round(happenings, watcher_, round_millis);
   return {};
 }
@@ -220,7 +222,20 @@ void Daemon::publish() {
   view->notices_dropped = parts_.lines == nullptr ? 0 : parts_.lines->dropped();
   view->round_millis = round_millis_;
   view->counters = counters_;
+  view->shadow = parts_.engine.config.shadow;
+  refresh_gauges();
+  view->gauges = gauges_;
+  const std::int64_t now = parts_.clock->monotonic_millis();
+  if (view->ready() || synced_millis_ == 0) synced_millis_ = now;
+  view->unsynced_millis = now - synced_millis_;
   board_.publish(std::move(view));
+}
+
+void Daemon::refresh_gauges() {
+  const std::int64_t now = parts_.clock->monotonic_millis();
+  if (!recovered_ || now < gauges_due_millis_) return;
+  gauges_ = std::make_shared<const Gauges>(gauges_of(engine_.state(), parts_.objects_in_metrics));
+  gauges_due_millis_ = now + gauges_interval_millis(engine_.state());
 }
 
 // Room again: the ballast comes first, then new work.

@@ -66,7 +66,8 @@ struct DaemonParts {
   // The API server's clock minus this machine's wall clock, when it was last heard; may be empty.
   std::function<std::optional<std::int64_t>()> server_offset_millis;
   engine::EngineOptions engine;
-  std::int64_t speed = 1;  // milliseconds of `clock` in one real millisecond
+  bool objects_in_metrics = true;  // also series per node, pool and condition
+  std::int64_t speed = 1;          // milliseconds of `clock` in one real millisecond
 };
 
 // Leads always: one replica without a lease.
@@ -96,6 +97,7 @@ class Daemon {
   void dispatch(const engine::Round& round);
   base::Status tell(model::Position through, std::int64_t round_millis);
   void publish();
+  void refresh_gauges();
   base::LogTime log_now();
   bool wake_due();
   std::chrono::milliseconds real(std::int64_t clock_millis) const;
@@ -110,6 +112,9 @@ class Daemon {
   ViewBoard board_;
   Watcher watcher_;
   Counters counters_;
+  std::shared_ptr<const Gauges> gauges_;
+  std::int64_t gauges_due_millis_ = 0;  // monotonic
+  std::int64_t synced_millis_ = 0;      // monotonic; when it was last ready
   std::optional<LogTimeline> timeline_;
   std::optional<base::LogTime> wake_at_;
   model::Position told_through_;

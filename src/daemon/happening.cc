@@ -43,10 +43,15 @@ void Watcher::prime(const projections::ClusterState& state) {
     memo.node = row.node.str();
     memo.uid = row.claim.uid.str();
     memo.leaving = row.claim.deletion_millis != 0;
+    memo.deletion_millis = row.claim.deletion_millis;
     memo.deadline_millis = deadline_of(row.claim);
     for (const model::Condition& condition : row.claim.conditions)
       memo.conditions[condition.type] = condition.status;
-    if (const projections::NodeRow* node = state.node_of(row)) memo.node_uid = node->node.uid.str();
+    if (const projections::NodeRow* node = state.node_of(row)) {
+      memo.node_uid = node->node.uid.str();
+      memo.node_creation_millis = node->node.creation_millis;
+      memo.node_deletion_millis = node->node.deletion_millis;
+    }
     memo.provider_id = row.instance.provider_id.str();
     memo.offer = row.instance.offer;
     memo.allocatable = row.instance.allocatable;
@@ -91,7 +96,8 @@ void Watcher::see(const events::Event& event, const projections::ClusterState& s
   if (const auto* e = std::get_if<events::NodeClaimGone>(&body)) return claim_gone(scene, *e);
   if (const auto* e = std::get_if<events::InterruptionReceived>(&body))
     return interrupted(scene, e->interruption);
-  if (const auto* e = std::get_if<model::Command>(&body)) return command(scene, *e);
+  if (const auto* e = std::get_if<model::Command>(&body))
+    return state.config().shadow ? not_sent(scene, *e) : command(scene, *e);
   if (const auto* e = std::get_if<model::Outcome>(&body)) return outcome(scene, *e);
   if (const auto* e = std::get_if<model::Nomination>(&body)) return expected(scene, *e);
   if (const auto* e = std::get_if<events::NodeClaimObserved>(&body))
@@ -99,10 +105,17 @@ void Watcher::see(const events::Event& event, const projections::ClusterState& s
   if (std::holds_alternative<events::ProvisioningHeld>(body)) return unplaced(scene);
   if (const auto* e = std::get_if<model::CommandAbandoned>(&body)) {
     open_.erase(e->command);
+    sent_.erase(e->command);
   } else if (const auto* n = std::get_if<events::NodeGone>(&body)) {
     const std::string claim = claim_of_node(n->name.str());
     Happening h = about_claim(scene, HappeningKind::kNodeGone, claim);
     h.node = n->name.str();
+    if (const auto memo = claims_.find(claim); memo != claims_.end()) {
+      const std::int64_t now = scene.envelope.log_time.value();
+      const ClaimMemo& known = memo->second;
+      if (known.node_creation_millis > 0) h.lifetime_millis = now - known.node_creation_millis;
+      if (known.node_deletion_millis > 0) h.millis = now - known.node_deletion_millis;
+    }
     scene.tell(std::move(h));
   } else if (const auto* v = std::get_if<model::Verdict>(&body)) {
     Happening h = scene.blank(HappeningKind::kVerdict);
@@ -136,22 +149,27 @@ void Watcher::see(const events::Event& event, const projections::ClusterState& s
 void Watcher::pod_observed(const Scene& scene, const model::Pod& pod) {
   const bool waits = pod.node.empty() && pod.active();
   const bool waited = waiting_.contains(pod.uid);
-  if (waits == waited) return;
+  if (waits == waited) return pod_runs(scene, pod);
   if (waits)
     waiting_.insert(pod.uid);
   else
     waiting_.erase(pod.uid);
   if (!waits && pod.node.empty()) return;  // ended before it had a node
+  if (!waits) starting_.insert(pod.uid);
   Happening h = scene.blank(waits ? HappeningKind::kPodWaiting : HappeningKind::kPodBound);
   h.namespace_name = pod.namespace_name;
   h.pod = pod.name;
   h.owner = pod.owner_name;
   h.pod_uid = pod.uid.str();
   h.node = pod.node.str();
+  if (!waits && pod.creation_millis > 0)
+    h.millis = scene.envelope.log_time.value() - pod.creation_millis;
   scene.tell(std::move(h));
+  pod_runs(scene, pod);
 }
 
 void Watcher::pod_gone(const Scene& scene, const events::PodGone& gone) {
+  starting_.erase(gone.uid);
   if (waiting_.erase(gone.uid) != 0) return;
   Happening h = scene.blank(HappeningKind::kPodGone);
   h.namespace_name = gone.namespace_name;
@@ -169,6 +187,8 @@ void Watcher::node_observed(const Scene& scene, const model::Node& node) {
   if (memo.node_uid != node.uid.str()) node_joined(scene, node, *row);
   memo.node = node.name.str();
   memo.node_uid = node.uid.str();
+  memo.node_creation_millis = node.creation_millis;
+  memo.node_deletion_millis = node.deletion_millis;
   memo.allocatable = node.allocatable;
   claim_by_node_[memo.node] = name;
   if (!memo.registered && model::has_label(node.labels, model::kRegisteredLabel)) {
@@ -193,18 +213,22 @@ void Watcher::interrupted(const Scene& scene, const model::Interruption& interru
 }
 
 void Watcher::command(const Scene& scene, const model::Command& command) {
-  if (is_told(model::kind_of(command.spec))) open_[scene.envelope.position] = command;
+  const CommandKind kind = model::kind_of(command.spec);
+  if (is_told(kind)) open_[scene.envelope.position] = command;
+  if (model::goes_to_cloud(kind)) sent_[scene.envelope.position] = {kind, scene.envelope.log_time};
   if (const auto* create = std::get_if<model::CreateNodeClaim>(&command.spec)) {
     claims_[create->claim.name.str()].pool = create->claim.pool.str();
   } else if (const auto* remove = std::get_if<model::DeleteObject>(&command.spec)) {
     if (remove->object.kind != model::ObjectKind::kNodeClaim) return;
     Happening h = about_claim(scene, HappeningKind::kLeaving, remove->object.name);
     h.reason = command.reason;
+    add_removal(scene, h);
     scene.tell(std::move(h));
   }
 }
 
 void Watcher::outcome(const Scene& scene, const model::Outcome& outcome) {
+  cloud_answered(scene, outcome);
   const auto at = open_.find(outcome.command);
   if (at == open_.end()) return;
   const model::Command command = at->second;
@@ -303,8 +327,11 @@ void Watcher::expected(const Scene& scene, const model::Nomination& nomination) 
 }
 
 void Watcher::claim_gone(const Scene& scene, const events::NodeClaimGone& gone) {
-  scene.tell(about_claim(scene, HappeningKind::kClaimGone, gone.name.str()));
   const auto at = claims_.find(gone.name.str());
+  Happening h = about_claim(scene, HappeningKind::kClaimGone, gone.name.str());
+  if (at != claims_.end() && at->second.deletion_millis > 0)
+    h.millis = scene.envelope.log_time.value() - at->second.deletion_millis;
+  scene.tell(std::move(h));
   if (at == claims_.end()) return;
   claim_by_node_.erase(at->second.node);
   claims_.erase(at);

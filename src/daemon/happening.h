@@ -25,6 +25,7 @@ enum class HappeningKind {
   kPodWaiting,     // a pod without a node was seen
   kPodsExpected,   // pods were nominated for a claim or a node
   kPodBound,       // a pod that waited has its node
+  kPodRuns,        // a pod that waited runs; millis: since its creation
   kPodGone,        // a pod that had a node went away
   kClaimCreated,   // a NodeClaim of ours exists in the API server
   kLaunched,       // it has its instance
@@ -38,6 +39,8 @@ enum class HappeningKind {
   kTerminated,     // its instance is being ended
   kNodeGone,       // the node object went
   kClaimGone,      // the NodeClaim went
+  kCloudAnswered,  // a command to the cloud was answered; reason: Create, Delete or Get
+  kNotSent,        // a shadow decided something; args: the kind of command, its id
   kVerdict,        // why something was or was not done
   kWallClockJumped,
   kTailCut,
@@ -67,10 +70,12 @@ struct Happening {
   std::string text;    // a message, a verdict's subject, a version
   std::string claim_uid, node_uid, pool_uid, pod_uid;  // where known
   std::vector<std::string> uids;                       // of expected pods, in the order of args
-  std::int64_t count = 0;         // of pods that wait; seconds that a deleted pod was given
-  std::vector<std::string> args;  // of a verdict; names of expected pods
-  model::Offer offer;             // of an instance; price 0: not known
-  model::Resources resources;     // requests of a claim, allocatable of a node
+  std::string policy, mode;          // of a removal: consolidation policy, termination mode
+  std::int64_t lifetime_millis = 0;  // of a node that is gone
+  std::int64_t count = 0;            // of pods that wait; seconds that a deleted pod was given
+  std::vector<std::string> args;     // of a verdict; names of expected pods
+  model::Offer offer;                // of an instance; price 0: not known
+  model::Resources resources;        // requests of a claim, allocatable of a node
   std::vector<std::string> instance_types;  // that a new claim may use
   std::int64_t millis = 0;  // until an interrupted instance goes (0: not known); offset of a wall
                             // clock; a deadline, unix
@@ -95,6 +100,9 @@ struct ClaimMemo {
   bool registered = false;
   bool initialized = false;
   bool leaving = false;              // the API server is deleting it
+  std::int64_t deletion_millis = 0;  // unix; of the claim
+  std::int64_t node_creation_millis = 0;
+  std::int64_t node_deletion_millis = 0;
   std::int64_t deadline_millis = 0;  // of its pods, once it goes; 0: none
   ConditionMemo conditions;
 };
@@ -120,6 +128,7 @@ class Watcher {
   void node_observed(const Scene& scene, const model::Node& node);
   void interrupted(const Scene& scene, const model::Interruption& interruption);
   void command(const Scene& scene, const model::Command& command);
+  void not_sent(const Scene& scene, const model::Command& command) const;
   void outcome(const Scene& scene, const model::Outcome& outcome);
   void created(const Scene& scene, const model::Command& command);
   void launched(const Scene& scene, const model::Launch& launch, const model::Outcome& outcome);
@@ -134,6 +143,9 @@ class Watcher {
                      const model::Outcome& outcome);
   void drain_waits(const Scene& scene, const std::string& node);
   void forced(const Scene& scene, const model::EvictPod& evict, Happening& happening) const;
+  void pod_runs(const Scene& scene, const model::Pod& pod);
+  void cloud_answered(const Scene& scene, const model::Outcome& outcome);
+  void add_removal(const Scene& scene, Happening& happening) const;
   Happening about_claim(const Scene& scene, HappeningKind kind, const std::string& claim) const;
   std::string claim_of_node(const std::string& node) const;
 
@@ -141,6 +153,8 @@ class Watcher {
   std::map<std::string, std::string> claim_by_node_;  // node name to claim name
   std::map<model::Position, model::Command> open_;    // commands whose outcome is told
   std::set<model::PodUid> waiting_;
+  std::set<model::PodUid> starting_;  // waited, have a node, and do not run yet
+  std::map<model::Position, std::pair<model::CommandKind, base::LogTime>> sent_;  // to the cloud
 };
 
 }  // namespace karst::daemon

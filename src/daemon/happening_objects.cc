@@ -28,6 +28,13 @@ void Watcher::claim_observed(const Scene& scene, const model::NodeClaim& claim) 
   ClaimMemo& memo = claims_[claim.name.str()];
   memo.pool = claim.pool.str();
   memo.uid = claim.uid.str();
+  memo.deletion_millis = claim.deletion_millis;
+  if (memo.provider_id.empty() && !claim.provider_id.empty()) {  // launched by another
+    memo.provider_id = claim.provider_id.str();
+    memo.offer = {std::string(model::label_value(claim.labels, model::kInstanceTypeLabel)),
+                  std::string(model::label_value(claim.labels, model::kZoneLabel)),
+                  std::string(model::label_value(claim.labels, model::kCapacityTypeLabel)), 0};
+  }
   conditions_changed(scene, about_claim(scene, HappeningKind::kConditionChanged, claim.name.str()),
                      claim.conditions, memo.conditions);
   if (claim.deletion_millis == 0 || std::exchange(memo.leaving, true)) return;

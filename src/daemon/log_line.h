@@ -8,10 +8,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/time.h"
-#include "daemon/happening.h"
+#include "model/resources.h"
 
 namespace karst::daemon {
 
@@ -44,29 +43,9 @@ class LogLine {
   std::string line_;
 };
 
-// What a cluster's log says of a round: lines of at least the level `least`.
-class LogLines {
- public:
-  LogLines(std::string commit, std::string log_id, LogLevel least = LogLevel::kInfo)
-      : commit_(std::move(commit)), log_id_(std::move(log_id)), least_(least) {}
-
-  std::vector<std::string> tell(const std::vector<Happening>& happenings, const Watcher& watcher,
-                                std::int64_t round_millis) const;
-  // A line about karst itself that no event stands behind; empty: below the level.
-  std::string remark(LogLevel level, base::WallTime time, std::string_view message) const;
-
- private:
-  LogLine start(const Happening& h, LogLevel level, std::string_view message,
-                const LogSubject& subject) const;
-  std::string line_of(const Happening& happening) const;  // empty: no line
-  std::string claim_line(const Happening& happening) const;
-  std::string leaving_line(const Happening& happening) const;
-  void provisioning_lines(const std::vector<Happening>& happenings, const Watcher& watcher,
-                          std::int64_t round_millis, std::vector<std::string>& lines) const;
-
-  std::string commit_;
-  std::string log_id_;
-  LogLevel least_;
-};
+// A text as JSON.
+std::string json_string(std::string_view text);
+// The level of a finished line.
+LogLevel level_of(std::string_view line);
 
 }  // namespace karst::daemon

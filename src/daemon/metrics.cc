@@ -1,36 +1,33 @@
 #include "daemon/metrics.h"
 
-#include <fmt/format.h>
-
-#include <cstdlib>
+#include <initializer_list>
+#include <map>
 
 #include "daemon/version.h"
 
 namespace karst::daemon {
 namespace {
 
-std::string escaped(std::string_view value) {
-  std::string out;
-  for (const char c : value) {
-    if (c == '\\' || c == '"') out += '\\';
-    if (c == '\n')
-      out += "\\n";
-    else
-      out += c;
-  }
-  return out;
+using Names = std::initializer_list<std::string_view>;
+
+MetricsText::Labels labelled(Names names, const LabelValues& values) {
+  MetricsText::Labels labels;
+  std::size_t i = 0;
+  for (const std::string_view name : names) labels.emplace_back(name, values[i++]);
+  return labels;
 }
 
-void counters(MetricsText& text, std::string_view name, std::string_view help,
-              std::string_view label, const std::map<std::string, std::uint64_t>& values) {
+void counters(MetricsText& text, std::string_view name, std::string_view help, Names names,
+              const Counters::Counts& counts) {
   text.family(name, MetricType::kCounter, help);
-  for (const auto& [key, value] : values)
-    text.sample(static_cast<std::int64_t>(value), {{label, key}});
+  for (const auto& [values, count] : counts)
+    text.sample(static_cast<std::int64_t>(count), labelled(names, values));
 }
 
-void gauge(MetricsText& text, std::string_view name, std::string_view help, std::size_t value) {
+void gauge(MetricsText& text, std::string_view name, std::string_view help, std::size_t value,
+           const MetricsText::Labels& labels = {}) {
   text.family(name, MetricType::kGauge, help);
-  text.sample(static_cast<std::int64_t>(value));
+  text.sample(static_cast<std::int64_t>(value), labels);
 }
 
 void counter(MetricsText& text, std::string_view name, std::string_view help, std::uint64_t value) {
@@ -38,11 +35,18 @@ void counter(MetricsText& text, std::string_view name, std::string_view help, st
   text.sample(static_cast<std::int64_t>(value));
 }
 
+void histograms(MetricsText& text, std::string_view name, std::string_view help,
+                std::string_view label, const std::map<std::string, Histogram>& by) {
+  text.family(name, MetricType::kHistogram, help);
+  for (const auto& [value, histogram] : by) text.histogram(histogram, {{label, value}});
+}
+
 void karst_families(MetricsText& text, const View& view) {
   text.family("karst_build_info", MetricType::kGauge, "1; what is running, in the labels.");
   text.sample(1, {{"version", build_version()}, {"decision_version", decision_version()}});
   gauge(text, "karst_ready", "1 when every source has been listed and the log takes writes.",
         view.ready() ? 1 : 0);
+  gauge(text, "karst_shadow", "1 when it decides and sends nothing.", view.shadow ? 1 : 0);
   text.family("karst_source_listed", MetricType::kGauge,
               "1 when a full list of this kind has ended since the start.");
   for (const auto& [kind, listed] : view.sources) text.sample(listed ? 1 : 0, {{"kind", kind}});
@@ -71,69 +75,115 @@ void karst_families(MetricsText& text, const View& view) {
   counter(text, "karst_notices_dropped_total", "Log lines that nobody took, since the start.",
           view.notices_dropped);
   counters(text, "karst_launches_refused_total", "Launches that the cloud refused, by reason.",
-           "reason", view.counters.launches_refused);
+           {"reason"}, view.counters.launches_refused);
+  counters(text, "karst_pods_evicted_total", "Pods that were asked to leave, by reason.",
+           {"reason"}, view.counters.evictions);
+  counters(text, "karst_not_sent_total", "What a shadow has decided and not sent, by kind.",
+           {"kind"}, view.counters.not_sent);
 }
 
-void karpenter_families(MetricsText& text, const View& view) {
+void nodeclaim_families(MetricsText& text, const Counters& c) {
+  text.family("karpenter_nodeclaims_created_total", MetricType::kCounter,
+              "NodeClaims made, by the reason and the node pool.");
+  for (const auto& [values, count] : c.claims_created)
+    text.sample(static_cast<std::int64_t>(count),
+                {{"reason", values[0]}, {"nodepool", values[1]}, {"min_values_relaxed", "false"}});
+  counters(text, "karpenter_nodeclaims_terminated_total", "NodeClaims that are gone.",
+           {"nodepool", "capacity_type", "zone"}, c.claims_terminated);
+  const Names disrupted = {"reason", "nodepool", "capacity_type", "consolidation_policy",
+                           "termination_mode"};
+  counters(text, "karpenter_nodeclaims_disrupted_total", "NodeClaims that were given up.",
+           disrupted, c.claims_disrupted);
+  counters(text, "karpenter_pods_disruption_initiated_total",
+           "Pods on nodes whose NodeClaim was given up, that need another place.", disrupted,
+           c.pods_disrupted);
+  histograms(text, "karpenter_nodeclaims_termination_duration_seconds",
+             "From a NodeClaim's deletion until it is gone.", "nodepool", c.claim_terminations);
+  counters(text, "karpenter_nodes_created_total", "Nodes that have joined.", {"nodepool", "zone"},
+           c.nodes_created);
+  counters(text, "karpenter_nodes_terminated_total", "Nodes that are gone.", {"nodepool", "zone"},
+           c.nodes_terminated);
+  text.family("karpenter_nodes_termination_duration_seconds", MetricType::kSummary,
+              "From a node's deletion until it is gone.");
+  for (const auto& [pool, summary] : c.node_terminations)
+    text.summary(summary, {{"nodepool", pool}});
+  histograms(text, "karpenter_nodes_lifetime_duration_seconds", "Age of nodes that are gone.",
+             "nodepool", c.node_lifetimes);
+}
+
+void pod_families(MetricsText& text, const View& view) {
+  const Counters& c = view.counters;
+  text.family("karpenter_pods_startup_duration_seconds", MetricType::kSummary,
+              "From a pod's creation until it runs, of pods that were seen waiting.");
+  text.summary(c.pods_started);
+  text.family("karpenter_pods_bound_duration_seconds", MetricType::kHistogram,
+              "From a pod's creation until it has a node, of pods that were seen waiting.");
+  text.histogram(c.pods_bound);
+  text.family("karpenter_scheduler_scheduling_duration_seconds", MetricType::kHistogram,
+              "How long the rounds took in which pods were placed.");
+  text.histogram(c.scheduling, {{"controller", "provisioner"}});
+  gauge(text, "karpenter_scheduler_queue_depth", "Pods that wait to be placed.", view.pods_pending,
+        {{"controller", "provisioner"}, {"scheduling_id", ""}});
+}
+
+void cloud_families(MetricsText& text, const Counters& c) {
+  text.family("karpenter_cloudprovider_duration_seconds", MetricType::kHistogram,
+              "From a command to the cloud until its answer.");
+  for (const auto& [method, histogram] : c.cloud_calls)
+    text.histogram(histogram, {{"controller", "karst"}, {"method", method}, {"provider", c.cloud}});
+  text.family("karpenter_cloudprovider_errors_total", MetricType::kCounter,
+              "Answers of the cloud that were no success.");
+  for (const auto& [values, count] : c.cloud_errors)
+    text.sample(static_cast<std::int64_t>(count), {{"controller", "karst"},
+                                                   {"method", values[0]},
+                                                   {"provider", c.cloud},
+                                                   {"error", values[1]}});
+  counters(text, "karpenter_interruption_received_messages_total",
+           "Count of interruption messages received, by kind.", {"message_type"}, c.interruptions);
+  text.family("karpenter_voluntary_disruption_decisions_total", MetricType::kCounter,
+              "Voluntary removals that were begun.");
+  for (const auto& [values, count] : c.voluntary_decisions)
+    text.sample(static_cast<std::int64_t>(count),
+                {{"decision", values[0]}, {"reason", values[1]}, {"consolidation_type", ""}});
+}
+
+void cluster_families(MetricsText& text, const View& view) {
+  text.family("karpenter_build_info", MetricType::kGauge, "1; what is running, in the labels.");
+  text.sample(1, {{"version", build_version()},
+                  {"goversion", ""},
+                  {"goarch", ""},
+                  {"commit", decision_version()}});
   gauge(text, "karpenter_cluster_state_node_count", "Current count of nodes in cluster state.",
         view.nodes);
   gauge(text, "karpenter_cluster_state_synced",
         "Returns 1 if cluster state is synced and 0 otherwise.", view.ready() ? 1 : 0);
-  gauge(text, "karpenter_scheduler_queue_depth", "The number of pods that wait to be scheduled.",
-        view.pods_pending);
-  counters(text, "karpenter_nodeclaims_created_total",
-           "Number of nodeclaims created in total, by nodepool.", "nodepool",
-           view.counters.claims_created);
-  text.family("karpenter_nodeclaims_terminated_total", MetricType::kCounter,
-              "Number of nodeclaims terminated in total, by nodepool, capacity type and zone.");
-  for (const auto& [key, value] : view.counters.claims_terminated) {
-    text.sample(static_cast<std::int64_t>(value),
-                {{"nodepool", key[0]}, {"capacity_type", key[1]}, {"zone", key[2]}});
+  text.family("karpenter_cluster_state_unsynced_time_seconds", MetricType::kGauge,
+              "For how long the cluster state has not been synced.");
+  text.sample_scaled(view.unsynced_millis, 3);
+}
+
+void gauge_samples(MetricsText& text, const View& view) {
+  if (view.gauges == nullptr) return;
+  for (const GaugeFamily& family : gauge_families()) {
+    const auto samples = view.gauges->samples.find(family.name);
+    if (samples == view.gauges->samples.end()) continue;
+    text.family(family.name, MetricType::kGauge, family.help);
+    for (const Gauge& sample : samples->second)
+      text.sample_scaled(sample.value, sample.decimals,
+                         MetricsText::Labels(sample.labels.begin(), sample.labels.end()));
   }
-  counters(text, "karpenter_nodes_created_total", "Number of nodes created in total, by nodepool.",
-           "nodepool", view.counters.nodes_created);
-  counters(text, "karpenter_nodes_terminated_total",
-           "Number of nodes terminated in total, by nodepool.", "nodepool",
-           view.counters.nodes_terminated);
-  counters(text, "karpenter_interruption_received_messages_total",
-           "Count of interruption messages received, by kind.", "message_type",
-           view.counters.interruptions);
 }
 
 }  // namespace
 
-void MetricsText::family(std::string_view name, MetricType type, std::string_view help) {
-  name_ = name;
-  text_ += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name,
-                       type == MetricType::kCounter ? "counter" : "gauge");
-}
-
-void MetricsText::begin(const Labels& labels) {
-  text_ += name_;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    text_ +=
-        fmt::format("{}{}=\"{}\"", i == 0 ? "{" : ",", labels[i].first, escaped(labels[i].second));
-  }
-  if (!labels.empty()) text_ += '}';
-}
-
-void MetricsText::sample(std::int64_t value, const Labels& labels) {
-  begin(labels);
-  text_ += fmt::format(" {}\n", value);
-}
-
-void MetricsText::sample_scaled(std::int64_t value, int decimals, const Labels& labels) {
-  begin(labels);
-  std::int64_t scale = 1;
-  for (int i = 0; i < decimals; ++i) scale *= 10;
-  text_ += fmt::format(" {}{}.{:0{}}\n", value < 0 ? "-" : "", std::llabs(value) / scale,
-                       std::llabs(value) % scale, decimals);
-}
-
 std::string metrics_text(const View& view) {
   MetricsText text;
   karst_families(text, view);
-  karpenter_families(text, view);
+  cluster_families(text, view);
+  nodeclaim_families(text, view.counters);
+  pod_families(text, view);
+  cloud_families(text, view.counters);
+  gauge_samples(text, view);
   return text.take();
 }
 

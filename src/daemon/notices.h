@@ -12,7 +12,7 @@
 #include "base/time.h"
 #include "daemon/happening.h"
 #include "daemon/line_writer.h"
-#include "daemon/log_line.h"
+#include "daemon/log_lines.h"
 #include "daemon/story.h"
 
 namespace karst::daemon {
@@ -50,7 +50,7 @@ class LogNotices final : public Notices {
   LogNotices(LineWriter& lines, LogLines format) : lines_(lines), format_(std::move(format)) {}
   void round(const std::vector<Happening>& happenings, const Watcher& watcher,
              std::int64_t round_millis) override {
-    for (std::string& line : format_.tell(happenings, watcher, round_millis))
+    for (std::string& line : format_.tell(repeated_.without(happenings), watcher, round_millis))
       lines_.write(std::move(line));
   }
   void alarm(base::WallTime time, std::string_view message) override {
@@ -67,6 +67,7 @@ class LogNotices final : public Notices {
  private:
   LineWriter& lines_;
   LogLines format_;
+  Repeated repeated_;
 };
 
 }  // namespace karst::daemon

@@ -3,12 +3,19 @@
 #include <utility>
 
 #include "daemon/health.h"
+#include "daemon/process_metrics.h"
 #include "daemon/settings.h"
 
 namespace karst::daemon {
 namespace {
 
-http::Reply reply_of(HealthAnswer answer) {
+bool is_metrics(std::string_view target) {
+  return target.substr(0, target.find('?')) == "/metrics";
+}
+
+http::Reply reply_to(const ViewBoard& board, std::string_view target) {
+  HealthAnswer answer = health_answer(*board.read(), target);
+  if (is_metrics(target)) answer.body += process_metrics_text();
   return {answer.status, std::move(answer.content_type), std::move(answer.body)};
 }
 
@@ -25,8 +32,7 @@ std::pair<std::string, std::string> addresses_of(const Listening& where) {
 base::Result<std::unique_ptr<http::LocalServer>> serve_part(const std::string& address,
                                                             const ViewBoard& board, bool metrics) {
   return http::LocalServer::listen(address, [&board, metrics](std::string_view target) {
-    const bool asked = target.substr(0, target.find('?')) == "/metrics";
-    return reply_of(health_answer(*board.read(), asked == metrics ? target : "/"));
+    return reply_to(board, is_metrics(target) == metrics ? target : "/");
   });
 }
 
@@ -34,9 +40,8 @@ base::Result<std::unique_ptr<http::LocalServer>> serve_part(const std::string& a
 
 base::Result<std::unique_ptr<http::LocalServer>> serve_health(const std::string& address,
                                                               const ViewBoard& board) {
-  return http::LocalServer::listen(address, [&board](std::string_view target) {
-    return reply_of(health_answer(*board.read(), target));
-  });
+  return http::LocalServer::listen(
+      address, [&board](std::string_view target) { return reply_to(board, target); });
 }
 
 base::Result<Listeners> serve(const Listening& where, const ViewBoard& board) {

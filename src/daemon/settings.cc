@@ -31,6 +31,7 @@ constexpr SettingRow kRows[] = {
     {"DISABLE_LEADER_ELECTION", Kind::kBool, "false", true, "act without the lease"},
     {"LEADER_ELECTION_NAME", Kind::kText, "karpenter-leader-election", true, "of the lease"},
     {"LEADER_ELECTION_NAMESPACE", Kind::kText, "", true, "of the lease; default: karst's own"},
+    {"INSTANCE_TYPES_FILE_PATH", Kind::kText, "", true, "kwok: the types of its machines"},
     {"KARPENTER_SERVICE", Kind::kText, "", false, "name of the service"},
     {"KUBE_CLIENT_QPS", Kind::kNumber, "200", false, "the server's flow control is heeded instead"},
     {"KUBE_CLIENT_BURST", Kind::kNumber, "300", false, "as above"},
@@ -207,6 +208,7 @@ Settings settings_of(const Given& given) {
   settings.leader_election = !alone;
   given.take("LEADER_ELECTION_NAME", settings.lease_name);
   given.take("LEADER_ELECTION_NAMESPACE", settings.lease_namespace);
+  given.take("INSTANCE_TYPES_FILE_PATH", settings.instance_types_file);
   take_gates(given, settings);
   return settings;
 }

@@ -50,6 +50,7 @@ struct Settings {
   bool leader_election = true;
   std::string lease_name = "karpenter-leader-election";
   std::string lease_namespace;              // empty: the namespace that karst runs in
+  std::string instance_types_file;          // kwok's; empty: the embedded ones
   std::vector<std::string> without_effect;  // given, not the default, and nothing comes of it
 };
 

@@ -139,6 +139,8 @@ std::string Story::line_of(const Happening& h) const {
                          h.offer.instance_type.empty() ? "" : " (" + offer_text(h.offer) + ")");
     case HappeningKind::kClaimGone:
       return fmt::format("claim {} is gone", h.claim);
+    case HappeningKind::kNotSent:
+      return fmt::format("not sent: {} of {}: {}", h.args[0], node_of(h), reason_text(h.reason));
     case HappeningKind::kVerdict:
       return verdict_line(h);
     case HappeningKind::kWallClockJumped:
@@ -151,6 +153,8 @@ std::string Story::line_of(const Happening& h) const {
       return fmt::format("! the torn end of the log was cut: {}", h.text);
     case HappeningKind::kPodWaiting:
     case HappeningKind::kPodBound:
+    case HappeningKind::kPodRuns:
+    case HappeningKind::kCloudAnswered:
     case HappeningKind::kPodGone:
     case HappeningKind::kEvicted:
     case HappeningKind::kNodeGone:

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -12,30 +11,17 @@
 #include <vector>
 
 #include "base/time.h"
-#include "daemon/happening.h"
+#include "daemon/counters.h"
+#include "daemon/gauges.h"
 #include "model/ids.h"
 
 namespace karst::daemon {
 
-// Counted since this process started.
-struct Counters {
-  std::uint64_t facts = 0;
-  std::uint64_t decisions = 0;
-  std::uint64_t rounds = 0;
-  std::uint64_t failed_appends = 0;
-  std::map<std::string, std::uint64_t> claims_created;                  // by pool
-  std::map<std::string, std::uint64_t> nodes_created;                   // by pool
-  std::map<std::string, std::uint64_t> nodes_terminated;                // by pool
-  std::map<std::string, std::uint64_t> launches_refused;                // by reason
-  std::map<std::string, std::uint64_t> interruptions;                   // by kind
-  std::map<std::vector<std::string>, std::uint64_t> claims_terminated;  // pool, capacity type, zone
-
-  void count(const Happening& happening);
-};
-
 struct View {
   bool recovered = false;
   bool disk_full = false;
+  bool shadow = false;
+  std::int64_t unsynced_millis = 0;                   // since when it has not been ready
   std::vector<std::pair<std::string, bool>> sources;  // kind, whether it was listed since the start
   model::Position through;
   base::LogTime log_time;
@@ -50,6 +36,7 @@ struct View {
   std::uint64_t notices_dropped = 0;
   std::int64_t round_millis = 0;  // how long the latest round took
   Counters counters;
+  std::shared_ptr<const Gauges> gauges;  // nullptr: none yet
 
   bool ready() const;
 };

@@ -23,9 +23,11 @@ model::Position apply_record(projections::ClusterState& state, const events::Rec
 
 namespace {
 
-// What hands must be told: the command itself, or the next attempt of one that is open.
+// What hands must be told: the command itself, or the next attempt of one that is open. In a
+// shadow nothing.
 void issue(const projections::ClusterState& state, const events::Body& body,
            model::Position position, Answer& answer) {
+  if (state.config().shadow) return;
   if (const auto* command = std::get_if<model::Command>(&body)) {
     answer.commands.push_back({{state.log_id(), position}, 1, command->spec});
   } else if (const auto* attempt = std::get_if<model::AttemptStarted>(&body)) {
@@ -42,6 +44,7 @@ Answer decide(projections::ClusterState& state, const providers::Provider& provi
               base::LogTime now, base::WallTime wall) {
   Answer answer;
   for (const reconcilers::Reconciler& reconciler : reconcilers::reconcilers()) {
+    if (state.config().shadow && !reconciler.in_shadow) continue;
     reconcilers::Plan plan(state, reconciler.name);
     reconciler.reconcile(state, reconcilers::Context{now, provider}, plan);
     if (const auto wake = plan.earliest_wake();

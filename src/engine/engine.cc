@@ -44,6 +44,15 @@ base::Result<Recovery> Engine::recover(base::LogTime now, base::WallTime wall) {
   Recovery recovery;
   auto from = rebuild(log_, snapshots_, model::Position(), state_);
   if (!from) return base::fail(from.error());
+  // What was sent and what was not must never be mixed up: each has a log of its own.
+  const bool lived = state_.last_position().value() > 1;
+  if (lived && state_.config().shadow != options_.config.shadow)
+    return base::fail(
+        base::Kind::kInvalid,
+        options_.config.shadow
+            ? "this is the log of a karst that acts; give --shadow a folder of its own"
+            : "this is the log of a shadow; give a karst that acts a folder of its "
+              "own, or add --shadow");
   recovery.folded_from = *from;
   recovery.end = state_.next_position();
   recovery.open_commands = state_.commands().size();

@@ -10,6 +10,8 @@ namespace {
 constexpr std::int64_t kBackOffFirstMillis = 1'000;
 constexpr std::int64_t kBackOffMaxMillis = 60'000;
 constexpr std::uint32_t kBackOffDoublingsMax = 6;
+// What a shadow has decided and not sent is not decided again for so long.
+constexpr std::int64_t kNotSentMillis = 60'000;
 // After "done" the watch must show the change before the same thing is asked again; a poll waits as
 // long.
 constexpr std::int64_t kEchoMillis = 5'000;
@@ -91,6 +93,39 @@ struct OnCommand {
   }
   template <class Other>
   void operator()(const Other&) const {}
+
+  // In a shadow: the intent is withdrawn, and the wish not repeated for a while.
+  void cover() const {
+    s().back_offs_.edit({model::subject_of(command.spec), model::kind_of(command.spec)},
+                        [&](BackOffRow& row) { row.not_before = fold.now + kNotSentMillis; });
+  }
+  void take_back(const model::CreateNodeClaim& c) const {
+    for (const PodRow* pod : s().pods_.expected_on_claim(c.claim.name.str()))
+      s().pods_.expect(std::string(pod->uid.str()), c.claim.name, {}, fold.now + kNotSentMillis);
+    s().erase_claim(c.claim.name);
+  }
+  void take_back(const model::DeleteObject& c) const {
+    if (c.object.kind == model::ObjectKind::kNodeClaim)
+      fold.edit_claim_if(model::ClaimName(c.object.name), [](ClaimRow& row) {
+        row.delete_requested_at = LogTime(0);
+        row.leave_root = Position();
+        row.delete_reason.clear();
+      });
+    cover();
+  }
+  void take_back(const model::TaintNode& c) const {
+    const NodeRow* node = s().nodes_.find(c.node);
+    const ClaimRow* claim =
+        node == nullptr ? nullptr : s().claim_by_provider_id(node->node.provider_id);
+    if (claim != nullptr)
+      s().edit_claim(model::ClaimName(claim->claim.name),
+                     [](ClaimRow& row) { row.candidate = false; });
+    cover();
+  }
+  template <class Other>
+  void take_back(const Other&) const {
+    cover();
+  }
 };
 
 void Apply::operator()(const model::Command& e) const {
@@ -157,9 +192,12 @@ void Apply::back_off(const std::string& subject, model::CommandKind kind,
 void Apply::operator()(const model::CommandAbandoned& e) const {
   const CommandRow* row = s.commands_.find(e.command);
   if (row == nullptr) return;
-  const model::CommandSpec spec = row->command.spec;
+  const model::Command command = row->command;
+  const model::CommandSpec& spec = command.spec;
   close_command(e.command);
   drop_echo(model::subject_of(spec), model::kind_of(spec), e.command);
+  if (s.config_.shadow)
+    return std::visit([&](const auto& c) { OnCommand{*this, command}.take_back(c); }, command.spec);
   back_off(model::subject_of(spec), model::kind_of(spec), model::RefusalCode::kRetry);
   if (const auto* launch = std::get_if<model::Launch>(&spec)) {
     for (const model::LaunchItem& item : launch->items)

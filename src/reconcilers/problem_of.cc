@@ -37,7 +37,8 @@ bool covered(const ClusterState& state, const Context& context, const PodRow& po
   }
   if (pod.expected_claim.empty()) return false;
   const ClaimRow* claim = state.claims().find(pod.expected_claim);
-  if (claim == nullptr || claim->leaving() || claim->gone_at.value() != 0) return false;
+  if (claim == nullptr) return state.config().shadow && still(pod.expected_until);  // not sent
+  if (claim->leaving() || claim->gone_at.value() != 0) return false;
   if (claim->interrupted_at.value() != 0) return false;
   if (claim->initialized_at.value() == 0) return still(comes_up_until(state, *claim));
   return still(claim->initialized_at + state.config().nomination_millis);

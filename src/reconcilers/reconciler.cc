@@ -10,17 +10,18 @@ namespace karst::reconcilers {
 
 // What is leaving is decided before what is new, so that provisioning sees the demand that leaving
 // nodes raise; retry comes first, because a command that ends unclear blocks the others; mirrors
-// come last and show what the others have decided.
+// come last and show what the others have decided. A shadow ends what they have asked for.
 constexpr std::array kReconcilers{
     Reconciler{"retry", reconcile_retry},
-    Reconciler{"interruption", reconcile_interruption},
+    Reconciler{"interruption", reconcile_interruption, true},
     Reconciler{"lifecycle", reconcile_lifecycle},
     Reconciler{"termination", reconcile_termination},
     Reconciler{"orphans", reconcile_orphans},
-    Reconciler{"emptiness", reconcile_emptiness},
+    Reconciler{"emptiness", reconcile_emptiness, true},
     Reconciler{"static_pools", reconcile_static_pools},
-    Reconciler{"provisioning", reconcile_provisioning},
+    Reconciler{"provisioning", reconcile_provisioning, true},
     Reconciler{"mirror", reconcile_mirror},
+    Reconciler{"shadow", reconcile_shadow, true},
 };
 
 std::span<const Reconciler> reconcilers() {

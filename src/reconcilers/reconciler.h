@@ -73,9 +73,15 @@ struct Context {
   const providers::Provider& provider;
 };
 
+// The reason of a command that a shadow ends.
+inline constexpr std::string_view kNotSent = "not_sent";
+
 struct Reconciler {
   std::string_view name;
   void (*reconcile)(const projections::ClusterState& state, const Context& context, Plan& plan);
+  // Whether it decides in a shadow too. What carries decisions out step by step does not: the
+  // claims there are another product's, and the first step is never taken.
+  bool in_shadow = false;
 };
 
 // In the order in which they decide; reconciler.cc says why this order.

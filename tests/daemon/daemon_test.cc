@@ -164,7 +164,7 @@ TEST_F(DaemonTest, AcknowledgesWhatIsInTheLog) {
   const auto view = daemon_->view().read();
   EXPECT_TRUE(view->recovered);
   EXPECT_FALSE(view->ready()) << "nothing was listed";
-  EXPECT_EQ(view->counters.interruptions.at("spot_interrupted"), 1U);
+  EXPECT_EQ(view->counters.interruptions.at({"spot_interrupted"}), 1U);
 }
 
 TEST_F(DaemonTest, ARedeliveryIsAcknowledgedAgainAndNotTold) {

@@ -7,12 +7,9 @@
 #include <unistd.h>
 
 #include <memory>
-#include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "daemon/metrics.h"
 #include "daemon/serve.h"
 
 namespace karst::daemon {
@@ -47,43 +44,6 @@ TEST(Health, Readiness) {
     EXPECT_EQ(health_answer(c.view, "/healthz").status, 200) << c.name;
   }
   EXPECT_EQ(health_answer(View(), "/elsewhere").status, 404);
-}
-
-TEST(Metrics, TextIsExact) {
-  MetricsText text;
-  text.family("karst_x_total", MetricType::kCounter, "Counts.");
-  text.sample(3, {{"a", "quote\" slash\\ line\n"}, {"b", ""}});
-  text.family("karst_y", MetricType::kGauge, "Gauges.");
-  text.sample_scaled(1'500, 3);
-  text.sample_scaled(-5, 3);
-  EXPECT_EQ(text.take(),
-            "# HELP karst_x_total Counts.\n# TYPE karst_x_total counter\n"
-            "karst_x_total{a=\"quote\\\" slash\\\\ line\\n\",b=\"\"} 3\n"
-            "# HELP karst_y Gauges.\n# TYPE karst_y gauge\nkarst_y 1.500\nkarst_y -0.005\n");
-}
-
-TEST(Metrics, EveryFamilyIsOursOrKarpentersAndSaidOnce) {
-  View view = view_of(true, false, true);
-  view.counters.claims_created["default"] = 2;
-  view.counters.claims_terminated[{"default", "spot", "zone-a"}] = 1;
-  std::istringstream lines(metrics_text(view));
-  std::set<std::string> families;
-  std::string line, family;
-  while (std::getline(lines, line)) {
-    if (line.starts_with("# HELP ")) {
-      family = line.substr(7, line.find(' ', 7) - 7);
-      EXPECT_TRUE(families.insert(family).second) << family << " twice";
-      EXPECT_TRUE(family.starts_with("karst_") || family.starts_with("karpenter_")) << family;
-    } else if (!line.starts_with("#")) {
-      EXPECT_TRUE(line.starts_with(family)) << line << " is not of " << family;
-    }
-  }
-  const std::string text = metrics_text(view);
-  EXPECT_NE(text.find("karpenter_nodeclaims_created_total{nodepool=\"default\"} 2\n"),
-            std::string::npos);
-  EXPECT_NE(text.find("karpenter_nodeclaims_terminated_total{nodepool=\"default\",capacity_type="
-                      "\"spot\",zone=\"zone-a\"} 1\n"),
-            std::string::npos);
 }
 
 // One request over a real socket; everything that came back.
@@ -127,6 +87,7 @@ TEST(Health, MetricsAndHealthOnPortsOfTheirOwn) {
   ASSERT_NE(listeners->second, nullptr);
   const int metrics = listeners->first->port(), health = listeners->second->port();
   EXPECT_NE(get(metrics, "/metrics").find("karst_ready 1\n"), std::string::npos);
+  EXPECT_NE(get(metrics, "/metrics").find("\nprocess_resident_memory_bytes "), std::string::npos);
   EXPECT_NE(get(metrics, "/readyz").find(" 404 "), std::string::npos);
   EXPECT_NE(get(health, "/readyz").find(" 200 "), std::string::npos);
   EXPECT_NE(get(health, "/metrics").find(" 404 "), std::string::npos);

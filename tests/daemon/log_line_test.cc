@@ -1,10 +1,10 @@
-#include "daemon/log_line.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "daemon/log_lines.h"
 
 namespace karst::daemon {
 namespace {
@@ -69,6 +69,10 @@ TEST(LogLines, KeysAreInKarpentersOrder) {
        {"provider-id", "Node", "allocatable"}},
       {HappeningKind::kClaimGone, "deleted nodeclaim", claim, {"provider-id", "Node"}},
       {HappeningKind::kLaunchRefused, "failed launching nodeclaim", claim, {"error"}},
+      {HappeningKind::kDeadlineSet,
+       "annotated nodeclaim",
+       claim,
+       {"provider-id", "Node", "karpenter.sh/nodeclaim-termination-timestamp"}},
       {HappeningKind::kTainted,
        "tainted node",
        node,
@@ -118,7 +122,6 @@ TEST(LogLines, WholeLines) {
 
 TEST(LogLines, ProvisioningIsSummedUp) {
   Happening expected = some(HappeningKind::kPodsExpected);
-  expected.node = "";
   expected.args = {"default/a", "default/b"};
   const LogLines lines("c", "l");
   const auto said = lines.tell({expected}, Watcher(), 12);
@@ -131,6 +134,77 @@ TEST(LogLines, ProvisioningIsSummedUp) {
   EXPECT_EQ(computed["message"], "computed unready node(s) will fit pod(s)")
       << "the claim exists already";
   EXPECT_EQ(computed["pods"], 2);
+}
+
+TEST(LogLines, APodWithoutAPlaceIsToldOnceInFiveMinutes) {
+  Happening left = some(HappeningKind::kPodUnplaced);
+  left.namespace_name = "default";
+  left.pod = "huge";
+  left.pod_uid = "uid";
+  left.args = {"web: resources: too large", "batch: taints: not tolerated"};
+  const LogLines lines("c", "l");
+  Repeated repeated;
+  const auto said = lines.tell(repeated.without({left}), Watcher(), 0);
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(keys_of(said[0]), joined({kHead, kTail, {"Pod", "error"}}));
+  const Json line = Json::parse(said[0]);
+  EXPECT_EQ(line["message"], "could not schedule pod");
+  EXPECT_EQ(line["Pod"].dump(), R"({"name":"huge","namespace":"default"})");
+  EXPECT_EQ(line["error"], "web: resources: too large; batch: taints: not tolerated");
+  left.time = left.time + (Repeated::kWindowMillis - 1);
+  EXPECT_TRUE(repeated.without({left}).empty());
+  EXPECT_EQ(repeated.without({some(HappeningKind::kRegistered)}).size(), 1U);
+  left.time = left.time + 1;
+  EXPECT_EQ(repeated.without({left}).size(), 1U);
+  left.args = {"web: limits: reached"};
+  EXPECT_EQ(repeated.without({left}).size(), 1U) << "for another reason";
+}
+
+TEST(LogLines, AShadowSaysWhatItWouldHaveDone) {
+  struct Case {
+    std::string kind, reason, message, controller;
+    std::vector<std::string> own;
+  };
+  const std::vector<Case> cases = {
+      {"create-nodeclaim",
+       "provisioned",
+       "would have created nodeclaim",
+       "provisioner",
+       {"NodePool", "NodeClaim", "requests", "instance-types", "not-sent"}},
+      {"taint-node",
+       "empty",
+       "would have tainted node",
+       "disruption",
+       {"reason", "NodeClaim", "Node", "kind", "not-sent"}},
+      {"delete-object",
+       "spot_interrupted",
+       "would have deleted nodeclaim",
+       "interruption",
+       {"reason", "NodeClaim", "Node", "kind", "not-sent"}},
+  };
+  for (const Case& c : cases) {
+    Happening h = some(HappeningKind::kNotSent);
+    h.reason = c.reason;
+    h.args = {c.kind, "log-7"};
+    const auto said = LogLines("commit", "log").tell({h}, Watcher(), 0);
+    ASSERT_EQ(said.size(), 1U) << c.kind;
+    const Json line = Json::parse(said[0]);
+    EXPECT_EQ(line["message"], c.message);
+    EXPECT_EQ(line["controller"], c.controller);
+    EXPECT_EQ(line["not-sent"], "log-7");
+    EXPECT_EQ(keys_of(said[0]), joined({kHead, kTail, c.own})) << c.kind;
+  }
+}
+
+TEST(LogLines, BelowTheLevelNothingIsSaid) {
+  const std::vector<Happening> both = {some(HappeningKind::kRegistered),
+                                       some(HappeningKind::kLaunchRefused)};
+  EXPECT_EQ(LogLines("c", "l", LogLevel::kInfo).tell(both, Watcher(), 0).size(), 2U);
+  const LogLines errors("c", "l", LogLevel::kError);
+  ASSERT_EQ(errors.tell(both, Watcher(), 0).size(), 1U);
+  EXPECT_EQ(Json::parse(errors.tell(both, Watcher(), 0)[0])["level"], "ERROR");
+  EXPECT_TRUE(errors.remark(LogLevel::kWarn, base::WallTime(0), "x").empty());
+  EXPECT_FALSE(errors.remark(LogLevel::kError, base::WallTime(0), "x").empty());
 }
 
 TEST(LogLines, TextIsEscaped) {

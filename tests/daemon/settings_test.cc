@@ -80,6 +80,8 @@ TEST(Settings, WhatIsGivenCounts) {
       {"LEADER_ELECTION_NAME", "mine", [](const Settings& s) { return s.lease_name == "mine"; }},
       {"LEADER_ELECTION_NAMESPACE", "kube-system",
        [](const Settings& s) { return s.lease_namespace == "kube-system"; }},
+      {"INSTANCE_TYPES_FILE_PATH", "/types.json",
+       [](const Settings& s) { return s.instance_types_file == "/types.json"; }},
       {"FEATURE_GATES", "NodeRepair=true, ReservedCapacity=false,Drift=true",
        [](const Settings& s) {
          return s.node_repair && !s.reserved_capacity && s.without_effect.empty();

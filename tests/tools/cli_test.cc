@@ -31,7 +31,7 @@ TEST(CommandLine, RefusesWhatItDoesNotUnderstand) {
       {"solve", "solve"},
       {"run", "--data"},
       {"run --embedded", "--data"},
-      {"run --data d --shadow", "--shadow"},
+      {"run --data d --embedded --shadow", "--shadow"},
       {"run --data d --speed 2", "--embedded"},
       {"run --data d --embedded --speed 0", "--speed"},
       {"run --data d --embedded --for soon", "expected a duration"},

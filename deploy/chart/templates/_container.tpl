@@ -5,7 +5,7 @@
   args:
     - run
     - --cloud={{ .Values.karst.cloud }}
-    - --data=/data/log
+    - --data=/data/{{ ternary "shadow" "log" .Values.karst.shadow }}
     {{- if .Values.karst.shadow }}
     - --shadow
     {{- end }}

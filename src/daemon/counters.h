@@ -1,0 +1,50 @@
+// What is counted of what happened since this process started. Engine thread; a copy goes into each
+// View.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "daemon/happening.h"
+#include "daemon/spread.h"
+
+namespace karst::daemon {
+
+using LabelValues = std::vector<std::string>;  // in the order that metrics.cc names the labels
+
+struct Counters {
+  using Counts = std::map<LabelValues, std::uint64_t>;
+
+  std::uint64_t facts = 0;
+  std::uint64_t decisions = 0;
+  std::uint64_t rounds = 0;
+  std::uint64_t failed_appends = 0;
+  Counts claims_created;       // reason, pool
+  Counts claims_terminated;    // pool, capacity type, zone
+  Counts claims_disrupted;     // reason, pool, capacity type, consolidation policy, mode
+  Counts pods_disrupted;       // the same
+  Counts nodes_created;        // pool, zone
+  Counts nodes_terminated;     // pool, zone
+  Counts launches_refused;     // reason
+  Counts interruptions;        // kind
+  Counts voluntary_decisions;  // decision, reason
+  Counts evictions;            // reason
+  Counts cloud_errors;         // method, error
+  Counts not_sent;             // kind of command
+  std::string cloud;           // provider
+  std::map<std::string, Histogram> claim_terminations;  // by pool: deletion to gone
+  std::map<std::string, Histogram> node_lifetimes;      // by pool
+  std::map<std::string, Summary> node_terminations;     // by pool
+  std::map<std::string, Histogram> cloud_calls;         // by method
+  Histogram pods_bound;                                 // creation to bound
+  Summary pods_started;                                 // creation to running
+  Histogram scheduling;                                 // provisioning passes
+
+  void count(const Happening& happening);
+  // Of a round: how long it took, if pods were placed in it.
+  void count_pass(const std::vector<Happening>& happenings, std::int64_t round_millis);
+};
+
+}  // namespace karst::daemon

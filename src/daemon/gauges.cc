@@ -1,0 +1,279 @@
+#include "daemon/gauges.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "model/labels.h"
+
+namespace karst::daemon {
+namespace {
+
+using projections::ClusterState;
+using Labels = std::vector<std::pair<std::string_view, std::string>>;
+
+constexpr std::string_view kAllocatable = "karpenter_nodes_allocatable";
+constexpr std::string_view kPodRequests = "karpenter_nodes_total_pod_requests";
+constexpr std::string_view kDaemonRequests = "karpenter_nodes_total_daemon_requests";
+constexpr std::string_view kOverhead = "karpenter_nodes_system_overhead";
+constexpr std::string_view kLifetime = "karpenter_nodes_current_lifetime_seconds";
+constexpr std::string_view kUtilization = "karpenter_cluster_utilization_percent";
+constexpr std::string_view kPoolLimit = "karpenter_nodepools_limit";
+constexpr std::string_view kPoolUsage = "karpenter_nodepools_usage";
+constexpr std::string_view kPoolCost = "karpenter_nodepools_cost_total";
+constexpr std::string_view kPodsState = "karpenter_pods_state";
+constexpr std::string_view kUnschedulable = "karpenter_scheduler_unschedulable_pods_count";
+constexpr std::string_view kEligible = "karpenter_voluntary_disruption_eligible_nodes";
+constexpr std::string_view kPrice = "karpenter_cloudprovider_instance_type_offering_price_estimate";
+constexpr std::string_view kAvailable = "karpenter_cloudprovider_instance_type_offering_available";
+constexpr std::string_view kTypeCpu = "karpenter_cloudprovider_instance_type_cpu_cores";
+constexpr std::string_view kTypeMemory = "karpenter_cloudprovider_instance_type_memory_bytes";
+constexpr std::string_view kClaimCondition = "operator_nodeclaim_status_condition_count";
+constexpr std::string_view kPoolCondition = "operator_nodepool_status_condition_count";
+
+constexpr std::int64_t kExactMax = 100'000'000'000'000;  // times 10,000 it still fits
+
+// Resources as samples: cpu in cores, the rest as it is.
+struct Amount {
+  std::string_view resource;
+  std::int64_t value;
+  int decimals;
+};
+std::vector<Amount> amounts_of(const model::Resources& resources) {
+  std::vector<Amount> amounts = {{"cpu", resources.cpu_millis, 3},
+                                 {"memory", resources.memory_bytes, 0},
+                                 {"ephemeral-storage", resources.ephemeral_bytes, 0},
+                                 {"pods", resources.pods, 0}};
+  for (const auto& [name, amount] : resources.extended) amounts.push_back({name, amount, 0});
+  return amounts;
+}
+
+class Maker {
+ public:
+  Maker(const ClusterState& state, Gauges& out) : state_(state), out_(out) {}
+
+  void cluster();
+  void nodes();
+  void pools();
+  void pods();
+  void offerings();
+  void conditions();
+
+ private:
+  void add(std::string_view name, std::int64_t value, int decimals, Labels labels) {
+    out_.samples[name].push_back({value, decimals, std::move(labels)});
+  }
+  void add(std::string_view name, const model::Resources& resources, const Labels& labels) {
+    for (const Amount& amount : amounts_of(resources)) {
+      Labels all = {{"resource_type", std::string(amount.resource)}};
+      all.insert(all.end(), labels.begin(), labels.end());
+      add(name, amount.value, amount.decimals, std::move(all));
+    }
+  }
+  const ClusterState& state_;
+  Gauges& out_;
+};
+
+std::string label(const model::Node& node, std::string_view key) {
+  return std::string(model::label_value(node.labels, key));
+}
+
+// The well-known labels of a node, named as Karpenter names them.
+Labels place_of(const model::Node& node) {
+  return {{"nodepool", label(node, model::kNodePoolLabel)},
+          {"zone", label(node, model::kZoneLabel)},
+          {"arch", label(node, model::kArchLabel)},
+          {"capacity_type", label(node, model::kCapacityTypeLabel)},
+          {"instance_type", label(node, model::kInstanceTypeLabel)}};
+}
+
+std::string phase_of(const model::Node& node) {
+  return node.deletion_millis != 0 ? "Terminating" : node.ready ? "Running" : "Pending";
+}
+
+void Maker::cluster() {
+  model::Resources requested, allocatable;
+  for (const auto& [name, slot] : state_.nodes().slots()) {
+    allocatable += slot.row.node.allocatable;
+    if (const auto* pods = state_.pods().on(name.str())) requested += pods->requests;
+  }
+  for (const Amount& amount : amounts_of(allocatable)) {
+    if (amount.value <= 0) continue;
+    const std::int64_t used = requested.amount(amount.resource);
+    const std::int64_t hundredths =
+        amount.value < kExactMax ? used * 10'000 / amount.value : used / (amount.value / 10'000);
+    add(kUtilization, hundredths, 2, {{"resource_type", std::string(amount.resource)}});
+  }
+  std::int64_t unplaced = 0;
+  for (const std::string_view uid : state_.pods().pending()) {
+    const auto* verdict = state_.verdicts().find(std::pair<std::string, std::string>(
+        "shape/" + to_string(state_.pods().row_of(uid).shape_hash), "provisioning"));
+    unplaced += verdict != nullptr && verdict->verdict.code == "unplaced" ? 1 : 0;
+  }
+  add(kUnschedulable, unplaced, 0, {{"controller", "provisioner"}});
+  add(kEligible, static_cast<std::int64_t>(state_.vacant().size()), 0, {{"reason", "empty"}});
+}
+
+void Maker::nodes() {
+  for (const auto& [name, slot] : state_.nodes().slots()) {
+    const model::Node& node = slot.row.node;
+    Labels labels = {{"node_name", name.str()},
+                     {"phase", phase_of(node)},
+                     {"managed", label(node, model::kNodePoolLabel).empty() ? "false" : "true"},
+                     {"os", label(node, model::kOsLabel)},
+                     {"region", label(node, "topology.kubernetes.io/region")}};
+    const Labels place = place_of(node);
+    labels.insert(labels.end(), place.begin(), place.end());
+    add(kAllocatable, node.allocatable, labels);
+    model::Resources overhead = node.capacity;
+    overhead -= node.allocatable;
+    add(kOverhead, overhead, labels);
+    const auto* pods = state_.pods().on(name.str());
+    add(kPodRequests, pods == nullptr ? model::Resources() : pods->requests, labels);
+    add(kDaemonRequests, pods == nullptr ? model::Resources() : pods->daemon_requests, labels);
+    if (node.creation_millis > 0) add(kLifetime, out_.at.value() - node.creation_millis, 3, labels);
+  }
+}
+
+void Maker::pools() {
+  std::map<std::string, model::Resources> usage;
+  std::map<std::string, std::int64_t> cost, nodes;
+  for (const auto& [name, slot] : state_.claims().slots()) {
+    const std::string& pool = slot.row.claim.pool.str();
+    usage[pool] += slot.row.instance.capacity;
+    cost[pool] += slot.row.instance.offer.price_nanos_per_hour;
+    ++nodes[pool];
+  }
+  for (const auto& [name, slot] : state_.pools().slots()) {
+    const std::string& pool = name.str();
+    for (const auto& [resource, limit] : slot.row.pool.limits)
+      add(kPoolLimit, limit, resource == "cpu" ? 3 : 0,
+          {{"resource_type", resource}, {"nodepool", pool}});
+    add(kPoolUsage, usage[pool], {{"nodepool", pool}});
+    add(kPoolUsage, nodes[pool], 0, {{"resource_type", "nodes"}, {"nodepool", pool}});
+    add(kPoolCost, cost[pool], 9, {{"nodepool", pool}});
+  }
+}
+
+std::string phase_of(model::PodPhase phase) {
+  switch (phase) {
+    case model::PodPhase::kPending:
+      return "Pending";
+    case model::PodPhase::kRunning:
+      return "Running";
+    case model::PodPhase::kSucceeded:
+      return "Succeeded";
+    case model::PodPhase::kFailed:
+      return "Failed";
+    case model::PodPhase::kUnknown:
+      break;
+  }
+  return "Unknown";
+}
+
+void Maker::pods() {
+  std::map<std::tuple<model::PodPhase, bool, Labels>, std::int64_t> counts;
+  for (const auto& [name, slot] : state_.nodes().slots()) {
+    const Labels place = place_of(slot.row.node);
+    for (const projections::PodRow* pod : state_.pods().on_node(name.str()))
+      ++counts[{pod->phase, pod->ready, place}];
+  }
+  for (const auto& [key, count] : counts) {
+    Labels labels = {{"phase", phase_of(std::get<0>(key))},
+                     {"ready", std::get<1>(key) ? "true" : "false"},
+                     {"scheduled", "true"},
+                     {"managed", std::get<2>(key).front().second.empty() ? "false" : "true"}};
+    labels.insert(labels.end(), std::get<2>(key).begin(), std::get<2>(key).end());
+    add(kPodsState, count, 0, std::move(labels));
+  }
+  add(kPodsState, static_cast<std::int64_t>(state_.pods().pending().size()), 0,
+      {{"phase", "Pending"}, {"ready", "false"}, {"scheduled", "false"}, {"managed", "false"}});
+}
+
+void Maker::offerings() {
+  const auto* known = state_.catalogues().find(state_.config().provider);
+  if (known == nullptr) return;
+  for (const model::InstanceType& type : known->catalogue.types) {
+    add(kTypeCpu, type.capacity.cpu_millis, 3, {{"instance_type", type.name}});
+    add(kTypeMemory, type.capacity.memory_bytes, 0, {{"instance_type", type.name}});
+    for (const model::Offering& offering : type.offerings) {
+      const Labels labels = {{"instance_type", type.name},
+                             {"capacity_type", offering.capacity_type},
+                             {"zone", offering.zone}};
+      const auto* exhausted = state_.exhausted().find(
+          model::Offer{type.name, offering.zone, offering.capacity_type, 0});
+      const bool there =
+          offering.available && (exhausted == nullptr || exhausted->until <= out_.at);
+      add(kPrice, offering.price_nanos_per_hour, 9, labels);
+      add(kAvailable, there ? 1 : 0, 0, labels);
+    }
+  }
+}
+
+Labels condition_labels(const model::Condition& condition, const std::string& name) {
+  const std::string_view status = condition.status == model::ConditionStatus::kTrue    ? "True"
+                                  : condition.status == model::ConditionStatus::kFalse ? "False"
+                                                                                       : "Unknown";
+  return {{"type", condition.type},
+          {"status", std::string(status)},
+          {"reason", condition.reason},
+          {"namespace", ""},
+          {"name", name}};
+}
+
+void Maker::conditions() {
+  for (const auto& [name, slot] : state_.claims().slots())
+    for (const model::Condition& condition : slot.row.claim.conditions) {
+      Labels labels = condition_labels(condition, name.str());
+      labels.emplace_back("nodepool", slot.row.claim.pool.str());
+      add(kClaimCondition, 1, 0, std::move(labels));
+    }
+  for (const auto& [name, slot] : state_.pools().slots())
+    for (const model::Condition& condition : slot.row.pool.conditions)
+      add(kPoolCondition, 1, 0, condition_labels(condition, name.str()));
+}
+
+}  // namespace
+
+std::vector<GaugeFamily> gauge_families() {
+  return {
+      {kAllocatable, "What a node has for pods."},
+      {kPodRequests, "What the pods on a node ask for, DaemonSets' included."},
+      {kDaemonRequests, "What the pods of DaemonSets on a node ask for."},
+      {kOverhead, "What a node keeps for itself: capacity less allocatable."},
+      {kLifetime, "Age of a node."},
+      {kUtilization, "Requests of all pods in per cent of what all nodes have for pods."},
+      {kPoolLimit, "The limits of a node pool."},
+      {kPoolUsage, "Capacity of a node pool's instances."},
+      {kPoolCost, "Price of a node pool's instances, dollars per hour."},
+      {kPodsState, "Pods by what they have in common; the value is their number."},
+      {kUnschedulable, "Pending pods that no node pool can serve."},
+      {kEligible, "Nodes that could go for this reason, budgets aside."},
+      {kPrice, "Price of an offering, dollars per hour."},
+      {kAvailable, "1 when an offering can be bought; 0 while it lately had no capacity."},
+      {kTypeCpu, "Cores of an instance type."},
+      {kTypeMemory, "Memory of an instance type."},
+      {kClaimCondition, "Status conditions of NodeClaims."},
+      {kPoolCondition, "Status conditions of NodePools."},
+  };
+}
+
+Gauges gauges_of(const ClusterState& state, bool objects) {
+  Gauges gauges;
+  gauges.at = state.last_log_time();
+  Maker maker(state, gauges);
+  maker.cluster();
+  maker.offerings();
+  if (!objects) return gauges;
+  maker.nodes();
+  maker.pools();
+  maker.pods();
+  maker.conditions();
+  return gauges;
+}
+
+std::int64_t gauges_interval_millis(const ClusterState& state) {
+  return std::max(kGaugesEveryMillis,
+                  static_cast<std::int64_t>(state.pods().size() / kPodsPerGaugeMilli));
+}
+
+}  // namespace karst::daemon

@@ -1,0 +1,241 @@
+// /metrics: the text to the letter, the counters of what happens, and the gauges of a small
+// cluster.
+#include "daemon/metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/engine/stage.h"
+
+namespace karst::daemon {
+namespace {
+
+using namespace engine::testing;
+
+TEST(MetricsText, IsExact) {
+  MetricsText text;
+  text.family("karst_x_total", MetricType::kCounter, "Counts.");
+  text.sample(3, {{"a", "quote\" slash\\ line\n"}, {"b", ""}});
+  text.family("karst_y", MetricType::kGauge, "Gauges.");
+  text.sample_scaled(1'500, 3);
+  text.sample_scaled(-5, 3);
+  EXPECT_EQ(text.take(),
+            "# HELP karst_x_total Counts.\n# TYPE karst_x_total counter\n"
+            "karst_x_total{a=\"quote\\\" slash\\\\ line\\n\",b=\"\"} 3\n"
+            "# HELP karst_y Gauges.\n# TYPE karst_y gauge\nkarst_y 1.500\nkarst_y -0.005\n");
+}
+
+TEST(MetricsText, AHistogramAddsUp) {
+  constexpr std::int64_t kBounds[] = {5, 1'000, 1'250};
+  Histogram histogram(kBounds);
+  for (const std::int64_t millis : {5, 6, 1'000, 1'001, 9'000}) histogram.add(millis);
+  MetricsText text;
+  text.family("karst_h", MetricType::kHistogram, "How long.");
+  text.histogram(histogram, {{"pool", "p"}});
+  EXPECT_EQ(text.take(),
+            "# HELP karst_h How long.\n# TYPE karst_h histogram\n"
+            "karst_h_bucket{pool=\"p\",le=\"0.005\"} 1\n"
+            "karst_h_bucket{pool=\"p\",le=\"1\"} 3\n"
+            "karst_h_bucket{pool=\"p\",le=\"1.25\"} 4\n"
+            "karst_h_bucket{pool=\"p\",le=\"+Inf\"} 5\n"
+            "karst_h_sum{pool=\"p\"} 11.012\nkarst_h_count{pool=\"p\"} 5\n");
+}
+
+TEST(MetricsText, ASummaryHasTheQuantilesOfTheLatest) {
+  MetricsText text;
+  text.family("karst_s", MetricType::kSummary, "How long.");
+  text.summary(Summary());
+  EXPECT_EQ(text.take(),
+            "# HELP karst_s How long.\n# TYPE karst_s summary\nkarst_s_sum 0.000\n"
+            "karst_s_count 0\n");
+  Summary summary;
+  for (int i = 0; i < 100; ++i) summary.add(1'000'000);  // pushed out by those that follow
+  for (std::int64_t i = 1; i <= static_cast<std::int64_t>(Summary::kRecentMax); ++i)
+    summary.add(i * 10);
+  EXPECT_EQ(summary.quantile(0), 10);
+  EXPECT_EQ(summary.quantile(50), 2'500);
+  EXPECT_EQ(summary.quantile(99), 4'950);
+  EXPECT_EQ(summary.quantile(100), 5'000);
+  EXPECT_EQ(summary.count(), 600u);
+}
+
+Happening some(HappeningKind kind, const std::string& reason = "") {
+  Happening h;
+  h.kind = kind;
+  h.claim = "default-a";
+  h.pool = "default";
+  h.node = "node-a";
+  h.offer = {"c-1x", "zone-a", "spot", 1};
+  h.reason = reason;
+  return h;
+}
+
+TEST(Counters, OneLineForEachThingThatHappens) {
+  Happening leaving = some(HappeningKind::kLeaving, "empty");
+  leaving.policy = "WhenEmpty";
+  leaving.mode = "graceful";
+  leaving.count = 3;
+  Happening node_gone = some(HappeningKind::kNodeGone);
+  node_gone.millis = 2'000;
+  node_gone.lifetime_millis = 3'600'000;
+  Happening claim_gone = some(HappeningKind::kClaimGone);
+  claim_gone.millis = 4'000;
+  Happening bound = some(HappeningKind::kPodBound);
+  bound.millis = 300;
+  Happening runs = some(HappeningKind::kPodRuns);
+  runs.millis = 700;
+  Happening asked = some(HappeningKind::kCloudAnswered, "Create");
+  asked.millis = 20;
+  asked.text = "InsufficientCapacityError";
+  Happening shadow = some(HappeningKind::kNotSent, "provisioned");
+  shadow.args = {"create-nodeclaim", "log-1"};
+  struct Case {
+    Happening happening;
+    std::string line;
+  };
+  const std::vector<Case> cases = {
+      {some(HappeningKind::kClaimCreated, "provisioned"),
+       "karpenter_nodeclaims_created_total{reason=\"provisioned\",nodepool=\"default\","
+       "min_values_relaxed=\"false\"} 1\n"},
+      {some(HappeningKind::kRegistered),
+       "karpenter_nodes_created_total{nodepool=\"default\",zone=\"zone-a\"} 1\n"},
+      {leaving,
+       "karpenter_nodeclaims_disrupted_total{reason=\"empty\",nodepool=\"default\",capacity_type="
+       "\"spot\",consolidation_policy=\"WhenEmpty\",termination_mode=\"graceful\"} 1\n"},
+      {leaving,
+       "karpenter_pods_disruption_initiated_total{reason=\"empty\",nodepool=\"default\","
+       "capacity_type=\"spot\",consolidation_policy=\"WhenEmpty\",termination_mode=\"graceful\"} "
+       "3\n"},
+      {leaving,
+       "karpenter_voluntary_disruption_decisions_total{decision=\"delete\",reason=\"empty\","
+       "consolidation_type=\"\"} 1\n"},
+      {node_gone, "karpenter_nodes_terminated_total{nodepool=\"default\",zone=\"zone-a\"} 1\n"},
+      {node_gone,
+       "karpenter_nodes_termination_duration_seconds{nodepool=\"default\",quantile=\"0.5\"} "
+       "2.000\n"},
+      {node_gone,
+       "karpenter_nodes_lifetime_duration_seconds_bucket{nodepool=\"default\",le=\"3600\"} 1\n"},
+      {claim_gone,
+       "karpenter_nodeclaims_terminated_total{nodepool=\"default\",capacity_type=\"spot\",zone="
+       "\"zone-a\"} 1\n"},
+      {claim_gone,
+       "karpenter_nodeclaims_termination_duration_seconds_bucket{nodepool=\"default\",le=\"4\"} "
+       "1\n"},
+      {bound, "karpenter_pods_bound_duration_seconds_bucket{le=\"0.3\"} 1\n"},
+      {runs, "karpenter_pods_startup_duration_seconds{quantile=\"0.99\"} 0.700\n"},
+      {asked,
+       "karpenter_cloudprovider_duration_seconds_bucket{controller=\"karst\",method=\"Create\","
+       "provider=\"kwok\",le=\"0.025\"} 1\n"},
+      {asked,
+       "karpenter_cloudprovider_errors_total{controller=\"karst\",method=\"Create\",provider="
+       "\"kwok\",error=\"InsufficientCapacityError\"} 1\n"},
+      {some(HappeningKind::kInterrupted, "spot_interrupted"),
+       "karpenter_interruption_received_messages_total{message_type=\"spot_interrupted\"} 1\n"},
+      {shadow, "karst_not_sent_total{kind=\"create-nodeclaim\"} 1\n"},
+  };
+  for (const Case& c : cases) {
+    View view;
+    view.counters.cloud = "kwok";
+    EXPECT_EQ(metrics_text(view).find(c.line), std::string::npos) << c.line;
+    view.counters.count(c.happening);
+    EXPECT_NE(metrics_text(view).find(c.line), std::string::npos) << c.line << metrics_text(view);
+  }
+}
+
+TEST(Counters, APassIsARoundInWhichPodsWerePlaced) {
+  Counters counters;
+  counters.count_pass({some(HappeningKind::kPodWaiting)}, 5);
+  EXPECT_EQ(counters.scheduling.count(), 0u);
+  counters.count_pass({some(HappeningKind::kPodsExpected), some(HappeningKind::kPodsExpected)}, 5);
+  EXPECT_EQ(counters.scheduling.count(), 1u);
+}
+
+// A node of a claim, with one running pod, and one pod that waits.
+struct Cluster {
+  Cluster() {
+    set_the_stage(story);
+    bring_up_an_empty_node(story);
+    story.step();
+    model::Pod pod = pending_pod("bound", shape_of(500));
+    pod.node = model::NodeName("node-1");
+    pod.phase = model::PodPhase::kRunning;
+    pod.unschedulable = false;
+    pod.ready = true;
+    const model::PodShape shape = shape_of(500);
+    story.fact(events::ShapeRecorded{model::hash_of(shape), shape});
+    story.fact(events::PodObserved{pod});
+    story.fact(events::PodObserved{pending_pod("waits", shape)});
+    story.step();
+  }
+  std::string text(bool objects) {
+    View view;
+    view.gauges = std::make_shared<const Gauges>(gauges_of(story.state(), objects));
+    return metrics_text(view);
+  }
+  events::MemoryLog log{model::LogId("log")};
+  Story story{log};
+};
+
+TEST(Gauges, ASmallCluster) {
+  Cluster cluster;
+  const std::string text = cluster.text(true);
+  const std::string where =
+      "node_name=\"node-1\",phase=\"Running\",managed=\"false\",os=\"\",region=\"\",nodepool=\"\","
+      "zone=\"\",arch=\"\",capacity_type=\"\",instance_type=\"\"";
+  for (const std::string& line : std::vector<std::string>{
+           "karpenter_nodes_allocatable{resource_type=\"cpu\"," + where + "} 4.000\n",
+           "karpenter_nodes_total_pod_requests{resource_type=\"cpu\"," + where + "} 0.500\n",
+           "karpenter_nodes_total_daemon_requests{resource_type=\"pods\"," + where + "} 0\n",
+           "karpenter_cluster_utilization_percent{resource_type=\"cpu\"} 12.50\n",
+           "karpenter_nodepools_usage{resource_type=\"cpu\",nodepool=\"default\"} 4.000\n",
+           "karpenter_nodepools_usage{resource_type=\"nodes\",nodepool=\"default\"} 1\n",
+           "karpenter_pods_state{phase=\"Running\",ready=\"true\",scheduled=\"true\",managed="
+           "\"false\",nodepool=\"\",zone=\"\",arch=\"\",capacity_type=\"\",instance_type=\"\"} 1\n",
+           "karpenter_pods_state{phase=\"Pending\",ready=\"false\",scheduled=\"false\",managed="
+           "\"false\"} 1\n",
+           "karpenter_scheduler_unschedulable_pods_count{controller=\"provisioner\"} 0\n",
+           "karpenter_cloudprovider_instance_type_offering_price_estimate{instance_type="
+           "\"c-1x-amd64-linux\",capacity_type=\"spot\",zone=\"test-zone-a\"} 0.019003239\n",
+           "karpenter_cloudprovider_instance_type_offering_available{instance_type="
+           "\"c-1x-amd64-linux\",capacity_type=\"spot\",zone=\"test-zone-a\"} 1\n",
+       })
+    EXPECT_NE(text.find(line), std::string::npos) << line;
+  EXPECT_NE(text.find("operator_nodeclaim_status_condition_count{type=\"Ready\",status=\"True\""),
+            std::string::npos);
+}
+
+TEST(Gauges, WithoutObjectsOnlyTheClustersOwn) {
+  Cluster cluster;
+  const std::string text = cluster.text(false);
+  EXPECT_NE(text.find("karpenter_cluster_utilization_percent{"), std::string::npos);
+  for (const char* name :
+       {"node_name=", "karpenter_pods_state", "karpenter_nodepools_", "operator_"})
+    EXPECT_EQ(text.find(name), std::string::npos) << name;
+}
+
+TEST(Metrics, EveryFamilyIsOursOrKarpentersAndSaidOnce) {
+  Cluster cluster;
+  std::istringstream lines(cluster.text(true));
+  std::set<std::string> families, series;
+  std::string line, family;
+  while (std::getline(lines, line)) {
+    if (line.starts_with("# HELP ")) {
+      family = line.substr(7, line.find(' ', 7) - 7);
+      EXPECT_TRUE(families.insert(family).second) << family << " twice";
+      EXPECT_TRUE(family.starts_with("karst_") || family.starts_with("karpenter_") ||
+                  family.starts_with("operator_"))
+          << family;
+    } else if (!line.starts_with("#")) {
+      EXPECT_TRUE(line.starts_with(family)) << line << " is not of " << family;
+      EXPECT_TRUE(series.insert(line.substr(0, line.rfind(' '))).second) << line << " twice";
+    }
+  }
+  EXPECT_GT(families.size(), 50u);
+}
+
+}  // namespace
+}  // namespace karst::daemon
