@@ -165,8 +165,21 @@ scale_up() {
       or .metadata.labels["karpenter.sh/nodepool"] == null).metadata.name]' || true
   check "no node keeps the unregistered taint" wrong '[$nodes[] | select([.spec.taints[]?.key] | index("karpenter.sh/unregistered") != null).metadata.name]' || true
   echo "# $(count nodes) nodes for 50 pods"
+  await "/metrics counts the pods as Karpenter's do" 30 metric 50 karpenter_pods_state 'phase="Running"' || true
+  await "/metrics shows what each node has for pods" 30 metric_series "$(count nodes)" karpenter_nodes_allocatable 'resource_type="cpu"' || true
+  await "/metrics counts the nodes" 30 metric "$(count nodes)" karpenter_cluster_state_node_count || true
+  await "/metrics counts the pods that were bound since the start" 30 metric_more 0 karpenter_pods_bound_duration_seconds_count || true
   tell_events
 }
+
+# metric VALUE NAME [LABEL]: the sum of the series of that name that carry the label.
+metric_sum() {
+  curl -fsS "http://127.0.0.1:$listen/metrics" | awk -v name="$1" -v label="${2:-}" \
+    '{ split($1, part, "{"); if (part[1] == name && index($0, label)) { sum += $NF; n++ } } END { printf "%.0f %d\n", sum, n }'
+}
+metric() { local sum; read -r sum _ <<< "$(metric_sum "$2" "${3:-}")"; echo "$2: $sum"; [ "$sum" = "$1" ]; }
+metric_more() { local sum; read -r sum _ <<< "$(metric_sum "$2" "${3:-}")"; echo "$2: $sum"; [ "$sum" -gt "$1" ]; }
+metric_series() { local n; read -r _ n <<< "$(metric_sum "$2" "${3:-}")"; echo "$2: $n series"; [ "$n" = "$1" ]; }
 
 # What people see when they describe an object.
 tell_events() {
@@ -228,6 +241,24 @@ take_lines() {
 }
 finds() { local output; if output=$("${@:2}" 2>&1); then return 1; fi; grep -qF "$1" <<< "$output"; }
 
+# Karpenter's key order, which parsers in the field rely on; a line that breaks it is printed.
+log_lines_are_karpenters() {
+  local text='"([^"\\]|\\.)*"'
+  cat "$work"/karst.*.out > "$work/lines"
+  [ -s "$work/lines" ] || { echo "karst said nothing"; return 1; }
+  ! grep -vE "^\{\"level\":\"(DEBUG|INFO|WARN|ERROR)\",\"time\":\"[0-9]{4}-[0-9-]{5}T[0-9:]{8}\.[0-9]{3}Z\",\"logger\":\"controller\",\"message\":$text,\"commit\":$text,\"controller\":$text,(\"controllerGroup\":$text,\"controllerKind\":\"([A-Za-z]+)\",\"[A-Za-z]+\":\{\"name\":$text\},)?\"namespace\":$text,\"name\":$text,\"reconcileID\":$text(,.*)?\}\$" "$work/lines"
+}
+milestones() {  # each claim that came up is told of, step by step
+  local step made
+  made=$(jq -r 'select(.message == "initialized nodeclaim").NodeClaim.name' "$work/lines" | sort -u)
+  [ -n "$made" ] || { echo "no claim is initialized"; return 1; }
+  for step in "launched nodeclaim" "registered nodeclaim"; do
+    jq -r --arg step "$step" 'select(.message == $step).NodeClaim.name' "$work/lines" | sort -u > "$work/told"
+    comm -23 <(echo "$made") "$work/told" > "$work/untold"
+    [ ! -s "$work/untold" ] || { echo "not told: $step of $(paste -sd, "$work/untold")"; return 1; }
+  done
+}
+
 judge() {
   echo "# what the log and the API server say"
   check "replay --verify agrees with every round" "$karst" replay --data "$data" --verify || true
@@ -235,6 +266,8 @@ judge() {
   rounds=$("$karst" log dump --data "$data" | grep -c '"RoundClosed"' || true)
   decided=$("$karst" replay --data "$data" --verify | sed -n 's/.* \([0-9]*\) rounds decided again.*/\1/p')
   check "it decided every round again ($decided of $rounds)" [ "$rounds" -gt 0 -a "$decided" = "$rounds" ] || true
+  check "every log line has Karpenter's keys in their order" log_lines_are_karpenters || true
+  check "the log tells how each claim came up" milestones || true
   take_lines audit "$here/audit_checks.sh" "$plane/audit.jsonl"
   take_lines rights "$here/rights_check.sh" "$plane/audit.jsonl" "$work/roles.json" "$here/rights_unused.txt"
   "$karst" log dump --data "$data" > "$work/log.jsonl"
