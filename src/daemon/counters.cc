@@ -49,6 +49,15 @@ void Counters::count(const Happening& h) {
       break;
     case HappeningKind::kEvicted:
       ++evictions[{h.reason}];
+      ++eviction_requests[{"200"}];
+      break;
+    case HappeningKind::kEvictionHeld:
+      ++eviction_requests[{h.reason == "blocked" ? "429" : "500"}];
+      break;
+    case HappeningKind::kConditionChanged:
+      if (h.claim.empty()) break;
+      ++claim_transitions[{h.reason, h.args[1], h.args[2]}];
+      if (h.reason == "Drained" && h.args[1] == "True") ++nodes_drained[{h.pool}];
       break;
     case HappeningKind::kPodBound:
       if (h.millis > 0) pods_bound.add(h.millis);

@@ -32,6 +32,9 @@ struct Counters {
   Counts voluntary_decisions;  // decision, reason
   Counts evictions;            // reason
   Counts cloud_errors;         // method, error
+  Counts eviction_requests;    // code
+  Counts claim_transitions;    // type, status, reason
+  Counts nodes_drained;        // pool
   Counts not_sent;             // kind of command
   std::string cloud;           // provider
   std::map<std::string, Histogram> claim_terminations;  // by pool: deletion to gone

@@ -107,6 +107,13 @@ void nodeclaim_families(MetricsText& text, const Counters& c) {
               "From a node's deletion until it is gone.");
   for (const auto& [pool, summary] : c.node_terminations)
     text.summary(summary, {{"nodepool", pool}});
+  counters(text, "karpenter_nodes_drained_total", "Nodes whose pods have left before they went.",
+           {"nodepool"}, c.nodes_drained);
+  counters(text, "karpenter_pods_eviction_requests_total", "Evictions, by the answer.", {"code"},
+           c.eviction_requests);
+  counters(text, "operator_nodeclaim_status_condition_transitions_total",
+           "Changes of the conditions of NodeClaims.", {"type", "status", "reason"},
+           c.claim_transitions);
   histograms(text, "karpenter_nodes_lifetime_duration_seconds", "Age of nodes that are gone.",
              "nodepool", c.node_lifetimes);
 }

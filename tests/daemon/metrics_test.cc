@@ -91,6 +91,8 @@ TEST(Counters, OneLineForEachThingThatHappens) {
   Happening asked = some(HappeningKind::kCloudAnswered, "Create");
   asked.millis = 20;
   asked.text = "InsufficientCapacityError";
+  Happening drained = some(HappeningKind::kConditionChanged, "Drained");
+  drained.args = {"Unknown", "True", "Drained", ""};
   Happening shadow = some(HappeningKind::kNotSent, "provisioned");
   shadow.args = {"create-nodeclaim", "log-1"};
   struct Case {
@@ -135,6 +137,14 @@ TEST(Counters, OneLineForEachThingThatHappens) {
        "\"kwok\",error=\"InsufficientCapacityError\"} 1\n"},
       {some(HappeningKind::kInterrupted, "spot_interrupted"),
        "karpenter_interruption_received_messages_total{message_type=\"spot_interrupted\"} 1\n"},
+      {drained, "karpenter_nodes_drained_total{nodepool=\"default\"} 1\n"},
+      {drained,
+       "operator_nodeclaim_status_condition_transitions_total{type=\"Drained\",status=\"True\","
+       "reason=\"Drained\"} 1\n"},
+      {some(HappeningKind::kEvicted, "empty"),
+       "karpenter_pods_eviction_requests_total{code=\"200\"} 1\n"},
+      {some(HappeningKind::kEvictionHeld, "blocked"),
+       "karpenter_pods_eviction_requests_total{code=\"429\"} 1\n"},
       {shadow, "karst_not_sent_total{kind=\"create-nodeclaim\"} 1\n"},
   };
   for (const Case& c : cases) {
