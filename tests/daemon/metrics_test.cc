@@ -223,7 +223,7 @@ TEST(Gauges, WithoutObjectsOnlyTheClustersOwn) {
   const std::string text = cluster.text(false);
   EXPECT_NE(text.find("karpenter_cluster_utilization_percent{"), std::string::npos);
   for (const char* name :
-       {"node_name=", "karpenter_pods_state", "karpenter_nodepools_", "operator_"})
+       {"node_name=", "karpenter_pods_state", "karpenter_nodepools_", "condition_count"})
     EXPECT_EQ(text.find(name), std::string::npos) << name;
 }
 
