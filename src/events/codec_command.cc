@@ -176,8 +176,10 @@ Offset<log::ClaimMirrorRequested> put(Builder& b, WhyOffset why, const model::Mi
   const auto image = put(b, v.image);
   const auto capacity = put_some(b, v.capacity);
   const auto allocatable = put_some(b, v.allocatable);
+  const auto conditions = put_all(b, v.conditions);
   return log::CreateClaimMirrorRequested(b, why, name, uid, labels, provider_id, node_name, image,
-                                         capacity, allocatable, put_all(b, v.conditions));
+                                         capacity, allocatable, conditions,
+                                         put_all(b, v.annotations));
 }
 void get(const log::ClaimMirrorRequested& in, model::MirrorClaim& out) {
   get(in.name(), out.name);
@@ -189,6 +191,7 @@ void get(const log::ClaimMirrorRequested& in, model::MirrorClaim& out) {
   get_some(in.capacity(), out.capacity);
   get_some(in.allocatable(), out.allocatable);
   get_all(in.conditions(), out.conditions);
+  get_all(in.annotations(), out.annotations);
 }
 
 Offset<log::PoolMirrorRequested> put(Builder& b, WhyOffset why, const model::MirrorPool& v) {

@@ -40,7 +40,7 @@ Offset<log::NodePoolObserved> put(Builder& b, const NodePoolObserved& v) {
       as<log::ConsolidationPolicy>(pool.consolidation_policy), budgets, limits, pool.weight,
       pool.replicas.has_value(), pool.replicas.value_or(0), pool.deletion_millis,
       pool.creation_millis, hash, hash_version, conditions, status_resources, pool.status_nodes,
-      pool.node_class_observed_generation);
+      pool.node_class_observed_generation, pool.empty_fields);
 }
 void get(const log::NodePoolObserved& in, NodePoolObserved& out) {
   model::NodePool& pool = out.pool;
@@ -71,6 +71,7 @@ void get(const log::NodePoolObserved& in, NodePoolObserved& out) {
   get_some(in.status_resources(), pool.status_resources);
   pool.status_nodes = in.status_nodes();
   pool.node_class_observed_generation = in.node_class_observed_generation();
+  pool.empty_fields = in.empty_fields();
 }
 
 Offset<log::NodePoolGone> put(Builder& b, const NodePoolGone& v) {

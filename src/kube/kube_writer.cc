@@ -292,8 +292,7 @@ void KubeWriter::mirror_status(const Command& command, const std::string& path,
 }
 
 void KubeWriter::run(const Command& command, const model::MirrorClaim& spec) {
-  mirror(command, claim_path(spec.name),
-         spec.labels.empty() ? std::string() : objects::claim_labels_patch(spec),
+  mirror(command, claim_path(spec.name), objects::claim_metadata_patch(spec),
          objects::claim_status_patch(spec));
 }
 

@@ -102,6 +102,7 @@ struct NodePool {
   Resources status_resources;
   std::int64_t status_nodes = 0;
   std::int64_t node_class_observed_generation = 0;
+  std::int64_t empty_fields = 0;  // template fields that are there and empty: kEmpty* (pool_hash.h)
   friend bool operator==(const NodePool&, const NodePool&) = default;
 };
 
@@ -163,7 +164,7 @@ void fields(Archive& a, NodePool& p) {
     p.taints, p.startup_taints, p.node_class, p.expire_after_millis, p.termination_grace_millis,
     p.consolidate_after_millis, p.consolidation_policy, p.budgets, p.limits, p.weight, p.replicas,
     p.deletion_millis, p.creation_millis, p.hash, p.hash_version, p.conditions, p.status_resources,
-    p.status_nodes, p.node_class_observed_generation);
+    p.status_nodes, p.node_class_observed_generation, p.empty_fields);
 }
 template <class Archive>
 void fields(Archive& a, Condition& c) {

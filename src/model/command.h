@@ -128,7 +128,8 @@ struct SyncNode {
   friend bool operator==(const SyncNode&, const SyncNode&) = default;
 };
 
-// Mirror. NodeClaim labels and status as the state has them.
+// Mirror. NodeClaim metadata and status as the state has them; labels and annotations are added to
+// what is there.
 struct MirrorClaim {
   ClaimName name;
   ClaimUid uid;
@@ -139,6 +140,7 @@ struct MirrorClaim {
   Resources capacity;
   Resources allocatable;
   std::vector<Condition> conditions;
+  Labels annotations;
   friend bool operator==(const MirrorClaim&, const MirrorClaim&) = default;
 };
 
@@ -340,7 +342,7 @@ void fields(Archive& a, SyncNode& c) {
 template <class Archive>
 void fields(Archive& a, MirrorClaim& c) {
   a(c.name, c.uid, c.labels, c.provider_id, c.node_name, c.image, c.capacity, c.allocatable,
-    c.conditions);
+    c.conditions, c.annotations);
 }
 template <class Archive>
 void fields(Archive& a, MirrorPool& c) {

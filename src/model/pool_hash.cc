@@ -81,8 +81,8 @@ std::uint64_t hash_of_duration(std::string_view type, std::int64_t millis) {
 }
 
 template <class T>
-std::optional<T> unless_empty(const T& list) {
-  return list.empty() ? std::nullopt : std::optional<T>(list);
+std::optional<T> unless_absent(const T& list, bool there) {
+  return list.empty() && !there ? std::nullopt : std::optional<T>(list);
 }
 
 }  // namespace
@@ -115,10 +115,11 @@ std::uint64_t template_hash(const HashedTemplate& what) {
 
 std::string pool_hash(const NodePool& pool) {
   HashedTemplate what;
-  what.labels = unless_empty(pool.template_labels);
-  what.annotations = unless_empty(pool.template_annotations);
-  what.taints = unless_empty(pool.taints);
-  what.startup_taints = unless_empty(pool.startup_taints);
+  const auto said = [&](std::int64_t field) { return (pool.empty_fields & field) != 0; };
+  what.labels = unless_absent(pool.template_labels, said(kEmptyLabels));
+  what.annotations = unless_absent(pool.template_annotations, said(kEmptyAnnotations));
+  what.taints = unless_absent(pool.taints, said(kEmptyTaints));
+  what.startup_taints = unless_absent(pool.startup_taints, said(kEmptyStartupTaints));
   what.node_class = pool.node_class;
   what.termination_grace_millis = pool.termination_grace_millis;
   what.expire_after_millis = pool.expire_after_millis;

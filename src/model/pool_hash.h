@@ -20,6 +20,12 @@ namespace karst::model {
 
 inline constexpr std::string_view kPoolHashVersion = "v3";
 
+// NodePool::empty_fields.
+inline constexpr std::int64_t kEmptyLabels = 1;
+inline constexpr std::int64_t kEmptyAnnotations = 2;
+inline constexpr std::int64_t kEmptyTaints = 4;
+inline constexpr std::int64_t kEmptyStartupTaints = 8;
+
 // What is hashed; none: absent.
 struct HashedTemplate {
   std::optional<Labels> labels;
@@ -33,7 +39,7 @@ struct HashedTemplate {
 
 std::uint64_t template_hash(const HashedTemplate& what);
 
-// Of a pool's template, as a decimal number. Lists that are empty count as absent.
+// Of a pool's template, as a decimal number.
 std::string pool_hash(const NodePool& pool);
 
 }  // namespace karst::model

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/time.h"
+#include "model/pool_hash.h"
 
 namespace karst::objects {
 namespace {
@@ -122,16 +123,27 @@ void read_disruption(const Object& spec, model::NodePool& pool) {
   if (pool.budgets.empty()) pool.budgets.push_back({});
 }
 
+// `[]` and `{}` count in the drift hash, absence does not. The bit says only that the field is
+// there: with content it says nothing.
+void note_empty(const Object& parent, std::string_view key, std::int64_t field,
+                model::NodePool& pool) {
+  if (parent.has(key)) pool.empty_fields |= field;
+}
+
 void read_pool_template(const Object& spec, model::NodePool& pool) {
   spec.object("template", [&](const Object& pool_template) {
     pool_template.object("metadata", [&](const Object& metadata) {
       pool.template_labels = metadata.labels("labels");
       pool.template_annotations = metadata.labels("annotations");
+      note_empty(metadata, "labels", model::kEmptyLabels, pool);
+      note_empty(metadata, "annotations", model::kEmptyAnnotations, pool);
     });
     pool_template.object("spec", [&](const Object& inner) {
       pool.requirements = read_requirements(inner);
       pool.taints = read_taints(inner, "taints");
       pool.startup_taints = read_taints(inner, "startupTaints");
+      note_empty(inner, "taints", model::kEmptyTaints, pool);
+      note_empty(inner, "startupTaints", model::kEmptyStartupTaints, pool);
       pool.node_class = read_class_ref(inner);
       pool.expire_after_millis = read_duration(inner, "expireAfter", kExpireAfterMillis);
       pool.termination_grace_millis = read_duration(inner, "terminationGracePeriod", std::nullopt);

@@ -134,8 +134,12 @@ std::string node_claim_json(const model::NodeClaim& claim) {
                {"spec", spec}});
 }
 
-std::string claim_labels_patch(const model::MirrorClaim& mirror) {
-  return dump({{"metadata", {{"uid", mirror.uid.str()}, {"labels", labels_json(mirror.labels)}}}});
+std::string claim_metadata_patch(const model::MirrorClaim& mirror) {
+  if (mirror.labels.empty() && mirror.annotations.empty()) return {};
+  json metadata = {{"uid", mirror.uid.str()}};
+  if (!mirror.labels.empty()) metadata["labels"] = labels_json(mirror.labels);
+  if (!mirror.annotations.empty()) metadata["annotations"] = labels_json(mirror.annotations);
+  return dump({{"metadata", std::move(metadata)}});
 }
 
 std::string claim_status_patch(const model::MirrorClaim& mirror) {

@@ -17,8 +17,8 @@ std::string quantity(std::string_view resource, std::int64_t amount);
 // its NodePool, the termination finalizer, spec.
 std::string node_claim_json(const model::NodeClaim& claim);
 
-// Merge patch of metadata.labels, tied to the claim's uid.
-std::string claim_labels_patch(const model::MirrorClaim& mirror);
+// Merge patch of the labels and annotations, tied to the claim's uid; empty: there are none.
+std::string claim_metadata_patch(const model::MirrorClaim& mirror);
 // JSON patch that replaces the status, tied to the claim's uid (a merge patch of the status would
 // not be: that subresource leaves metadata unread). Empty fields are left out.
 std::string claim_status_patch(const model::MirrorClaim& mirror);

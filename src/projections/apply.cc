@@ -131,11 +131,21 @@ void Apply::operator()(const events::NodeObserved& e) const {
   join(row.node);
 }
 
+void Apply::note_registration(const model::PoolName& pool, char how) const {
+  s.pools_.edit_if(pool, [&](PoolRow& row) {
+    if (row.registrations.size() == kRegistrationsMax) row.registrations.erase(0, 1);
+    row.registrations += how;
+  });
+}
+
 // A node that carries the provider id of a claim's instance is that claim's node. Registration and
 // initialization are read off its labels, so that they survive a lost answer.
 void Apply::join(const model::Node& node) const {
   const ClaimRow* claim = s.claim_by_provider_id(node.provider_id);
   if (claim == nullptr) return;
+  if (claim->registered_at.value() == 0 &&
+      model::label_value(node.labels, model::kRegisteredLabel) == "true")
+    note_registration(claim->claim.pool, 'r');
   s.edit_claim(model::ClaimName(claim->claim.name), [&](ClaimRow& row) {
     row.node = node.name;
     row.node_leaving = node.deletion_millis != 0;
@@ -211,6 +221,8 @@ void Apply::drop_claim(const model::ClaimName& name) const {
 
 void Apply::operator()(const events::NodePoolObserved& e) const {
   s.pools_.edit(e.pool.name, [&](PoolRow& row) {
+    const bool changed = row.pool.uid != e.pool.uid || row.pool.generation != e.pool.generation;
+    if (changed) row.registrations.clear();
     row.pool = e.pool;
     row.position = at.position;
   });
@@ -221,6 +233,14 @@ void Apply::operator()(const events::NodePoolGone& e) const {
 }
 
 void Apply::operator()(const events::NodeClassObserved& e) const {
+  const NodeClassRow* before = s.node_classes_.find(e.node_class.ref);
+  if (before != nullptr && before->node_class.generation != e.node_class.generation) {
+    std::vector<model::PoolName> pools;
+    for (const auto& [name, slot] : s.pools_.slots())
+      if (slot.row.pool.node_class == e.node_class.ref) pools.push_back(name);
+    for (const model::PoolName& name : pools)
+      s.pools_.edit(name, [](PoolRow& row) { row.registrations.clear(); });
+  }
   s.node_classes_.edit(e.node_class.ref, [&](NodeClassRow& row) {
     row.node_class = e.node_class;
     row.position = at.position;

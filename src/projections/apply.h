@@ -69,6 +69,7 @@ struct Apply {
   void note_pod_event(const std::string& node) const;
   void index_vacancy(const std::string& node) const;
   void forget_subject(const std::string& subject) const;
+  void note_registration(const model::PoolName& pool, char how) const;
   void join(const model::Node& node) const;
   void adopt(ClaimRow& row, const model::NodeClaim& claim) const;
   void drop_claim(const model::ClaimName& name) const;

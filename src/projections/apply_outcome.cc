@@ -9,6 +9,8 @@ namespace {
 // A refused (subject, kind) waits 1, 2, 4 … s, at most this long.
 constexpr std::int64_t kBackOffFirstMillis = 1'000;
 constexpr std::int64_t kBackOffMaxMillis = 60'000;
+// A disruption budget lets the next pod go as soon as the last one is up again elsewhere.
+constexpr std::int64_t kEvictionBackOffMaxMillis = 10'000;
 constexpr std::uint32_t kBackOffDoublingsMax = 6;
 // What a shadow has decided and not sent is not decided again for so long.
 constexpr std::int64_t kNotSentMillis = 60'000;
@@ -61,6 +63,10 @@ struct OnCommand {
   }
   void operator()(const model::DeleteObject& c) const {
     if (c.object.kind != model::ObjectKind::kNodeClaim) return;
+    const ClaimRow* claim = s().claims_.find(model::ClaimName(c.object.name));
+    if (claim != nullptr && claim->delete_requested_at.value() == 0 &&
+        (command.reason == "launch_timeout" || command.reason == "registration_timeout"))
+      fold.note_registration(claim->claim.pool, 'f');
     fold.edit_claim_if(model::ClaimName(c.object.name), [&](ClaimRow& row) {
       if (row.delete_requested_at.value() != 0) return;
       row.delete_requested_at = fold.now;
@@ -75,6 +81,7 @@ struct OnCommand {
         row.launch_command = fold.at.position;
         row.launch_refused = false;
         row.launch_code = model::RefusalCode::kNone;
+        row.launch_message.clear();
       });
   }
   void operator()(const model::Terminate& c) const {
@@ -185,7 +192,8 @@ void Apply::back_off(const std::string& subject, model::CommandKind kind,
     const std::int64_t wait = kBackOffFirstMillis << std::min(row.failures, kBackOffDoublingsMax);
     ++row.failures;
     row.code = code;
-    row.not_before = now + std::min(wait, kBackOffMaxMillis);
+    const bool eviction = kind == model::CommandKind::kEvictPod;
+    row.not_before = now + std::min(wait, eviction ? kEvictionBackOffMaxMillis : kBackOffMaxMillis);
   });
 }
 
@@ -251,6 +259,7 @@ struct OnOutcome {
           return;
         claim.launch_refused = true;  // refused, or left out of a partial fleet
         claim.launch_code = done() ? model::RefusalCode::kCapacity : outcome.code;
+        claim.launch_message = outcome.message.substr(0, kLaunchMessageMax);
       });
   }
 

@@ -105,6 +105,7 @@ void ClusterState::index_claim(const model::ClaimName& name, const ClaimRow& row
   if (!settled(row)) restless_.insert(name);
   if (settled(row) && expiry_of(row).value() != 0) expiries_.insert({expiry_of(row), name});
   index_vacancy(row);
+  count_in(row);
   if (row.launched()) index_node_of(row.instance.provider_id);
   const auto instances = instances_by_claim_.find(row.claim.uid);
   if (instances == instances_by_claim_.end()) return;
@@ -113,10 +114,33 @@ void ClusterState::index_claim(const model::ClaimName& name, const ClaimRow& row
 
 void ClusterState::unindex_claim(const model::ClaimName& name, const ClaimRow& row) {
   claim_by_uid_.erase(row.claim.uid);
+  count_out(row);
   if (row.launched()) claim_by_provider_id_.erase(row.instance.provider_id);
   restless_.erase(name);
   vacant_.erase(name);
   expiries_.erase({expiry_of(row), name});
+}
+
+static bool counts(const ClaimRow& row) {
+  return row.launched() && !row.leaving();
+}
+
+void ClusterState::count_in(const ClaimRow& row) {
+  if (!counts(row)) return;
+  PoolTotals& totals = totals_[row.claim.pool];
+  ++totals.nodes;
+  totals.capacity += row.instance.capacity;
+}
+
+void ClusterState::count_out(const ClaimRow& row) {
+  if (!counts(row)) return;
+  PoolTotals& totals = totals_[row.claim.pool];
+  totals.capacity -= row.instance.capacity;
+  if (--totals.nodes == 0) totals_.erase(row.claim.pool);
+}
+
+const PoolTotals* ClusterState::totals_of(const model::PoolName& pool) const {
+  return look_up(totals_, pool);
 }
 
 void ClusterState::erase_claim(const model::ClaimName& name) {

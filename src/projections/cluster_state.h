@@ -24,7 +24,7 @@ namespace karst::projections {
 
 // Bump when rows, digests or the meaning of apply() change: snapshots of another version are not
 // used.
-inline constexpr std::string_view kProjectionVersion = "3";
+inline constexpr std::string_view kProjectionVersion = "4";
 
 // A machine whose clock is further off than this cannot be trusted with ages and deadlines.
 inline constexpr std::int64_t kWallOffsetMaxMillis = 5 * base::kMillisPerMinute;
@@ -33,6 +33,12 @@ inline constexpr std::size_t kMessagesRemembered =
     20'000;  // interruption messages kept to know a redelivery
 
 using SubjectKind = std::pair<std::string, model::CommandKind>;
+
+// What the launched claims of a pool that are not leaving amount to.
+struct PoolTotals {
+  std::int64_t nodes = 0;
+  model::Resources capacity;
+};
 
 class ClusterState {
  public:
@@ -119,6 +125,8 @@ class ClusterState {
   const std::set<model::ProviderId>& loose_instances() const { return loose_; }
   // nodes of a pool, or with our finalizer, that no claim owns.
   const std::set<model::NodeName>& stray_nodes() const { return stray_nodes_; }
+  // Sums over a pool's claims; nullptr: it has none.
+  const PoolTotals* totals_of(const model::PoolName& pool) const;
   // The claim that rightly owns the instance exists: it has that instance, or its order may still
   // turn out to be this one.
   bool owned(const model::Instance& instance) const;
@@ -192,6 +200,7 @@ class ClusterState {
   std::set<std::pair<LogTime, model::ClaimName>> expiries_;
   std::set<model::ProviderId> loose_;
   std::set<model::NodeName> stray_nodes_;
+  std::map<model::PoolName, PoolTotals> totals_;
   std::map<model::ClaimUid, std::set<model::ProviderId>> instances_by_claim_;
 
   // Every change of a claim or an instance goes through these, so that the indexes follow.
@@ -206,6 +215,8 @@ class ClusterState {
   void index_claim(const model::ClaimName& name, const ClaimRow& row);
   void unindex_claim(const model::ClaimName& name, const ClaimRow& row);
   void index_vacancy(const ClaimRow& row);
+  void count_in(const ClaimRow& row);
+  void count_out(const ClaimRow& row);
   void index_instance(const model::ProviderId& id);
   void index_node(const model::NodeName& name);
   void index_node_of(const model::ProviderId& id);

@@ -61,6 +61,8 @@ void fields(Archive& a, ActivityRow& r) {
   a(r.last_pod_event, r.last_pod_position);
 }
 
+inline constexpr std::size_t kLaunchMessageMax = 300;
+
 struct ClaimRow {
   model::NodeClaim
       claim;  // as observed; before that, as intended. Requirement values are dropped once launched
@@ -75,7 +77,8 @@ struct ClaimRow {
   Position launch_command;      // the latest order
   bool launch_refused = false;  // the latest attempt ended without an instance
   model::RefusalCode launch_code = model::RefusalCode::kNone;
-  model::Instance instance;  // provider_id empty until launched
+  std::string launch_message;  // what the refusal said, cut to kLaunchMessageMax bytes
+  model::Instance instance;    // provider_id empty until launched
   LogTime launched_at;
   // node
   model::NodeName node;
@@ -101,8 +104,8 @@ struct ClaimRow {
 template <class Archive>
 void fields(Archive& a, ClaimRow& r) {
   a(r.claim, r.observed, r.position, r.create_command, r.created_at, r.confirmed_at, r.root,
-    r.attempts, r.launch_command, r.launch_refused, r.launch_code, r.instance, r.launched_at,
-    r.node, r.node_leaving, r.registered_at, r.initialized_at, r.delete_reason,
+    r.attempts, r.launch_command, r.launch_refused, r.launch_code, r.launch_message, r.instance,
+    r.launched_at, r.node, r.node_leaving, r.registered_at, r.initialized_at, r.delete_reason,
     r.delete_requested_at, r.leave_root, r.candidate, r.interrupted_at, r.interruption,
     r.interruption_kind, r.deadline_millis, r.terminate_requested_at, r.found_at, r.gone_at);
 }
@@ -120,13 +123,19 @@ void fields(Archive& a, InstanceRow& r) {
   a(r.instance, r.position, r.seen_at, r.listed, r.missing, r.found_at);
 }
 
+// How many of a pool's latest claims tell whether its nodes register (Karpenter 1.14).
+inline constexpr std::size_t kRegistrationsMax = 4;
+
 struct PoolRow {
   model::NodePool pool;
   Position position;
+  // Of its latest claims, the newest last: 'r' registered, 'f' was not launched or registered in
+  // time. Empty again when the pool's spec or its class changes.
+  std::string registrations;
 };
 template <class Archive>
 void fields(Archive& a, PoolRow& r) {
-  a(r.pool, r.position);
+  a(r.pool, r.position, r.registrations);
 }
 
 struct NodeClassRow {

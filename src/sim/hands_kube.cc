@@ -172,16 +172,25 @@ model::Outcome Hands::sync_node(const model::SyncNode& command) {
   return {};
 }
 
+// As the source reduces them.
+static std::vector<model::Condition> by_type(std::vector<model::Condition> conditions) {
+  std::sort(conditions.begin(), conditions.end(),
+            [](const auto& a, const auto& b) { return a.type < b.type; });
+  return conditions;
+}
+
 model::Outcome Hands::mirror_claim(const model::MirrorClaim& command) {
   const model::NodeClaim* claim = api_.claim(command.name.str());
   if (claim == nullptr || claim->uid != command.uid) return gone("nodeclaim " + command.name.str());
   api_.update_claim(command.name.str(), [&](model::NodeClaim& changed) {
     for (const auto& [key, value] : command.labels) model::set_label(changed.labels, key, value);
+    for (const auto& [key, value] : command.annotations)
+      model::set_label(changed.annotations, key, value);
     changed.provider_id = command.provider_id;
     changed.node_name = command.node_name;
     changed.capacity = command.capacity;
     changed.allocatable = command.allocatable;
-    changed.conditions = command.conditions;
+    changed.conditions = by_type(command.conditions);
   });
   return {};
 }
@@ -194,7 +203,7 @@ model::Outcome Hands::mirror_pool(const model::MirrorPool& command) {
     changed.status_resources = command.resources;
     changed.status_nodes = command.nodes;
     changed.node_class_observed_generation = command.node_class_observed_generation;
-    changed.conditions = command.conditions;
+    changed.conditions = by_type(command.conditions);
     if (command.hash.empty()) return;
     changed.hash = command.hash;
     changed.hash_version = command.hash_version;

@@ -64,7 +64,7 @@ TEST(ClaimPatches, AreTiedToTheUidAndReadBackEqual) {
       {"Launched", model::ConditionStatus::kTrue, "Launched", "", 1'700'000'000'000},
       {"Ready", model::ConditionStatus::kUnknown, "ReconcilingDependents", "Initialized=Unknown",
        1'700'000'000'250}};
-  const json labels = json::parse(claim_labels_patch(mirror));
+  const json labels = json::parse(claim_metadata_patch(mirror));
   EXPECT_EQ(labels, json::parse(R"({"metadata":{"uid":"claim-uid","labels":{"a":"1"}}})"));
   const json patch = json::parse(claim_status_patch(mirror));
   EXPECT_EQ(patch[0], json::parse(R"({"op":"test","path":"/metadata/uid","value":"claim-uid"})"));
