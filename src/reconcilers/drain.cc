@@ -1,5 +1,8 @@
 #include "reconcilers/drain.h"
 
+#include <algorithm>
+#include <set>
+
 namespace karst::reconcilers {
 
 int tier_of(const PodRow& pod) {
@@ -39,6 +42,34 @@ std::vector<const PodRow*> leaving_pods(const ClusterState& state, const model::
   for (const PodRow* pod : state.pods().on_node(node.str()))
     if (must_leave(*pod, now)) pods.push_back(pod);
   return pods;
+}
+
+bool read_back_waits(const ClusterState& state, const NodeRow& node, LogTime now) {
+  return std::any_of(
+      node.read_back.pods.begin(), node.read_back.pods.end(), [&](const model::ReadBackPod& pod) {
+        if (!pod.drainable) return false;
+        const PodRow* known = state.pods().find(pod.uid.str());
+        return known == nullptr || known->deletion_millis == 0 || stuck_at(*known) >= now;
+      });
+}
+
+std::vector<std::string> attached_volumes(const ClusterState& state, const NodeRow& node,
+                                          LogTime now) {
+  std::vector<std::string> names;
+  std::set<std::string> staying;  // volumes of pods that nobody waits for
+  bool looked = false;
+  state.for_each<model::VolumeAttachment>([&](const model::VolumeAttachment& attachment,
+                                              const projections::ObjectRow&) {
+    if (attachment.node != node.node.name.str() || attachment.volume.empty()) return;
+    if (!std::exchange(looked, true))
+      for (const PodRow* pod : state.pods().on_node(node.node.name.str()))
+        if (!must_leave(*pod, now) && pod->namespace_name != nullptr)
+          for (const std::string& claim : pod->shape->volume_claims)
+            if (const auto* found = state.object<model::VolumeClaim>(*pod->namespace_name, claim))
+              staying.insert(found->volume);
+    if (!staying.contains(attachment.volume)) names.push_back(attachment.name);
+  });
+  return names;
 }
 
 }  // namespace karst::reconcilers

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "reconcilers/queries.h"
@@ -28,5 +29,13 @@ bool held_by_annotation(const PodRow& pod, LogTime now);
 // Of the pods on a node those that must leave, by uid.
 std::vector<const PodRow*> leaving_pods(const ClusterState& state, const model::NodeName& node,
                                         LogTime now);
+
+// Whether the latest read-back of the node found pods that must leave.
+bool read_back_waits(const ClusterState& state, const NodeRow& node, LogTime now);
+
+// The attachments that the node still has: not those of inline volumes, nor of volumes of pods that
+// stay until the end. By name.
+std::vector<std::string> attached_volumes(const ClusterState& state, const NodeRow& node,
+                                          LogTime now);
 
 }  // namespace karst::reconcilers

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/bytes.h"
+#include "reconcilers/claim_status.h"
 #include "reconcilers/list.h"
 #include "reconcilers/queries.h"
 
@@ -113,9 +114,10 @@ bool may_launch(const ClusterState& state, const Context& context, Plan& plan,
                    model::CommandKind::kLaunch);
 }
 
-// The labels that Karpenter's registration puts on a node.
-model::Labels node_labels(const ClaimRow& row) {
-  model::Labels labels = row.claim.labels;
+// The labels that Karpenter's registration puts on a node: the claim's own win.
+model::Labels node_labels(const ClusterState& state, const Context& context, const ClaimRow& row) {
+  model::Labels labels = machine_labels(state, context, row);
+  for (const auto& [key, value] : row.claim.labels) model::set_label(labels, key, value);
   model::set_label(labels, model::kRegisteredLabel, "true");
   return labels;
 }
@@ -127,7 +129,7 @@ void register_node(const ClusterState& state, const Context& context, Plan& plan
   model::SyncNode sync;
   sync.node = node.node.name;
   sync.uid = node.node.uid;
-  sync.labels = node_labels(row);
+  sync.labels = node_labels(state, context, row);
   sync.annotations = row.claim.annotations;
   sync.add_taints = row.claim.taints;
   sync.add_taints.insert(sync.add_taints.end(), row.claim.startup_taints.begin(),
@@ -140,23 +142,6 @@ void register_node(const ClusterState& state, const Context& context, Plan& plan
   sync.owner = row.claim.name;
   sync.owner_uid = row.claim.uid;
   plan.command(std::move(sync), "registered", {node.position, row.position}, row.root);
-}
-
-bool has_taint(const model::Node& node, const model::Taint& wanted) {
-  return std::any_of(node.taints.begin(), node.taints.end(), [&](const model::Taint& taint) {
-    return taint.key == wanted.key && taint.effect == wanted.effect;
-  });
-}
-
-bool is_initialized(const ClaimRow& row, const model::Node& node) {
-  if (!node.ready) return false;
-  for (const model::Taint& taint : row.claim.startup_taints)
-    if (has_taint(node, taint)) return false;
-  if (std::any_of(node.taints.begin(), node.taints.end(), model::is_known_ephemeral)) return false;
-  for (const auto& [name, amount] : row.claim.requests.extended)
-    if (amount > 0 && node.allocatable.amount(name) == 0) return false;
-  return (row.claim.requests.cpu_millis == 0 || node.allocatable.cpu_millis > 0) &&
-         (row.claim.requests.memory_bytes == 0 || node.allocatable.memory_bytes > 0);
 }
 
 void initialize_node(const ClusterState& state, const Context& context, Plan& plan,
@@ -216,7 +201,7 @@ bool advance(const ClusterState& state, const Context& context, Plan& plan, cons
     if (node != nullptr && node->node.deletion_millis == 0)
       register_node(state, context, plan, row, *node);
   } else if (row.initialized_at.value() == 0 && node != nullptr &&
-             is_initialized(row, node->node)) {
+             not_initialized(row, node->node).reason.empty()) {
     initialize_node(state, context, plan, row, *node);
   }
   return false;

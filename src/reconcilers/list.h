@@ -32,6 +32,8 @@ void reconcile_provisioning(const projections::ClusterState& state, const Contex
                             Plan& plan);
 // NodeClaim status and labels as the state has them.
 void reconcile_mirror(const projections::ClusterState& state, const Context& context, Plan& plan);
+// NodePool status and drift hash.
+void reconcile_pools(const projections::ClusterState& state, const Context& context, Plan& plan);
 // Beside the product that acts: whatever the others asked for ends as not sent.
 void reconcile_shadow(const projections::ClusterState& state, const Context& context, Plan& plan);
 

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "reconcilers/neighbours.h"
+#include "reconcilers/pool_rules.h"
 
 namespace karst::reconcilers {
 namespace {
@@ -294,13 +295,10 @@ scheduling::Problem problem_of(const ClusterState& state, const Context& context
   const std::vector<scheduling::InstanceType> types = scheduling::instance_types_of(offered);
   for (const auto& [name, slot] : state.pools().slots()) {
     const model::NodePool& pool = slot.row.pool;
-    const auto* node_class = state.node_classes().find(pool.node_class);
     if (pool.deletion_millis != 0 || pool.replicas ||
         !context.provider.understands(pool.node_class))
       continue;
-    if (node_class == nullptr || !node_class->node_class.ready ||
-        node_class->node_class.deletion_millis != 0)
-      continue;
+    if (!pool_fault(state, pool).empty()) continue;
     scheduling::Pool out;
     out.pool = pool;
     out.types = types;

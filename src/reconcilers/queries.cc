@@ -81,18 +81,34 @@ model::Resources reserved_capacity(const ClusterState& state, const ClaimRow& ro
   return most;
 }
 
-std::optional<std::int64_t> drain_deadline_millis(const ClaimRow& row) {
-  std::optional<std::int64_t> deadline;
-  if (row.deadline_millis != 0) deadline = row.deadline_millis;
+std::optional<std::int64_t> forced_deadline_millis(const ClaimRow& row) {
+  if (row.claim.deletion_millis == 0) return std::nullopt;
   const std::string_view annotated =
       model::label_value(row.claim.annotations, model::kTerminationTimestampAnnotation);
-  if (const auto at = base::parse_rfc3339(annotated); !annotated.empty() && at) {
-    deadline = deadline ? std::min(*deadline, *at) : *at;
-  } else if (row.claim.termination_grace_millis && row.claim.deletion_millis != 0) {
-    const std::int64_t at_grace = row.claim.deletion_millis + *row.claim.termination_grace_millis;
-    deadline = deadline ? std::min(*deadline, at_grace) : at_grace;
-  }
-  return deadline;
+  if (const auto at = base::parse_rfc3339(annotated)) return at;
+  if (!row.claim.termination_grace_millis) return std::nullopt;
+  return row.claim.deletion_millis + *row.claim.termination_grace_millis;
+}
+
+model::Labels machine_labels(const ClusterState& state, const Context& context,
+                             const ClaimRow& row) {
+  model::Labels labels;
+  const model::Offer& offer = row.instance.offer;
+  if (!row.launched() || offer.instance_type.empty()) return labels;
+  const auto& types = catalogue(state, context).types;
+  const auto type = std::find_if(types.begin(), types.end(), [&](const model::InstanceType& one) {
+    return one.name == offer.instance_type;
+  });
+  if (type != types.end())
+    for (const model::RequirementSpec& spec : type->requirements)
+      if (spec.op == model::Operator::kIn && spec.values.size() == 1 &&
+          spec.key != model::kHostnameLabel)
+        model::set_label(labels, spec.key, spec.values.front());
+  for (const auto& [key, value] : {std::pair{model::kInstanceTypeLabel, &offer.instance_type},
+                                   std::pair{model::kZoneLabel, &offer.zone},
+                                   std::pair{model::kCapacityTypeLabel, &offer.capacity_type}})
+    if (!value->empty()) model::set_label(labels, key, *value);
+  return labels;
 }
 
 }  // namespace karst::reconcilers

@@ -60,8 +60,17 @@ model::Resources reserved_capacity(const ClusterState& state, const ClaimRow& ro
 // The catalogue that decisions use: the observed one, else the embedded one.
 const model::Catalogue& catalogue(const ClusterState& state, const Context& context);
 
-// The deadline of a claim's drain in unix milliseconds: terminationGracePeriod after its deletion,
-// or when the machine is taken away; nullopt: none.
-std::optional<std::int64_t> drain_deadline_millis(const ClaimRow& row);
+// When the pods of a claim that goes must have left, in unix milliseconds: what its annotation
+// says, else terminationGracePeriod after its deletion; nullopt: no such time. That a machine is
+// about to be taken away is no such time: it does not bypass a disruption budget.
+std::optional<std::int64_t> forced_deadline_millis(const ClaimRow& row);
+inline bool drain_is_overdue(const ClaimRow& row, LogTime now) {
+  const auto deadline = forced_deadline_millis(row);
+  return deadline && now.value() >= *deadline;
+}
+
+// The labels that a machine brings by its type and offer; none before it is launched.
+model::Labels machine_labels(const ClusterState& state, const Context& context,
+                             const ClaimRow& row);
 
 }  // namespace karst::reconcilers

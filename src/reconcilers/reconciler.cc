@@ -21,6 +21,7 @@ constexpr std::array kReconcilers{
     Reconciler{"static_pools", reconcile_static_pools},
     Reconciler{"provisioning", reconcile_provisioning, true},
     Reconciler{"mirror", reconcile_mirror},
+    Reconciler{"pools", reconcile_pools},
     Reconciler{"shadow", reconcile_shadow, true},
 };
 

@@ -9,6 +9,7 @@
 #include "reconcilers/drain.h"
 #include "reconcilers/list.h"
 #include "reconcilers/new_claim.h"
+#include "reconcilers/pool_rules.h"
 #include "reconcilers/queries.h"
 #include "scheduling/claims.h"
 #include "scheduling/pool_table.h"
@@ -122,10 +123,8 @@ void shrink(const ClusterState& state, const Context& context, Plan& plan,
 }
 
 bool is_usable(const ClusterState& state, const Context& context, const model::NodePool& pool) {
-  if (pool.deletion_millis != 0 || !context.provider.understands(pool.node_class)) return false;
-  const auto* node_class = state.node_classes().find(pool.node_class);
-  return node_class != nullptr && node_class->node_class.ready &&
-         node_class->node_class.deletion_millis == 0;
+  return pool.deletion_millis == 0 && context.provider.understands(pool.node_class) &&
+         pool_fault(state, pool).empty();
 }
 
 }  // namespace

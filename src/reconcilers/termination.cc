@@ -4,6 +4,7 @@
 // object and finalizers go. Nothing is destroyed on a stale or missing read.
 #include <algorithm>
 
+#include "reconcilers/drain.h"
 #include "reconcilers/list.h"
 #include "reconcilers/queries.h"
 
@@ -11,83 +12,99 @@ namespace karst::reconcilers {
 namespace {
 
 constexpr std::int64_t kPollMillis = 5'000;
+constexpr std::string_view kNoLoadBalancersLabel =
+    "node.kubernetes.io/exclude-from-external-load-balancers";
 
-using projections::PodRow;
+// The pods of one drain, and what is asked about them.
+struct Drain {
+  const ClusterState& state;
+  const Context& context;
+  Plan& plan;
+  const ClaimRow& row;
+  const NodeRow& node;
 
-bool tolerates_disrupted(const PodRow& pod) {
-  static const model::Taint kDisrupted{std::string(model::kDisruptedTaintKey), "",
-                                       model::TaintEffect::kNoSchedule};
-  return model::tolerates(pod.shape->tolerations, kDisrupted);
-}
+  std::string_view reason() const {
+    return row.delete_reason.empty() ? std::string_view("drain") : row.delete_reason;
+  }
 
-bool must_leave(const PodRow& pod) {
-  return !pod.terminal() && !pod.mirror() && !tolerates_disrupted(pod);
-}
+  // `grace_seconds` below 0: by eviction.
+  void evict(const PodRow& pod, std::int64_t grace_seconds) const {
+    model::EvictPod evict;
+    evict.uid = pod.uid;
+    evict.namespace_name = pod.namespace_name == nullptr ? "" : *pod.namespace_name;
+    evict.name = pod.name;
+    evict.node = node.node.name;
+    evict.force = grace_seconds >= 0;
+    evict.grace_seconds = grace_seconds;
+    plan.command(std::move(evict), reason(), {node.tainted_at, pod.position}, row.leave_root);
+  }
 
-// Non-critical before critical, others before daemons: lower tiers leave first (Karpenter 1.14's
-// drain order).
-int tier_of(const PodRow& pod) {
-  const bool critical = pod.shape->priority_class == "system-cluster-critical" ||
-                        pod.shape->priority_class == "system-node-critical";
-  return (critical ? 2 : 0) + (pod.daemon() ? 1 : 0);
-}
+  // A disruption budget's refusal holds up evictions, not the deletion at the deadline.
+  bool may_delete(const PodRow& pod) const {
+    const std::string subject = "pod/" + pod.uid.str();
+    const auto* held =
+        state.back_offs().find(projections::SubjectKind(subject, model::CommandKind::kEvictPod));
+    if (held != nullptr && held->code == model::RefusalCode::kBlocked)
+      return !plan.full() && state.open_command(subject, model::CommandKind::kEvictPod) == nullptr;
+    return may_issue(state, context, plan, subject, model::CommandKind::kEvictPod);
+  }
 
-bool blocks(const PodRow& pod, LogTime now) {
-  switch (pod.shape->do_not_disrupt) {
-    case model::DoNotDisrupt::kNo:
+  // Past the deadline less its own grace period a pod is deleted, with what is left of the time.
+  // True when it is not to be evicted.
+  bool forced(const PodRow& pod, std::int64_t deadline) const {
+    const std::int64_t now = context.now.value();
+    const std::int64_t grace = pod.shape->grace_seconds * base::kMillisPerSecond;
+    if (pod.deletion_millis == 0 && now < deadline - grace) {
+      plan.wake_at(LogTime(deadline - grace));
       return false;
-    case model::DoNotDisrupt::kForever:
-      return true;
-    case model::DoNotDisrupt::kForDuration:
-      return pod.start_millis == 0 ||
-             now.value() < pod.start_millis + pod.shape->do_not_disrupt_millis;
+    }
+    if (pod.deletion_millis != 0 && pod.deletion_millis <= deadline) return true;
+    // On its way, but it may take longer than there is time: the deletion is made shorter.
+    if (may_delete(pod))
+      evict(pod, std::max<std::int64_t>((deadline - now) / base::kMillisPerSecond, 1));
+    return true;
   }
-  return true;
+};
+
+void wake_when_free(const PodRow& pod, Plan& plan) {
+  if (pod.shape->do_not_disrupt == model::DoNotDisrupt::kForDuration && pod.start_millis != 0)
+    plan.wake_at(LogTime(pod.start_millis + pod.shape->do_not_disrupt_millis));
 }
 
-// Evicts the first tier that still has pods; past a pod's share of the deadline it is deleted. True
+constexpr std::size_t kBlockersNamed = 5;
+
+// Evicts the first tier that still has pods; what the deadline forces goes from every tier. True
 // when nothing is left.
-bool drain(const ClusterState& state, const Context& context, Plan& plan, const ClaimRow& row,
-           const NodeRow& node) {
-  std::vector<const PodRow*> left;
-  int first_tier = 4;
-  for (const PodRow* pod : state.pods().on_node(node.node.name.str())) {
-    if (!must_leave(*pod)) continue;
-    left.push_back(pod);
-    first_tier = std::min(first_tier, tier_of(*pod));
-  }
-  const auto deadline = drain_deadline_millis(row);
+bool drain(const Drain& about) {
+  const LogTime now = about.context.now;
+  const std::vector<const PodRow*> left = leaving_pods(about.state, about.node.node.name, now);
+  int first_tier = kTiers;
+  for (const PodRow* pod : left) first_tier = std::min(first_tier, tier_of(*pod));
+  const auto deadline = forced_deadline_millis(about.row);
+  std::vector<std::string> held;
+  Position held_at;
   for (const PodRow* pod : left) {
-    if (pod->deletion_millis != 0) continue;  // on its way
-    const std::string subject = "pod/" + pod->uid.str();
-    const std::int64_t force_at =
-        deadline ? *deadline - pod->shape->grace_seconds * base::kMillisPerSecond : 0;
-    // The written deadline rule: only terminationGracePeriod lets a pod be deleted; a machine that
-    // is taken away is no reason to bypass a disruption budget.
-    const bool may_force = row.claim.termination_grace_millis.has_value() && deadline.has_value();
-    const bool force = may_force && context.now.value() >= force_at;
-    if (may_force && !force) plan.wake_at(LogTime(force_at));
-    if (!force && (tier_of(*pod) != first_tier)) continue;
-    if (!force && blocks(*pod, context.now)) {
-      plan.verdict(
-          node_subject(node.node.name), "blocked_by_pod",
-          {pod->namespace_name == nullptr ? pod->name : *pod->namespace_name + "/" + pod->name},
-          pod->position);
+    if (deadline && about.forced(*pod, *deadline)) continue;
+    if (pod->deletion_millis != 0) {  // on its way
+      about.plan.wake_at(stuck_at(*pod) + 1);
       continue;
     }
-    if (!may_issue(state, context, plan, subject, model::CommandKind::kEvictPod)) continue;
-    model::EvictPod evict;
-    evict.uid = pod->uid;
-    evict.namespace_name = pod->namespace_name == nullptr ? "" : *pod->namespace_name;
-    evict.name = pod->name;
-    evict.node = node.node.name;
-    evict.force = force;
-    if (force)
-      evict.grace_seconds =
-          std::max<std::int64_t>((*deadline - context.now.value()) / base::kMillisPerSecond, 1);
-    plan.command(std::move(evict), row.delete_reason.empty() ? "drain" : row.delete_reason,
-                 {node.tainted_at, pod->position}, row.leave_root);
+    if (tier_of(*pod) != first_tier) continue;
+    if (held_by_annotation(*pod, now)) {
+      wake_when_free(*pod, about.plan);
+      const std::string* place = pod->namespace_name;
+      if (held.size() < kBlockersNamed)
+        held.push_back(place == nullptr ? pod->name : *place + "/" + pod->name);
+      if (held_at == Position()) held_at = pod->position;
+      continue;
+    }
+    if (may_issue(about.state, about.context, about.plan, "pod/" + pod->uid.str(),
+                  model::CommandKind::kEvictPod))
+      about.evict(*pod, -1);
   }
+  if (!held.empty())
+    about.plan.verdict(node_subject(about.node.node.name), "blocked_by_pod", std::move(held),
+                       held_at);
   return left.empty();
 }
 
@@ -178,6 +195,33 @@ void finish_unlaunched(const ClusterState& state, const Context& context, Plan& 
   finish(state, context, plan, row);
 }
 
+// Load balancers outside of the cluster stop sending to a node with this label.
+void leave_load_balancers(const ClusterState& state, const Context& context, Plan& plan,
+                          const ClaimRow& row, const NodeRow& node) {
+  if (model::has_label(node.node.labels, kNoLoadBalancersLabel) ||
+      !may_issue(state, context, plan, node_subject(node.node.name), model::CommandKind::kSyncNode))
+    return;
+  model::SyncNode sync;
+  sync.node = node.node.name;
+  sync.uid = node.node.uid;
+  model::set_label(sync.labels, kNoLoadBalancersLabel, "karpenter");
+  plan.command(std::move(sync), "drain", {node.tainted_at, row.position}, row.leave_root);
+}
+
+// A volume that is ripped off its machine may lose what was written last; past the deadline it is.
+bool volumes_detached(const ClusterState& state, const Context& context, Plan& plan,
+                      const ClaimRow& row, const NodeRow& node) {
+  if (drain_is_overdue(row, context.now)) return true;
+  if (!state.listed("VolumeAttachment")) return false;
+  std::vector<std::string> attached = attached_volumes(state, node, context.now);
+  if (attached.empty()) return true;
+  if (const auto deadline = forced_deadline_millis(row)) plan.wake_at(LogTime(*deadline));
+  if (attached.size() > kBlockersNamed) attached.resize(kBlockersNamed);
+  plan.verdict(node_subject(node.node.name), "volumes_attached", std::move(attached),
+               node.position);
+  return false;
+}
+
 void take_down(const ClusterState& state, const Context& context, Plan& plan, const ClaimRow& row) {
   if (row.gone_at.value() != 0) return finish(state, context, plan, row);
   if (!row.launched()) return finish_unlaunched(state, context, plan, row);
@@ -192,11 +236,12 @@ void take_down(const ClusterState& state, const Context& context, Plan& plan, co
     return set_disrupted(state, context, plan, row, *node, true,
                          row.delete_reason.empty() ? "deleted" : row.delete_reason, {row.position},
                          row.leave_root);
-  if (!drain(state, context, plan, row, *node)) return;
+  leave_load_balancers(state, context, plan, row, *node);
+  if (!drain({state, context, plan, row, *node})) return;
+  if (!volumes_detached(state, context, plan, row, *node)) return;
   if (!read_back_is_fresh(state, context.now, *node))
     return request_read_back(state, context, plan, *node, "before_terminate", row.leave_root);
-  const auto waits = [](const model::ReadBackPod& pod) { return pod.drainable; };
-  if (std::any_of(node->read_back.pods.begin(), node->read_back.pods.end(), waits)) {
+  if (read_back_waits(state, *node, context.now)) {
     plan.wake_at(
         node->read_back_at +
         state.config().read_back_age_millis);  // the watch has not shown it yet: read again

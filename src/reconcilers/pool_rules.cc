@@ -1,0 +1,170 @@
+#include "reconcilers/pool_rules.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "model/requirements.h"
+
+namespace karst::reconcilers {
+namespace {
+
+constexpr std::string_view kOurDomain = "karpenter.sh";
+constexpr std::string_view kCapacityTypes[] = {"on-demand", "reserved", "spot"};
+constexpr std::size_t kLabelValueMax = 63;
+
+using model::Operator;
+using model::RequirementSpec;
+
+bool is_alphanumeric(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// Source: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/
+bool is_label_value(std::string_view value) {
+  if (value.empty()) return true;
+  if (value.size() > kLabelValueMax || !is_alphanumeric(value.front()) ||
+      !is_alphanumeric(value.back()))
+    return false;
+  return std::all_of(value.begin(), value.end(),
+                     [](char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; });
+}
+
+// The domain itself or one below it; well-known keys are free.
+bool is_restricted(std::string_view key) {
+  if (key == model::kHostnameLabel) return true;
+  if (model::well_known_labels().contains(key)) return false;
+  const std::size_t slash = key.find('/');
+  if (slash == key.npos) return false;
+  const std::string_view domain = key.substr(0, slash);
+  return domain == kOurDomain ||
+         (domain.ends_with(kOurDomain) && domain[domain.size() - kOurDomain.size() - 1] == '.');
+}
+
+class Faults {
+ public:
+  void add(std::string text) { all_ += (all_.empty() ? "" : "; ") + std::move(text); }
+  std::string take() { return std::move(all_); }
+
+ private:
+  std::string all_;
+};
+
+void check_key(std::string_view key, Faults& faults) {
+  if (!is_restricted(key)) return;
+  std::string known;
+  for (const std::string& label : model::well_known_labels())
+    known += (known.empty() ? "" : " ") + label;
+  faults.add("using label " + std::string(key) +
+             " is not allowed as it might interfere with the internal provisioning logic; specify "
+             "a well known label: [" +
+             known + "], or a custom label that does not use a restricted domain: [" +
+             std::string(kOurDomain) + "]");
+}
+
+bool is_bound(Operator op) {
+  return op == Operator::kGt || op == Operator::kLt || op == Operator::kGte || op == Operator::kLte;
+}
+
+bool is_amount(const std::vector<std::string>& values) {
+  if (values.size() != 1) return false;
+  std::int64_t number = -1;
+  const std::string& text = values.front();
+  const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
+  return end.ec == std::errc() && end.ptr == text.data() + text.size() && number >= 0;
+}
+
+// karpenter.sh/capacity-type is the one key of the core whose values are a closed set.
+void check_capacity_types(const RequirementSpec& spec, Faults& faults) {
+  if (spec.key != model::kCapacityTypeLabel || spec.op != Operator::kIn) return;
+  const auto known = std::count_if(spec.values.begin(), spec.values.end(), [](const auto& value) {
+    return std::find(std::begin(kCapacityTypes), std::end(kCapacityTypes), value) !=
+           std::end(kCapacityTypes);
+  });
+  std::string values;
+  for (const std::string& value : spec.values) values += (values.empty() ? "" : " ") + value;
+  if (known == 0)
+    faults.add("no valid values found in [" + values + "] for " + spec.key +
+               ", expected one of: [on-demand reserved spot]");
+  else if (known < spec.min_values)
+    faults.add("not enough valid values found in [" + values + "] for " + spec.key + ", expected " +
+               std::to_string(spec.min_values) + " of: [on-demand reserved spot]");
+}
+
+void check_requirement(const RequirementSpec& spec, Faults& faults) {
+  if (spec.key == model::kNodePoolLabel)
+    faults.add("invalid key: \"" + spec.key + "\" in requirements: it is restricted");
+  else
+    check_key(spec.key, faults);
+  if (spec.op == Operator::kIn && spec.values.empty())
+    faults.add("key " + spec.key + " with operator In must have a value defined");
+  if (is_bound(spec.op) && !is_amount(spec.values))
+    faults.add("key " + spec.key + " with operator " + std::string(operator_name(spec.op)) +
+               " must have a single positive integer value");
+  if (spec.op == Operator::kIn && spec.min_values > static_cast<int>(spec.values.size()))
+    faults.add("key " + spec.key + " with operator In must have at least minValues values");
+  for (const std::string& value : spec.values)
+    if (!is_label_value(value))
+      faults.add("invalid value: \"" + value + "\" for key " + spec.key +
+                 ": it is no value of a label");
+  check_capacity_types(spec, faults);
+}
+
+void check_taints(const model::NodePool& pool, Faults& faults) {
+  std::set<std::pair<std::string_view, model::TaintEffect>> seen;
+  for (const auto* taints : {&pool.taints, &pool.startup_taints})
+    for (const model::Taint& taint : *taints)
+      if (!seen.emplace(taint.key, taint.effect).second)
+        faults.add("duplicate taint Key/Effect pair " + taint.key + "=" +
+                   std::string(taint_effect_name(taint.effect)));
+}
+
+}  // namespace
+
+std::string invalid_pool(const model::NodePool& pool) {
+  Faults faults;
+  for (const auto& [key, value] : pool.template_labels) {
+    if (key == model::kNodePoolLabel)
+      faults.add("invalid key name \"" + key + "\" in labels: it is restricted");
+    else
+      check_key(key, faults);
+    if (!is_label_value(value))
+      faults.add("invalid value: \"" + value + "\" for label " + key +
+                 ": it is no value of a label");
+  }
+  check_taints(pool, faults);
+  for (const RequirementSpec& spec : pool.requirements) check_requirement(spec, faults);
+  return faults.take();
+}
+
+model::Condition node_class_ready(const ClusterState& state, const model::NodePool& pool) {
+  using model::ConditionStatus;
+  const auto condition = [](ConditionStatus status, std::string reason, std::string message) {
+    model::Condition result;
+    result.type = "NodeClassReady";
+    result.status = status;
+    result.reason = std::move(reason);
+    result.message = std::move(message);
+    return result;
+  };
+  const auto* row = state.node_classes().find(pool.node_class);
+  if (row == nullptr)
+    return condition(ConditionStatus::kFalse, "NodeClassNotFound",
+                     "NodeClass not found on cluster");
+  if (row->node_class.deletion_millis != 0)
+    return condition(ConditionStatus::kFalse, "NodeClassTerminating", "NodeClass is Terminating");
+  const model::Condition& ready = row->node_class.ready_condition;
+  if (row->node_class.ready) return condition(ConditionStatus::kTrue, "NodeClassReady", "");
+  if (ready.status == ConditionStatus::kUnknown)
+    return condition(ConditionStatus::kFalse, "NodeClassReadinessUnknown",
+                     "Node Class Readiness Unknown");
+  return condition(ConditionStatus::kFalse, ready.reason, ready.message);
+}
+
+std::string pool_fault(const ClusterState& state, const model::NodePool& pool) {
+  const model::Condition ready = node_class_ready(state, pool);
+  if (ready.status != model::ConditionStatus::kTrue) return ready.reason;
+  return invalid_pool(pool).empty() ? "" : "NodePoolValidationFailed";
+}
+
+}  // namespace karst::reconcilers

@@ -1,0 +1,21 @@
+// Whether a node pool may be used, with the reasons and words of Karpenter's conditions (v1.14).
+// Pure questions about the state.
+#pragma once
+
+#include <string>
+
+#include "reconcilers/queries.h"
+
+namespace karst::reconcilers {
+
+// What is wrong with a pool that its schema lets through: restricted labels and keys, operators and
+// values, taints that come twice, capacity types that nobody knows. Empty: nothing.
+std::string invalid_pool(const model::NodePool& pool);
+
+// The condition NodeClassReady, without a time: True, or False with the reason.
+model::Condition node_class_ready(const ClusterState& state, const model::NodePool& pool);
+
+// Why no claims may be made of the pool, as a condition's reason; empty: they may.
+std::string pool_fault(const ClusterState& state, const model::NodePool& pool);
+
+}  // namespace karst::reconcilers

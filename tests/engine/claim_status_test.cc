@@ -1,0 +1,217 @@
+// The conditions of a claim on its way up and down, in Karpenter's words; and how conditions are
+// kept.
+#include "reconcilers/claim_status.h"
+
+#include <functional>
+
+#include "tests/engine/way_down.h"
+
+namespace karst::engine {
+namespace {
+
+using namespace testing;
+using model::Condition;
+using model::ConditionStatus;
+using reconcilers::Conditions;
+
+// "Type=Status Reason: message" of each, in the order of writing.
+std::vector<std::string> lines(const std::vector<Condition>& conditions) {
+  std::vector<std::string> result;
+  for (const Condition& one : conditions) {
+    const char* status = one.status == ConditionStatus::kTrue    ? "True"
+                         : one.status == ConditionStatus::kFalse ? "False"
+                                                                 : "Unknown";
+    result.push_back(one.type + "=" + status + " " + one.reason +
+                     (one.message.empty() ? "" : ": " + one.message));
+  }
+  return result;
+}
+
+bool has(const std::vector<std::string>& all, const std::string& line) {
+  return std::find(all.begin(), all.end(), line) != all.end();
+}
+
+// As the state has them now, whatever was written.
+std::vector<std::string> now_shown(const Story& story) {
+  const auto& state = story.state();
+  return lines(reconcilers::claim_conditions(
+                   state, {base::LogTime(story.now()), *providers::find_provider("kwok")},
+                   state.claims().slots().begin()->second.row)
+                   .sorted());
+}
+
+TEST(ClaimStatus, EveryStepUpHasItsReason) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  model::NodePool pool = pool_of("default");
+  pool.startup_taints = {{"example.com/agent", "starting", model::TaintEffect::kNoSchedule}};
+  story.list("NodeClass",
+             {events::NodeClassObserved{{pool.node_class, "c1", 1, true, 0, "{}", {}}}});
+  story.list("NodePool", {events::NodePoolObserved{pool}});
+  story.list_all();
+  story.step();
+  add_pods(story, 1);
+  const auto launches = create_claims(story);
+  ASSERT_EQ(launches.size(), 1u);
+  EXPECT_EQ(now_shown(story),
+            (std::vector<std::string>{
+                "Launched=Unknown AwaitingReconciliation: object is awaiting reconciliation",
+                "Registered=Unknown AwaitingReconciliation: object is awaiting reconciliation",
+                "Initialized=Unknown AwaitingReconciliation: object is awaiting reconciliation",
+                "Ready=Unknown ReconcilingDependents: Launched=Unknown, Registered=Unknown, "
+                "Initialized=Unknown"}));
+
+  const auto& launch = std::get<model::Launch>(launches[0].spec);
+  const model::Instance instance = instance_for(launch, 0, launches[0].id);
+  story.answer(launches[0], model::OutcomeKind::kDone, {instance});
+  story.step();
+  auto shown = now_shown(story);
+  EXPECT_TRUE(has(shown, "Launched=True Launched"));
+  EXPECT_TRUE(has(shown, "Registered=Unknown NodeNotFound: Node not registered with cluster"));
+
+  model::Node node;
+  node.name = model::NodeName("node-1");
+  node.uid = model::NodeUid("node-uid-1");
+  node.provider_id = instance.provider_id;
+  node.labels = {{"karpenter.sh/registered", "true"}};
+  node.capacity = node.allocatable = instance.capacity;
+  node.has_finalizer = true;
+  struct Case {
+    const char* name;
+    std::function<void(model::Node&)> change;
+    const char* want;
+  };
+  const Case cases[] = {
+      {"not ready", [](model::Node&) {}, "NodeNotReady: Node status is NotReady"},
+      {"its agent starts",
+       [](model::Node& n) {
+         n.ready = true;
+         n.taints = {{"example.com/agent", "starting", model::TaintEffect::kNoSchedule}};
+       },
+       "StartupTaintsExist: StartupTaint \"example.com/agent=starting:NoSchedule\" still exists"},
+      {"its network starts",
+       [](model::Node& n) {
+         n.ready = true;
+         n.taints = {{"node.kubernetes.io/not-ready", "", model::TaintEffect::kNoSchedule}};
+       },
+       "KnownEphemeralTaintsExist: KnownEphemeralTaint "
+       "\"node.kubernetes.io/not-ready:NoSchedule\" still exists"},
+      {"it has no memory yet",
+       [](model::Node& n) {
+         n.ready = true;
+         n.allocatable.memory_bytes = 0;
+       },
+       "ResourceNotRegistered: Resource \"memory\" was requested but not registered"},
+  };
+  for (const Case& test : cases) {
+    model::Node changed = node;
+    test.change(changed);
+    story.fact(events::NodeObserved{changed});
+    story.step();
+    shown = now_shown(story);
+    EXPECT_TRUE(has(shown, std::string("Initialized=Unknown ") + test.want)) << test.name;
+    EXPECT_TRUE(has(shown, "Registered=True Registered"));
+  }
+  node.ready = true;
+  node.labels.insert(node.labels.begin(), {"karpenter.sh/initialized", "true"});
+  story.fact(events::NodeObserved{node});
+  story.step();
+  shown = now_shown(story);
+  EXPECT_TRUE(has(shown, "Initialized=True Initialized"));
+  EXPECT_TRUE(has(shown, "ConsistentStateFound=True ConsistentStateFound"));
+  EXPECT_EQ(shown.back(), "Ready=True Ready");
+
+  node.capacity.memory_bytes = instance.capacity.memory_bytes / 2;
+  story.fact(events::NodeObserved{node});
+  story.step();
+  EXPECT_TRUE(has(now_shown(story),
+                  "ConsistentStateFound=False ConsistencyCheckFailed: Consistency Check Failed: "
+                  "the node has less than 90% of the claim's capacity of memory"));
+}
+
+TEST(ClaimStatus, AFailedLaunchIsToldInTheCloudsWords) {
+  for (const std::size_t size : {5u, 400u}) {
+    events::MemoryLog log(model::LogId("log"));
+    Story story(log);
+    set_the_stage(story);
+    add_pods(story, 1);
+    const auto launches = create_claims(story);
+    ASSERT_EQ(launches.size(), 1u);
+    model::Outcome outcome;
+    outcome.command = launches[0].id.position;
+    outcome.kind = model::OutcomeKind::kRefused;
+    outcome.code = model::RefusalCode::kRetry;
+    outcome.message = std::string(size, 'x');
+    story.fact(std::move(outcome));
+    story.step();
+    const std::string want = size < 300 ? std::string(size, 'x') : std::string(300, 'x') + "...";
+    EXPECT_TRUE(has(now_shown(story), "Launched=Unknown LaunchFailed: " + want));
+    const auto mirrors = story.take<model::MirrorClaim>();
+    ASSERT_EQ(mirrors.size(), 1u) << "before that, an unlaunched claim tells nothing";
+  }
+}
+
+TEST(ClaimStatus, EveryStepDownHasItsReason) {
+  WayDown down;
+  down.add({"app", ""});
+  down.story.fact(events::ObjectObserved{model::VolumeAttachment{"a", kNode, "pv-1"}});
+  down.leave();
+  EXPECT_TRUE(has(now_shown(down.story), "Drained=Unknown Draining: Draining"));
+  down.gone("app");
+  down.story.step();
+  EXPECT_TRUE(has(now_shown(down.story), "Drained=True Drained"));
+  EXPECT_TRUE(has(now_shown(down.story),
+                  "VolumesDetached=Unknown AwaitingVolumeDetachment: AwaitingVolumeDetachment"));
+  down.story.fact(events::ObjectGone{{"VolumeAttachment", "", "a"}});
+  down.story.step();
+  EXPECT_TRUE(has(now_shown(down.story), "VolumesDetached=True VolumesDetached"));
+  EXPECT_FALSE(has(now_shown(down.story), "InstanceTerminating=True InstanceTerminating"));
+  EXPECT_TRUE(has(now_shown(down.story), "Ready=True Ready")) << "what was said before stays";
+}
+
+TEST(ClaimStatus, VolumesThatOutstayTheDeadlineAreTold) {
+  WayDown down;
+  down.story.fact(events::ObjectObserved{model::VolumeAttachment{"a", kNode, "pv-1"}});
+  down.leave(60 * kSecond);
+  down.story.step(61 * kSecond);
+  EXPECT_TRUE(has(now_shown(down.story),
+                  "VolumesDetached=False TerminationGracePeriodElapsed: "
+                  "TerminationGracePeriodElapsed"));
+}
+
+TEST(Conditions, TheTimeMovesWithTheStatusOnly) {
+  const std::vector<Condition> observed = {
+      {"Foreign", ConditionStatus::kTrue, "Why", "kept", 5'000, 7},
+      {"Launched", ConditionStatus::kTrue, "Launched", "", 1'000, 1},
+      {"Ready", ConditionStatus::kUnknown, "ReconcilingDependents", "Registered=Unknown", 1'000, 1},
+      {"Registered", ConditionStatus::kUnknown, "NodeNotFound", "", 1'000, 1}};
+  Conditions same(observed, 1);
+  same.set_true("Launched", base::LogTime(9'999));
+  same.set("Registered", ConditionStatus::kUnknown, "NodeNotFound", "", base::LogTime(9'999));
+  same.set_root({"Launched", "Registered"}, base::LogTime(9'999));
+  EXPECT_FALSE(same.differ());
+  Conditions other(observed, 1);
+  other.set_true("Launched", base::LogTime(9'999));
+  other.set_true("Registered", base::LogTime(9'999));
+  other.set_root({"Launched", "Registered"}, base::LogTime(9'999));
+  EXPECT_TRUE(other.differ());
+  const auto sorted = other.sorted();
+  EXPECT_EQ(lines(sorted),
+            (std::vector<std::string>{"Launched=True Launched", "Foreign=True Why: kept",
+                                      "Registered=True Registered", "Ready=True Ready"}));
+  EXPECT_EQ(sorted[0].transition_millis, 1'000);
+  EXPECT_EQ(sorted[2].transition_millis, 9'000) << "whole seconds";
+  EXPECT_EQ(sorted[3].transition_millis, 9'000);
+}
+
+TEST(Conditions, OneFalseDependentMakesTheRootFalse) {
+  Conditions conditions({}, 1);
+  conditions.set_waiting("A", base::LogTime(0));
+  conditions.set("B", ConditionStatus::kFalse, "Broken", "", base::LogTime(0));
+  conditions.set_root({"A", "B"}, base::LogTime(1'000));
+  EXPECT_EQ(lines(conditions.sorted()).back(),
+            "Ready=False UnhealthyDependents: A=Unknown, B=False");
+}
+
+}  // namespace
+}  // namespace karst::engine
