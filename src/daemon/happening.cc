@@ -60,6 +60,9 @@ void Watcher::prime(const projections::ClusterState& state) {
     memo.initialized = row.initialized_at.value() != 0;
     if (!memo.node.empty()) claim_by_node_[memo.node] = name.str();
   }
+  for (const auto& [name, slot] : state.pools().slots())
+    for (const model::Condition& condition : slot.row.pool.conditions)
+      pool_conditions_[name.str()][condition.type] = condition.status;
   for (const auto& [position, slot] : state.commands().slots())
     if (is_told(model::kind_of(slot.row.command.spec))) open_[position] = slot.row.command;
   for (const std::string_view uid : state.pods().pending()) waiting_.insert(model::PodUid(uid));
@@ -103,7 +106,11 @@ void Watcher::see(const events::Event& event, const projections::ClusterState& s
   if (const auto* e = std::get_if<events::NodeClaimObserved>(&body))
     return claim_observed(scene, e->claim);
   if (std::holds_alternative<events::ProvisioningHeld>(body)) return unplaced(scene);
-  if (const auto* e = std::get_if<model::CommandAbandoned>(&body)) {
+  if (const auto* e = std::get_if<events::NodePoolObserved>(&body))
+    return pool_observed(scene, e->pool);
+  if (const auto* p = std::get_if<events::NodePoolGone>(&body)) {
+    pool_conditions_.erase(p->name.str());
+  } else if (const auto* e = std::get_if<model::CommandAbandoned>(&body)) {
     open_.erase(e->command);
     sent_.erase(e->command);
   } else if (const auto* n = std::get_if<events::NodeGone>(&body)) {
@@ -118,15 +125,7 @@ void Watcher::see(const events::Event& event, const projections::ClusterState& s
     }
     scene.tell(std::move(h));
   } else if (const auto* v = std::get_if<model::Verdict>(&body)) {
-    Happening h = scene.blank(HappeningKind::kVerdict);
-    h.text = v->subject;
-    h.reason = v->code;
-    h.args = v->args;
-    if (v->code == "blocked_by_budget" && !v->args.empty()) h.pool = v->args[0];
-    if (const auto* pool = state.pools().find(model::PoolName(h.pool))) h.pool_uid = pool->pool.uid;
-    scene.tell(std::move(h));
-    if (v->code == "blocked_by_pod" && v->subject.starts_with("node/"))
-      drain_waits(scene, v->subject.substr(5));
+    verdict(scene, *v);
   } else if (const auto* s = std::get_if<events::DaemonStarted>(&body)) {
     Happening h = scene.blank(HappeningKind::kStarted);
     h.text = s->version;

@@ -135,6 +135,8 @@ class Watcher {
   void expected(const Scene& scene, const model::Nomination& nomination);
   void claim_gone(const Scene& scene, const events::NodeClaimGone& gone);
   void claim_observed(const Scene& scene, const model::NodeClaim& claim);
+  void pool_observed(const Scene& scene, const model::NodePool& pool);
+  void verdict(const Scene& scene, const model::Verdict& verdict);
   void conditions_changed(const Scene& scene, const Happening& about,
                           const std::vector<model::Condition>& now, ConditionMemo& memo);
   void node_joined(const Scene& scene, const model::Node& node, const projections::ClaimRow& claim);
@@ -155,6 +157,7 @@ class Watcher {
   std::set<model::PodUid> waiting_;
   std::set<model::PodUid> starting_;  // waited, have a node, and do not run yet
   std::map<model::Position, std::pair<model::CommandKind, base::LogTime>> sent_;  // to the cloud
+  std::map<std::string, ConditionMemo> pool_conditions_;                          // by name
 };
 
 }  // namespace karst::daemon

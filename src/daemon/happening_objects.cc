@@ -45,6 +45,29 @@ void Watcher::claim_observed(const Scene& scene, const model::NodeClaim& claim) 
   scene.tell(std::move(h));
 }
 
+void Watcher::pool_observed(const Scene& scene, const model::NodePool& pool) {
+  Happening about = scene.blank(HappeningKind::kConditionChanged);
+  about.pool = pool.name.str();
+  about.pool_uid = pool.uid;
+  conditions_changed(scene, about, pool.conditions, pool_conditions_[pool.name.str()]);
+}
+
+void Watcher::verdict(const Scene& scene, const model::Verdict& verdict) {
+  Happening h = scene.blank(HappeningKind::kVerdict);
+  h.text = verdict.subject;
+  h.reason = verdict.code;
+  h.args = verdict.args;
+  if (verdict.code == "blocked_by_budget" && !verdict.args.empty()) h.pool = verdict.args[0];
+  if (verdict.subject.starts_with("node/")) h.node = verdict.subject.substr(5);
+  if (const auto* node = scene.state.nodes().find(model::NodeName(h.node)))
+    h.node_uid = node->node.uid.str();
+  if (const auto* pool = scene.state.pools().find(model::PoolName(h.pool)))
+    h.pool_uid = pool->pool.uid;
+  const std::string node = h.node;
+  scene.tell(std::move(h));
+  if (verdict.code == "blocked_by_pod" && !node.empty()) drain_waits(scene, node);
+}
+
 void Watcher::conditions_changed(const Scene& scene, const Happening& about,
                                  const std::vector<model::Condition>& now, ConditionMemo& memo) {
   for (const model::Condition& condition : now) {

@@ -155,6 +155,8 @@ void KubeEvents::add(const Happening& h, std::vector<Draft>& drafts) const {
                       h.reason, h.args.at(0), h.args.at(1), h.args.at(2));
       if (!h.args.at(3).empty()) text += ", Message: " + h.args[3];
       about(of_pool ? pool_of(h) : claim_of(h), h.reason, false, std::move(text), 0);
+      if (h.reason == "ConsistentStateFound" && h.args[1] == "False")
+        about(claim_of(h), "FailedConsistencyCheck", true, h.args[3]);
       return;
     }
     case HappeningKind::kLaunchRefused:
@@ -188,13 +190,19 @@ void KubeEvents::add(const Happening& h, std::vector<Draft>& drafts) const {
       return;
     }
     case HappeningKind::kEvictionHeld:
-      about(node_of(h), "FailedDraining", true, "Failed to drain node, " + why_held(h));
+      // Beside "pods are waiting", which comes first and says less.
+      about(node_of(h), "FailedDraining", true, "Failed to drain node, " + why_held(h),
+            kWindowMillis, "held");
       return;
     case HappeningKind::kDrainWaits:
       about(node_of(h), "FailedDraining", true,
             fmt::format("Failed to drain node, {} pods are waiting to be evicted", h.count));
       return;
     case HappeningKind::kVerdict:
+      if (h.reason == "volumes_attached")
+        about(node_of(h), "AwaitingVolumeDetachment", false,
+              fmt::format("Awaiting deletion of bound volumeattachments ({})",
+                          fmt::join(h.args, ", ")));
       if (h.reason == "blocked_by_budget")
         about(pool_of(h), "DisruptionBlocked", false,
               "No allowed disruptions for disruption reason Empty due to blocking budget",

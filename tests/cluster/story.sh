@@ -145,7 +145,7 @@ refused() {  # the API server must refuse the pool web with this change
 
 scale_up() {
   echo "# 50 pods in three deployments"
-  start_karst before-dispatch:2  # the claims are made; the launches are durable, and not sent
+  start_karst before-dispatch:3  # the pools are told, the claims are made; the launches are durable, and not sent
   check "the deployments are accepted" k apply -f "$here/manifests/workloads.yaml"
   await "karst makes claims" 60 has 1 nodeclaims
   await "karst was killed with kill -9 while it launches" 60 karst_is_dead
@@ -169,6 +169,7 @@ scale_up() {
   await "/metrics shows what each node has for pods" 30 metric_series "$(count nodes)" karpenter_nodes_allocatable 'resource_type="cpu"' || true
   await "/metrics counts the nodes" 30 metric "$(count nodes)" karpenter_cluster_state_node_count || true
   await "/metrics counts the pods that were bound since the start" 30 metric_more 0 karpenter_pods_bound_duration_seconds_count || true
+  show_columns
   tell_events
 }
 
@@ -202,13 +203,86 @@ event() {  # event KIND REASON TEXT [NAME]: one by Karpenter's component whose m
   [ "$found" != "[]" ]
 }
 
-# A person deletes a claim under running pods: they are evicted, and run again elsewhere.
+# What kubectl get shows of pools and claims: Karpenter's columns, filled in.
+show_columns() {
+  await "kubectl get nodepools shows class, nodes and readiness" 30 pools_shown || true
+  check "kubectl get nodeclaims shows type, capacity, zone, node and readiness" claims_shown || true
+  check "kubectl get nodeclaims -o wide shows id, pool and class" claims_shown_wide || true
+  check "claims carry the hash of their pool, and its version" wrong \
+    '[$claims[] | select(.metadata.annotations["karpenter.sh/nodepool-hash"] == null or .metadata.annotations["karpenter.sh/nodepool-hash-version"] != "v3").metadata.name]' || true
+  check "each claim's hash is its pool's" hashes_agree || true
+  check "claims carry the class's label" wrong '[$claims[] | select(.metadata.labels["karpenter.kwok.sh/kwoknodeclass"] != "default").metadata.name]' || true
+}
+pools_shown() {
+  local rows; rows=$(k get nodepools --no-headers); echo "$rows"
+  [ "$(awk '$2 == "default" && $4 == "True" { n++; nodes += $3 } END { print n, nodes }' <<< "$rows")" = "3 $(count nodes)" ] || return 1
+  k get nodepools -o json | jq -e '[.items[] | .status | select((.resources.nodes | tonumber) == .nodes and (.nodes == 0 or .resources.cpu != null)
+    and ([.conditions[] | select(.status == "True").type] | contains(["ValidationSucceeded", "NodeClassReady", "Ready"])))] | length == 3'
+}
+claims_shown() {
+  local rows; rows=$(k get nodeclaims --no-headers); echo "$rows"
+  [ "$(awk 'NF == 7 && $3 ~ /^(spot|on-demand)$/ && $4 ~ /^test-zone-/ && $5 ~ /^kwok-/ && $6 == "True" { n++ } END { print n + 0 }' <<< "$rows")" = "$(count nodeclaims)" ]
+}
+claims_shown_wide() {
+  local rows; rows=$(k get nodeclaims -o wide --no-headers); echo "$rows"
+  [ "$(grep -cE ' kwok://[^ ]+ +(web|batch|general) +default' <<< "$rows")" = "$(count nodeclaims)" ]
+}
+hashes_agree() {
+  local hashes; hashes=$(k get nodepools -o json | jq -c '[.items[] | {key: .metadata.name, value: .metadata.annotations["karpenter.sh/nodepool-hash"]}] | from_entries')
+  echo "$hashes"
+  k get nodeclaims -o json | jq -e --argjson hashes "$hashes" '[.items[] | select(.metadata.annotations["karpenter.sh/nodepool-hash"]
+    != $hashes[.metadata.labels["karpenter.sh/nodepool"]]).metadata.name] == []'
+}
+
+# A person deletes a claim under running pods: they are evicted, and run again elsewhere. A disruption budget first, then a
+# do-not-disrupt pod holds the node until the person takes it away.
 drain_one() {
-  echo "# one claim is deleted by hand"
-  local claim; claim=$(k get nodeclaims -l karpenter.sh/nodepool=batch -o json | jq -r '.items[0].metadata.name')
-  check "a claim is deleted" k delete nodeclaim "$claim" --wait=false
+  echo "# claims are deleted by hand"
+  local claim node pods
+  k create poddisruptionbudget batch --selector=app=batch --min-available=18 > /dev/null
+  await "a budget of batch allows no eviction" 30 budget_blocks || true
+  claim=$(k get nodeclaims -l karpenter.sh/nodepool=batch -o json | jq -r '.items[0].metadata.name')
+  node=$(k get nodeclaim "$claim" -o jsonpath='{.status.nodeName}')
+  pods=$(pods_on "$node")
+  check "a claim with $(wc -w <<< "$pods") pods is deleted" k delete nodeclaim "$claim" --wait=false
+  await "the node tells that a budget holds its pods" 60 event Node FailedDraining "evicting pod violates a PDB" "$node" || true
+  check "not one of them was evicted" [ "$(pods_on "$node")" = "$pods" ] || true
+  check "the claim shows that it drains" condition "$claim" Drained Unknown Draining || true
+  check "the node is out of the load balancers" [ "$(k get node "$node" -o jsonpath='{.metadata.labels.node\.kubernetes\.io/exclude-from-external-load-balancers}')" = karpenter ] || true
+  check "the budget is taken away" k delete poddisruptionbudget batch
   await "the claim $claim is gone" 90 none_left nodeclaim "$claim"
   await "50 pods run on nodes again" 120 bound_and_running
+
+  local pod; pod=$(k get pods -l app=web -o json | jq -r '.items[0].metadata.name')
+  node=$(k get pod "$pod" -o jsonpath='{.spec.nodeName}')
+  claim=$(k get nodeclaims -o json | jq -r --arg node "$node" '.items[] | select(.status.nodeName == $node).metadata.name')
+  check "a pod asks not to be disrupted" k annotate pod "$pod" karpenter.sh/do-not-disrupt=true
+  check "the claim of its node is deleted" k delete nodeclaim "$claim" --wait=false
+  await "it is the last one on its node" 60 alone_on "$pod" "$node" || true
+  await "the node tells that it waits" 60 event Node FailedDraining "pods are waiting to be evicted" "$node" || true
+  check "the pod runs on" k get pod "$pod" || true
+  check "it may be disrupted again" k annotate pod "$pod" karpenter.sh/do-not-disrupt-
+  await "the claim $claim is gone" 90 none_left nodeclaim "$claim"
+  await "50 pods run on nodes again" 120 bound_and_running
+}
+budget_blocks() { k get poddisruptionbudget batch -o json | jq -e '.status | .currentHealthy == 18 and .disruptionsAllowed == 0'; }
+pods_on() { k get pods --field-selector "spec.nodeName=$1" -o json | jq -r '[.items[].metadata.uid] | sort | join(" ")'; }
+alone_on() { local found; found=$(k get pods --field-selector "spec.nodeName=$2" -o json | jq -r '[.items[].metadata.name] | join(" ")'); echo "$found"; [ "$found" = "$1" ]; }
+condition() {  # condition CLAIM TYPE STATUS REASON
+  k get nodeclaim "$1" -o json | jq -e --arg type "$2" --arg status "$3" --arg reason "$4" \
+    '.status.conditions[] | select(.type == $type and .status == $status and .reason == $reason)'
+}
+
+# A pool takes its claims along; made again, it serves its pods again.
+drop_pool() {
+  echo "# a pool is deleted by hand"
+  local claims; claims=$(k get nodeclaims -l karpenter.sh/nodepool=general -o name)
+  check "the pool general has claims" [ -n "$claims" ] || true
+  check "the pool general is deleted" k delete nodepool general --wait=false
+  # shellcheck disable=SC2086
+  await "its claims follow it" 120 none_left $claims
+  check "it is made again" k apply -f "$here/manifests/pools.yaml"
+  await "50 pods run on nodes once more" 120 bound_and_running
 }
 
 scale_down() {
@@ -274,7 +348,9 @@ judge() {
   k get nodes,nodeclaims -o json > "$work/end.json"
   take_lines join python3 "$here/join.py" "$plane/audit.jsonl" "$work/log.jsonl" --end "$work/end.json"
   # The joiner itself: without one of the log's commands, and without one of the API server's writes, it must find the gap.
-  local position; position=$(jq -n 'first(inputs | select(.type == "EvictRequested").position)' "$work/log.jsonl")
+  local position  # of an eviction that was carried out
+  position=$(jq -rn '[inputs] | (map(select(.type == "OutcomeReceived" and .payload.kind == null).payload.command)) as $done
+    | first(.[] | select(.type == "EvictRequested" and (.position as $p | $done | index($p) != null)).position)' "$work/log.jsonl")
   jq -c "select(.position != $position)" "$work/log.jsonl" > "$work/log_gap.jsonl"
   check "the joiner finds a write without its command" finds "not ok every write's command is in a log" \
     python3 "$here/join.py" "$plane/audit.jsonl" "$work/log_gap.jsonl" || true
@@ -301,6 +377,7 @@ main() {
   begin
   scale_up
   drain_one
+  drop_pool
   scale_down
   judge
 }

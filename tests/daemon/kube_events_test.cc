@@ -123,6 +123,17 @@ TEST(KubeEvents, SayWhatKarpenterSays) {
        with(some(HappeningKind::kDrainWaits), {}, 0, 3),
        {"Warning Node/node-1 FailedDraining: Failed to drain node, 3 pods are waiting to be "
         "evicted"}},
+      {"volumes that are still attached",
+       with(some(HappeningKind::kVerdict, "volumes_attached"), {"csi-1", "csi-2"}),
+       {"Normal Node/node-1 AwaitingVolumeDetachment: Awaiting deletion of bound "
+        "volumeattachments (csi-1, csi-2)"}},
+      {"a machine that is smaller than it was sold",
+       with(some(HappeningKind::kConditionChanged, "ConsistentStateFound"),
+            {"Unknown", "False", "ConsistencyCheckFailed", "too small"}),
+       {"Normal NodeClaim/web-x1 ConsistentStateFound: Status condition transitioned, Type: "
+        "ConsistentStateFound, Status: Unknown -> False, Reason: ConsistencyCheckFailed, Message: "
+        "too small",
+        "Warning NodeClaim/web-x1 FailedConsistencyCheck: too small"}},
       {"a deadline",
        with(some(HappeningKind::kDeadlineSet), {}, 1'800'000'060'000),
        {"Warning Node/node-1 TerminationGracePeriodExpiring: All pods will be deleted by "
