@@ -58,6 +58,7 @@ void Watcher::verdict(const Scene& scene, const model::Verdict& verdict) {
   h.reason = verdict.code;
   h.args = verdict.args;
   if (verdict.code == "blocked_by_budget" && !verdict.args.empty()) h.pool = verdict.args[0];
+  if (verdict.subject.starts_with("nodepool/")) h.pool = verdict.subject.substr(9);
   if (verdict.subject.starts_with("node/")) h.node = verdict.subject.substr(5);
   if (const auto* node = scene.state.nodes().find(model::NodeName(h.node)))
     h.node_uid = node->node.uid.str();

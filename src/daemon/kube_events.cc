@@ -199,6 +199,10 @@ void KubeEvents::add(const Happening& h, std::vector<Draft>& drafts) const {
             fmt::format("Failed to drain node, {} pods are waiting to be evicted", h.count));
       return;
     case HappeningKind::kVerdict:
+      if (h.reason == "no_instance_types")
+        about(pool_of(h), "NoCompatibleInstanceTypes", true,
+              "NodePool requirements filtered out all compatible available instance types",
+              kPoolWindowMillis);
       if (h.reason == "volumes_attached")
         about(node_of(h), "AwaitingVolumeDetachment", false,
               fmt::format("Awaiting deletion of bound volumeattachments ({})",

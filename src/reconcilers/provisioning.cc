@@ -6,7 +6,7 @@
 
 #include "reconcilers/list.h"
 #include "reconcilers/new_claim.h"
-#include "reconcilers/pool_rules.h"
+#include "reconcilers/pool_verdicts.h"
 #include "reconcilers/problem_of.h"
 #include "reconcilers/queries.h"
 #include "scheduling/claims.h"
@@ -141,19 +141,6 @@ void say_why_not(const Demand& demand, Plan& plan, const scheduling::Answer& ans
   }
 }
 
-// Why a pool is left out, and that it is not any more.
-void say_which_pools(const ClusterState& state, const Context& context, Plan& plan) {
-  for (const auto& [name, slot] : state.pools().slots()) {
-    if (!context.provider.understands(slot.row.pool.node_class)) continue;
-    const std::string subject = "nodepool/" + name.str();
-    std::string fault = pool_fault(state, slot.row.pool);
-    if (!fault.empty())
-      plan.verdict(subject, "not_ready", {std::move(fault)}, slot.row.position);
-    else if (state.verdicts().find(std::pair(subject, std::string("provisioning"))) != nullptr)
-      plan.verdict(subject, "ready", {}, slot.row.position);
-  }
-}
-
 // Whether the batch window over the uncovered pods has closed: idle for a while, or open for too
 // long.
 bool window_closed(const ClusterState& state, const Context& context, Plan& plan,
@@ -189,7 +176,7 @@ void reconcile_provisioning(const ClusterState& state, const Context& context, P
   const scheduling::Problem problem = problem_of(state, context, demand, supply);
   const scheduling::Answer answer = scheduling::solve(problem);
   Hand hand(demand);
-  say_which_pools(state, context, plan);
+  say_which_pools({state, context, plan, problem, !answer.unplaced.empty()});
   say_why_not(demand, plan, answer);
   place_on_existing(state, context, plan, supply, answer, hand);
   make_claims(state, context, plan, problem, answer, hand);

@@ -123,6 +123,10 @@ TEST(KubeEvents, SayWhatKarpenterSays) {
        with(some(HappeningKind::kDrainWaits), {}, 0, 3),
        {"Warning Node/node-1 FailedDraining: Failed to drain node, 3 pods are waiting to be "
         "evicted"}},
+      {"a pool without machines",
+       some(HappeningKind::kVerdict, "no_instance_types"),
+       {"Warning NodePool/web NoCompatibleInstanceTypes: NodePool requirements filtered out all "
+        "compatible available instance types"}},
       {"volumes that are still attached",
        with(some(HappeningKind::kVerdict, "volumes_attached"), {"csi-1", "csi-2"}),
        {"Normal Node/node-1 AwaitingVolumeDetachment: Awaiting deletion of bound "

@@ -186,6 +186,30 @@ TEST(Pools, AFaultIsTheConditionsAndKeepsClaimsBack) {
   }
 }
 
+TEST(Pools, APoolThatNoMachineFitsIsToldOf) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  model::NodePool pool = pool_of("default");
+  pool.requirements = {{"kubernetes.io/arch", model::Operator::kIn, {"riscv64"}, 0}};
+  story.list("NodeClass",
+             {events::NodeClassObserved{{pool.node_class, "c1", 1, true, 0, "{}", {}}}});
+  story.list("NodePool", {events::NodePoolObserved{pool}});
+  story.list_all();
+  story.step();
+  add_pods(story, 1);
+  story.step(1100);
+  const auto code = [&] {
+    const auto* verdict = story.state().verdicts().find(
+        std::pair<std::string, std::string>("nodepool/default", "provisioning"));
+    return verdict == nullptr ? std::string() : verdict->verdict.code;
+  };
+  EXPECT_EQ(code(), "no_instance_types");
+  story.fact(events::NodePoolObserved{pool_of("default")});
+  story.step();
+  story.step(11'000);
+  EXPECT_EQ(code(), "ready");
+}
+
 TEST(Pools, HalfOfTheLastFourClaimsFailingIsUnhealthyUntilTheSpecChanges) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log);
