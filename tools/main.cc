@@ -107,7 +107,8 @@ void add_run(CommandLine& line) {
   add_data(c, o.data);
   CLI::Option* embedded =
       c->add_flag("--embedded", o.embedded, "over a simulated cluster and cloud, in real time");
-  c->add_option("--kubeconfig", o.kubeconfig, "of the cluster; without it, the one it runs in")
+  c->add_option("--kubeconfig", o.kubeconfig,
+                "of the cluster; default: $KUBECONFIG, the cluster it runs in, ~/.kube/config")
       ->type_name("FILE")
       ->excludes(embedded);
   c->add_option("--cloud", o.cloud, "which cloud's machines")
@@ -277,6 +278,11 @@ int main_of(int argc, char** argv) {
   if (const auto error = unknown_subcommand(line.app, argc - 1, argv + 1)) return report(*error);
   try {
     line.app.parse(argc, argv);
+  } catch (const CLI::RequiredError& error) {
+    // What is there and unknown matters more than what is missing: it may be the same, misspelt.
+    if (const auto unknown = line.app.remaining(true); !unknown.empty())
+      return report(usage_error(line.app, CLI::ExtrasError(unknown)));
+    return report(usage_error(line.app, error));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) return report(usage_error(line.app, error));
     line.app.exit(error);  // prints help

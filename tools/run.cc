@@ -11,7 +11,7 @@
 #include "daemon/stop_signal.h"
 #include "daemon/store.h"
 #include "daemon/system_clock.h"
-#include "kube/access.h"
+#include "kube/credentials.h"
 #include "tools/talk.h"
 
 namespace karst::tools {
@@ -55,12 +55,10 @@ daemon::Listening listening_of(const RunOptions& options, const daemon::Settings
   return {options.listen, host, settings.metrics_port, settings.health_probe_port};
 }
 
-base::Status run_cluster(daemon::Store& store, const RunOptions& options, kube::ServerAccess access,
-                         daemon::Settings karpenters) {
-  daemon::ClusterSettings settings;
+base::Status run_cluster(daemon::Store& store, const RunOptions& options,
+                         daemon::ClusterSettings settings, daemon::Settings karpenters) {
   settings.listening = listening_of(options, karpenters);
   settings.settings = std::move(karpenters);
-  settings.access = std::move(access);
   settings.cloud = options.cloud;
   settings.cluster_uid = options.cluster_uid;
   settings.shadow = options.shadow;
@@ -75,20 +73,23 @@ int run(const RunOptions& options) {
   // What can be wrong with the arguments is said before a folder is made.
   auto settings = settings_of(options);
   if (!settings) return report(settings.error());
-  base::Result<kube::ServerAccess> access{kube::ServerAccess{}};
+  const daemon::SystemClock clock;
+  daemon::ClusterSettings cluster;
   if (!options.embedded) {
-    access = options.kubeconfig.empty() ? kube::in_cluster_access()
-                                        : kube::read_kubeconfig(options.kubeconfig);
+    auto access = kube::find_access(options.kubeconfig);
+    if (!access) return report(access.error());
+    auto credentials = kube::open_credentials(*access, clock);
+    if (!credentials) return report(credentials.error());
+    cluster.access = std::move(*access);
+    cluster.credentials = std::move(*credentials);
   }
-  if (!access) return report(access.error());
   if (auto status = daemon::check(listening_of(options, *settings)); !status)
     return report(status.error());
-  const daemon::SystemClock clock;
   auto store = daemon::open_store(options.data, clock);
   if (!store) return report(store.error());
   const base::Status status =
       options.embedded ? run_embedded(*store, options)
-                       : run_cluster(*store, options, std::move(*access), std::move(*settings));
+                       : run_cluster(*store, options, std::move(cluster), std::move(*settings));
   return status ? kExitDone : report(status.error());
 }
 

@@ -1,10 +1,15 @@
 #include "daemon/cluster.h"
 
+#include <unistd.h>
+
+#include <array>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"
+#include "base/sha256.h"
 #include "cloud/kwok/kwok_cloud.h"
 #include "daemon/daemon.h"
 #include "daemon/kube_events.h"
@@ -18,6 +23,8 @@
 #include "kube/client.h"
 #include "kube/kube_edge.h"
 #include "kube/kube_writer.h"
+#include "kube/lease_holder.h"
+#include "kube/preflight.h"
 #include "providers/kwok/instance_types.h"
 #include "providers/kwok/kwok.h"
 
@@ -26,9 +33,10 @@ namespace {
 
 // One way to the API server. The transport goes first, and with it every callback.
 struct Way {
-  Way(const kube::ServerAccess& access, const std::string& user_agent)
-      : transport(std::make_unique<http::CurlTransport>(access.tls)),
-        client(*transport, access, user_agent) {}
+  explicit Way(const ClusterSettings& settings)
+      : transport(std::make_unique<http::CurlTransport>(http::TlsOptions{})),
+        client(*transport, settings.access.server, settings.credentials,
+               "karst/" + build_version()) {}
 
   std::unique_ptr<http::CurlTransport> transport;
   kube::Client client;
@@ -66,18 +74,31 @@ base::Result<std::shared_ptr<const providers::Provider>> provider_of(
       providers::kwok::provider_with(std::move(*catalogue)));
 }
 
-base::Result<events::Config> config_of(const ClusterSettings& settings,
-                                       const providers::Provider& provider, kube::Client& client) {
-  events::Config config;
-  adopt(settings.settings, config);
-  config.shadow = settings.shadow;
-  config.provider = std::string(provider.name());
-  config.cluster_uid = settings.cluster_uid;
-  if (!config.cluster_uid.empty()) return config;
-  auto identity = kube::read_cluster_identity(client);
-  if (!identity) return base::fail(identity.error());
-  config.cluster_uid = identity->uid;
-  return config;
+// What the daemon gets from the store, whatever the world is.
+DaemonParts parts_of(Store& store) {
+  DaemonParts parts;
+  parts.log = store.log.get();
+  parts.snapshots = &store.log->snapshots();
+  parts.release_ballast = [&store] { store.log->release_ballast(); };
+  parts.restore_ballast = [&store] { return store.log->restore_ballast(); };
+  parts.log_space_low = !store.log->open_report().ballast;
+  parts.cut = store.log->open_report().cut;
+  parts.engine.version = build_version();
+  parts.engine.decision_version = decision_version();
+  return parts;
+}
+
+// HOSTNAME_uuid, as client-go names a candidate. The uuid is that of the log: a process that is
+// started again on its data directory is the same replica, and need not wait for its own lease.
+std::string identity_of(const events::RocksLog& log) {
+  const char* host = std::getenv("HOSTNAME");
+  std::array<char, 256> name{};
+  if (host == nullptr && ::gethostname(name.data(), name.size() - 1) == 0) host = name.data();
+  std::string uuid = base::hex_lower(base::sha256("replica " + log.id().str())).substr(0, 32);
+  uuid[12] = '8';  // RFC 9562: a uuid of one's own making
+  uuid[16] = "89ab"[uuid[16] & 3];
+  for (const std::size_t at : {20, 16, 12, 8}) uuid.insert(at, "-");
+  return std::string(host == nullptr ? "" : host) + "_" + uuid;
 }
 
 // What opening the log found; and what was given for Karpenter's sake and does nothing here.
@@ -91,6 +112,145 @@ void tell_start(const Store& store, const Settings& settings, LogNotices& notice
     notices.remark(LogLevel::kWarn, now, "settings without effect in this version: " + names);
 }
 
+// Whatever stands between the engine and one cluster. Destroyed in the reverse order, after stop().
+class Cluster {
+ public:
+  Cluster(Store& store, const ClusterSettings& settings, const providers::Provider& provider,
+          const LogFiles& log_files, KillPoints& kill_points)
+      : store_(store),
+        settings_(settings),
+        lines_(log_files.descriptors()),
+        log_lines_(lines_, LogLines(decision_version(), store.log->id().str(),
+                                    settings.settings.log_level)),
+        watches_(settings),
+        writes_(settings),
+        machines_(settings),
+        election_(settings),
+        publisher_(writes_.client),
+        told_(log_lines_, publisher_),
+        notices_(settings.shadow ? static_cast<Notices&>(log_lines_) : told_),
+        parts_(parts_of(store)) {
+    adopt(settings.settings, config_);
+    config_.shadow = settings.shadow;
+    config_.provider = std::string(provider.name());
+    edge_.emplace(watches_.client, watched(config_), sink_, clock_,
+                  [this](kube::KubeEdge::Following how, const std::string& line) {
+                    tell(how == kube::KubeEdge::Following::kAgain, line);
+                  });
+    writer_.emplace(writes_.client, sink_, clock_);
+    cloud_.emplace(machines_.client, sink_, clock_);
+    if (elects()) stand_for_election();
+    fill_parts(provider, kill_points);
+  }
+
+  base::Status run() {
+    const auto identity = ask_cluster();
+    if (!identity) return base::fail(identity.error());
+    config_.cluster_uid = settings_.cluster_uid.empty() ? identity->uid : settings_.cluster_uid;
+    parts_.engine.config = config_;
+    Daemon daemon(std::move(parts_));
+    sink_.set(daemon.inbox());
+    const auto listeners = serve(settings_.listening, daemon.view());
+    if (!listeners) return base::fail(listeners.error());
+    tell_start(store_, settings_.settings, log_lines_, clock_.wall());
+    for (const std::string& warning : settings_.access.warnings) tell(false, warning);
+    settings_.credentials->start(
+        [this](bool works, const std::string& line) { tell(works, line); });
+    edge_->start();
+    cloud_->start();
+    const StopWatch watch(0, [&] { daemon.stop(); });
+    base::Status status = daemon.run();
+    stop(daemon);
+    return status;
+  }
+
+ private:
+  // A shadow needs no lease: it sends nothing.
+  bool elects() const { return settings_.settings.leader_election && !settings_.shadow; }
+
+  kube::LeaseName lease_name() const {
+    std::string where = settings_.settings.lease_namespace;
+    if (where.empty()) where = kube::own_namespace();
+    if (where.empty()) where = "kube-system";
+    return {where, settings_.settings.lease_name, identity_of(*store_.log)};
+  }
+
+  void stand_for_election() {
+    kube::LeaseHolder::Told told;
+    told.won = [this] {
+      edge_->relist();
+      cloud_->relist();
+    };
+    told.notice = [this](bool good, const std::string& line) { tell(good, line); };
+    lease_.emplace(election_.client, lease_name(), sink_, clock_, std::move(told));
+    for (kube::Client* client : {&writes_.client, &machines_.client})
+      client->guard_writes([this] { return lease_->guard(); });
+  }
+
+  void fill_parts(const providers::Provider& provider, KillPoints& kill_points) {
+    parts_.provider = &provider;
+    parts_.clock = &clock_;
+    parts_.objects = settings_.shadow ? static_cast<ports::CommandPort*>(&none_) : &*writer_;
+    parts_.instances = settings_.shadow ? static_cast<ports::CommandPort*>(&none_) : &*cloud_;
+    parts_.lease = lease_ ? static_cast<const ports::LeasePort*>(&*lease_) : &always_;
+    parts_.notices = &notices_;
+    parts_.lines = &lines_;
+    parts_.kill_points = &kill_points;
+    parts_.objects_in_metrics = !settings_.settings.disable_cluster_state_observability;
+    parts_.server_offset_millis = [this] { return edge_->server_offset_millis(); };
+    parts_.recovered = [this](std::uint64_t epoch) {
+      if (lease_) lease_->start(epoch);
+    };
+  }
+
+  base::Result<kube::ClusterIdentity> ask_cluster() {
+    const auto watches = watched(config_);
+    std::vector<kube::Right> rights = kube::rights_to_follow(watches, config_.provider);
+    const auto add = [&](std::vector<kube::Right> more) {
+      rights.insert(rights.end(), more.begin(), more.end());
+    };
+    if (!settings_.shadow) add(kube::rights_to_act(config_.provider));
+    if (elects()) add(kube::rights_to_lead(lease_name().namespace_name, lease_name().name));
+    return kube::preflight({settings_.access.server, settings_.access.cluster_place,
+                            settings_.access.user_place, watches, std::move(rights)},
+                           kube::ask_all_of(election_.client));
+  }
+
+  void tell(bool good, const std::string& line) {
+    good ? notices_.relief(clock_.wall(), line) : notices_.alarm(clock_.wall(), line);
+  }
+
+  // Nothing is sent any more when the lease is given back, and nobody calls back when it returns.
+  void stop(Daemon& daemon) {
+    daemon.inbox().close();         // no edge waits for us any more
+    settings_.credentials->stop();  // it may send again what was refused
+    watches_.transport.reset();
+    writes_.transport.reset();
+    machines_.transport.reset();
+    if (lease_) lease_->release();
+    election_.transport.reset();
+  }
+
+  Store& store_;
+  const ClusterSettings& settings_;
+  const SystemClock clock_;
+  events::Config config_;
+  LineWriter lines_;
+  LogNotices log_lines_;
+  LateSink sink_;
+  Way watches_, writes_, machines_, election_;
+  kube::EventPublisher publisher_;
+  ClusterNotices told_;
+  Notices& notices_;
+  std::optional<kube::KubeEdge> edge_;
+  std::optional<kube::KubeWriter> writer_;
+  std::optional<cloud::KwokCloud> cloud_;
+  NoHands none_;
+  const AlwaysLeads always_;
+  std::optional<kube::LeaseHolder> lease_;
+  DaemonParts parts_;
+};
+
 }  // namespace
 
 base::Status run_cluster(Store& store, const ClusterSettings& settings) {
@@ -98,68 +258,9 @@ base::Status run_cluster(Store& store, const ClusterSettings& settings) {
   if (!log_files) return base::fail(log_files.error());
   auto kill_points = KillPoints::from_environment();
   if (!kill_points) return base::fail(kill_points.error());
-  const auto chosen = provider_of(settings);
-  if (!chosen) return base::fail(chosen.error());
-  const providers::Provider* provider = chosen->get();
-  const std::string user_agent = "karst/" + build_version();
-  Way watches(settings.access, user_agent), writes(settings.access, user_agent),
-      machines(settings.access, user_agent);
-  const auto config = config_of(settings, *provider, writes.client);
-  if (!config) return base::fail(config.error());
-  const SystemClock clock;
-  LineWriter lines(log_files->descriptors());
-  LogNotices log_lines(
-      lines, LogLines(decision_version(), store.log->id().str(), settings.settings.log_level));
-  kube::EventPublisher publisher(writes.client);
-  ClusterNotices told(log_lines, publisher);
-  Notices& notices = settings.shadow ? static_cast<Notices&>(log_lines) : told;
-  LateSink sink;
-  kube::KubeEdge edge(watches.client, watched(*config), sink, clock,
-                      [&](kube::KubeEdge::Following how, const std::string& line) {
-                        if (how == kube::KubeEdge::Following::kAgain)
-                          notices.relief(clock.wall(), line);
-                        else
-                          notices.alarm(clock.wall(), line);
-                      });
-  kube::KubeWriter writer(writes.client, sink, clock);
-  cloud::KwokCloud cloud(machines.client, sink, clock);
-  const AlwaysLeads lease;
-  DaemonParts parts;
-  parts.log = store.log.get();
-  parts.snapshots = &store.log->snapshots();
-  parts.provider = provider;
-  parts.clock = &clock;
-  NoHands none;
-  parts.objects = settings.shadow ? static_cast<ports::CommandPort*>(&none) : &writer;
-  parts.instances = settings.shadow ? static_cast<ports::CommandPort*>(&none) : &cloud;
-  parts.lease = &lease;
-  parts.notices = &notices;
-  parts.lines = &lines;
-  parts.kill_points = &*kill_points;
-  parts.release_ballast = [&store] { store.log->release_ballast(); };
-  parts.restore_ballast = [&store] { return store.log->restore_ballast(); };
-  parts.log_space_low = !store.log->open_report().ballast;
-  parts.cut = store.log->open_report().cut;
-  parts.server_offset_millis = [&edge] { return edge.server_offset_millis(); };
-  parts.engine.config = *config;
-  parts.objects_in_metrics = !settings.settings.disable_cluster_state_observability;
-  parts.engine.version = build_version();
-  parts.engine.decision_version = decision_version();
-  Daemon daemon(std::move(parts));
-  sink.set(daemon.inbox());
-
-  const auto listeners = serve(settings.listening, daemon.view());
-  if (!listeners) return base::fail(listeners.error());
-  tell_start(store, settings.settings, log_lines, clock.wall());
-  edge.start();
-  cloud.start();
-  const StopWatch watch(0, [&] { daemon.stop(); });
-  base::Status status = daemon.run();
-  daemon.inbox().close();  // no edge waits for us any more
-  watches.transport.reset();
-  writes.transport.reset();
-  machines.transport.reset();
-  return status;
+  const auto provider = provider_of(settings);
+  if (!provider) return base::fail(provider.error());
+  return Cluster(store, settings, **provider, *log_files, *kill_points).run();
 }
 
 }  // namespace karst::daemon

@@ -2,27 +2,29 @@
 // have a transport each, so that a stalled stream holds up nothing else.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "base/result.h"
 #include "daemon/serve.h"
 #include "daemon/settings.h"
 #include "daemon/store.h"
-#include "kube/access.h"
+#include "kube/credentials.h"
 
 namespace karst::daemon {
 
 struct ClusterSettings {
-  kube::ServerAccess access;  // how to reach the API server
-  std::string cloud;          // kwok
-  Listening listening;        // of health and metrics
-  std::string cluster_uid;    // empty: uid of the namespace kube-system
-  Settings settings;          // those of a Karpenter controller
-  bool shadow = false;        // decide, and send nothing
+  kube::ServerAccess access;                       // how to reach the API server
+  std::shared_ptr<kube::Credentials> credentials;  // opened from it
+  std::string cloud;                               // kwok
+  Listening listening;                             // of health and metrics
+  std::string cluster_uid;                         // empty: uid of the namespace kube-system
+  Settings settings;                               // those of a Karpenter controller
+  bool shadow = false;                             // decide, and send nothing
 };
 
-// Until a stop signal. Call block_stop_signals() first. Errors: those
-// of the API server's first answer, kTaken for the address, those of the log.
+// Until a stop signal. Call block_stop_signals() first. Errors: those of
+// kube::preflight, kTaken for the address, those of the log.
 base::Status run_cluster(Store& store, const ClusterSettings& settings);
 
 }  // namespace karst::daemon

@@ -82,7 +82,11 @@ std::vector<ports::Fact> Daemon::wait_for_facts() {
 
 base::Status Daemon::run() {
   KARST_TRY(recover());
+  if (parts_.recovered) parts_.recovered(engine_.state().epoch());
   std::vector<ports::Fact> first;
+  // Before anything is decided: it leads once the lease says so.
+  if (parts_.lease->contested())
+    first.push_back({events::LeadershipLost{engine_.state().epoch()}, parts_.clock->wall(), ""});
   if (parts_.cut) first.push_back({*parts_.cut, parts_.clock->wall(), ""});
   if (parts_.log_space_low) first.push_back({events::LogSpaceLow{true}, parts_.clock->wall(), ""});
   KARST_TRY(round(std::move(first)));
@@ -164,8 +168,10 @@ void Daemon::acknowledge(const engine::Round& round) {
 void Daemon::dispatch(const engine::Round& round) {
   if (round.to_dispatch.empty()) return;
   parts_.kill_points->pass(KillPoint::kBeforeDispatch);
+  const std::int64_t deadline =
+      parts_.lease->send_deadline_monotonic_millis(engine_.state().epoch());
   for (const ports::IssuedCommand& command : round.to_dispatch) {
-    if (parts_.clock->monotonic_millis() >= parts_.lease->send_deadline_monotonic_millis()) {
+    if (parts_.clock->monotonic_millis() >= deadline) {
       // Not covered by the lease: nothing leaves. The outcome is unknown to nobody: it was not
       // sent.
       model::Outcome outcome;
@@ -206,9 +212,13 @@ void Daemon::publish() {
   auto view = std::make_shared<View>();
   const projections::ClusterState& state = engine_.state();
   view->recovered = recovered_;
+  view->leading = recovered_ && !state.leadership_lost();
+  view->epoch = state.epoch();
   view->disk_full = disk_full_;
   for (const std::string_view kind : kListedKinds)
     view->sources.emplace_back(kind, recovered_ && state.listed(kind));
+  for (const auto& [source, slot] : state.sources().slots())
+    if (slot.row.beat_at != base::LogTime()) view->heard.emplace_back(source, slot.row.beat_at);
   view->through = state.last_position();
   view->log_time = state.last_log_time();
   view->pods = state.pods().size();

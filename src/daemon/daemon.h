@@ -65,6 +65,8 @@ struct DaemonParts {
   std::optional<events::LogTailCut> cut;  // what opening the log cut off
   // The API server's clock minus this machine's wall clock, when it was last heard; may be empty.
   std::function<std::optional<std::int64_t>()> server_offset_millis;
+  // Called once, when the log is read: the epoch that it ends in. May be empty.
+  std::function<void(std::uint64_t epoch)> recovered;
   engine::EngineOptions engine;
   bool objects_in_metrics = true;  // also series per node, pool and condition
   std::int64_t speed = 1;          // milliseconds of `clock` in one real millisecond
@@ -73,7 +75,8 @@ struct DaemonParts {
 // Leads always: one replica without a lease.
 class AlwaysLeads final : public ports::LeasePort {
  public:
-  std::int64_t send_deadline_monotonic_millis() const override { return INT64_MAX; }
+  bool contested() const override { return false; }
+  std::int64_t send_deadline_monotonic_millis(std::uint64_t) const override { return INT64_MAX; }
 };
 
 class Daemon {

@@ -24,7 +24,9 @@ base::Result<KillPoints> KillPoints::parse(std::string_view text) {
   points.point_ = static_cast<KillPoint>(at - kKillPointNames.begin());
   points.left_ = 1;
   if (colon == std::string_view::npos) return points;
-  const std::string_view count = text.substr(colon + 1);
+  std::string_view count = text.substr(colon + 1);
+  points.stops_ = count.ends_with(":stop");
+  if (points.stops_) count.remove_suffix(std::string_view(":stop").size());
   const auto [end, error] =
       std::from_chars(count.data(), count.data() + count.size(), points.left_);
   if (error != std::errc() || end != count.data() + count.size() || points.left_ == 0) {
@@ -41,7 +43,10 @@ base::Result<KillPoints> KillPoints::from_environment() {
 
 void KillPoints::pass(KillPoint point) {
   if (left_ == 0 || point != point_) return;
-  if (--left_ == 0) {
+  if (--left_ > 0) return;
+  if (stops_) {
+    kill(getpid(), SIGSTOP);
+  } else {
     kill(getpid(), SIGKILL);
     for (;;) pause();  // until the signal is delivered
   }

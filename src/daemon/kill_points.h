@@ -1,7 +1,8 @@
 // Places where a test ends this process as a power cut would: KARST_KILL_POINT=NAME or NAME:N in
-// the environment means SIGKILL when the place is passed for the N-th time (from 1). Unset: nothing
-// happens. A decorator each for the log and the snapshots marks the places around their writes; the
-// daemon marks the others. Engine thread.
+// the environment means SIGKILL when the place is passed for the N-th time (from 1); NAME:N:stop
+// means SIGSTOP, after which the test may let it go on. Unset: nothing happens. A decorator each
+// for the log and the snapshots marks the places around their writes; the daemon marks the others.
+// Engine thread.
 #pragma once
 
 #include <array>
@@ -38,20 +39,22 @@ inline constexpr std::array<std::string_view, 13> kKillPointNames = {
 
 class KillPoints {
  public:
-  // "" (nothing), "NAME" or "NAME:N". Errors: kInvalid for an unknown name or an N that is no
-  // number from 1.
+  // "" (nothing), "NAME", "NAME:N" or "NAME:N:stop". Errors: kInvalid for an unknown name or an N
+  // that is no number from 1.
   static base::Result<KillPoints> parse(std::string_view text);
   static base::Result<KillPoints> from_environment();
 
-  // Counts the passing; does not return if this is the one.
+  // Counts the passing; if this is the one, does not return, or not before SIGCONT.
   void pass(KillPoint point);
   bool armed() const { return left_ > 0; }
   KillPoint point() const { return point_; }
   std::uint64_t left() const { return left_; }
+  bool stops() const { return stops_; }
 
  private:
   KillPoint point_ = KillPoint::kBeforeRecover;
   std::uint64_t left_ = 0;
+  bool stops_ = false;
 };
 
 class KillPointLog final : public events::EventLog {

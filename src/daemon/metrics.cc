@@ -47,9 +47,17 @@ void karst_families(MetricsText& text, const View& view) {
   gauge(text, "karst_ready", "1 when every source has been listed and the log takes writes.",
         view.ready() ? 1 : 0);
   gauge(text, "karst_shadow", "1 when it decides and sends nothing.", view.shadow ? 1 : 0);
+  gauge(text, "karst_leading", "1 when this replica decides, 0 when it stands by.",
+        view.leading ? 1 : 0);
+  gauge(text, "karst_epoch", "The epoch that this replica led in last; 0 without a lease.",
+        static_cast<std::size_t>(view.epoch));
   text.family("karst_source_listed", MetricType::kGauge,
               "1 when a full list of this kind has ended since the start.");
   for (const auto& [kind, listed] : view.sources) text.sample(listed ? 1 : 0, {{"kind", kind}});
+  text.family("karst_source_heard_time_seconds", MetricType::kGauge,
+              "Log time when a list of this kind ended, or its watch showed that it lives.");
+  for (const auto& [source, time] : view.heard)
+    text.sample_scaled(time.value(), 3, {{"source", source}});
   gauge(text, "karst_log_position", "Position of the last event in the log.",
         static_cast<std::size_t>(view.through.value()));
   text.family("karst_log_time_seconds", MetricType::kGauge, "Log time of the last round.");

@@ -21,8 +21,12 @@ struct View {
   bool recovered = false;
   bool disk_full = false;
   bool shadow = false;
-  std::int64_t unsynced_millis = 0;                   // since when it has not been ready
+  std::int64_t unsynced_millis = 0;  // since when it has not been ready
+  bool leading = false;              // it decides; a standby only follows
+  std::uint64_t epoch = 0;  // the one it leads in, or led in last; 0: never, or without a lease
   std::vector<std::pair<std::string, bool>> sources;  // kind, whether it was listed since the start
+  std::vector<std::pair<std::string, base::LogTime>>
+      heard;  // source, when it last said it is alive
   model::Position through;
   base::LogTime log_time;
   std::size_t pods = 0;

@@ -179,8 +179,11 @@ std::vector<events::Body> Admission::admit(const ClusterState& state, base::LogT
     brackets_[started->kind] = {now, {}};
     if (again) return {};
   }
+  // What was asked for before the epoch says nothing about what the last leader did.
+  if (std::holds_alternative<events::EpochOpened>(body)) reset();
   note_named(body);
   if (const auto* ended = std::get_if<events::ListEnded>(&body)) {
+    if (!brackets_.contains(ended->kind)) return {};
     Bodies bodies = close_bracket(state, *ended);
     if (IsNews{state, now}(*ended)) bodies.push_back(std::move(body));
     return bodies;

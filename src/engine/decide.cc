@@ -43,6 +43,7 @@ void issue(const projections::ClusterState& state, const events::Body& body,
 Answer decide(projections::ClusterState& state, const providers::Provider& provider,
               base::LogTime now, base::WallTime wall) {
   Answer answer;
+  if (state.leadership_lost()) return answer;  // a standby admits facts and decides nothing
   for (const reconcilers::Reconciler& reconciler : reconcilers::reconcilers()) {
     if (state.config().shadow && !reconciler.in_shadow) continue;
     reconcilers::Plan plan(state, reconciler.name);

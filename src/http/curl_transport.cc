@@ -1,12 +1,8 @@
 #include "http/curl_transport.h"
 
 #include <curl/curl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <deque>
 #include <map>
@@ -15,18 +11,12 @@
 #include <thread>
 
 #include "base/check.h"
+#include "http/curl_exchange.h"
 
 namespace karst::http {
 namespace {
 
-constexpr long kConnectTimeoutMillis = 10'000;
-constexpr int kTcpUserTimeoutMillis =
-    30'000;  // sent and not acknowledged for so long: the connection is dead
-constexpr long kKeepAliveIdleSeconds = 15;
-constexpr long kKeepAliveIntervalSeconds = 5;
-constexpr long kConnectionAgeSecondsMax = 3600;  // a control plane that moved is followed
 constexpr int kPollMillisMax = 60'000;
-constexpr std::size_t kHeadersMax = 128;
 
 using SteadyClock = std::chrono::steady_clock;
 
@@ -35,161 +25,11 @@ void init_curl_once() {
   KARST_CHECK(code == CURLE_OK, "libcurl starts");
 }
 
-int set_user_timeout(void*, curl_socket_t socket, curlsocktype) {
-  const int millis = kTcpUserTimeoutMillis;
-  (void)setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &millis, sizeof millis);
-  return CURL_SOCKOPT_OK;
-}
-
-// One request on the wire.
-struct Exchange {
-  RequestId id = 0;
-  Request request;
-  Transport::Done done;
-  Response response;
-  CURL* easy = nullptr;
-  curl_slist* headers = nullptr;
-  char error[CURL_ERROR_SIZE] = {};
-  std::size_t header_bytes = 0;
-  std::optional<Failure> stopped;  // why we ended it ourselves
-
-  Exchange(RequestId number, Request what, Transport::Done then)
-      : id(number), request(std::move(what)), done(std::move(then)) {}
-  ~Exchange() {
-    if (easy != nullptr) curl_easy_cleanup(easy);
-    curl_slist_free_all(headers);
-  }
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
-};
-
-std::size_t on_body(char* data, std::size_t, std::size_t count, void* user) {
-  auto& exchange = *static_cast<Exchange*>(user);
-  long status = 0;
-  curl_easy_getinfo(exchange.easy, CURLINFO_RESPONSE_CODE, &status);
-  if (exchange.request.on_chunk && status == 200) {
-    if (exchange.request.on_chunk({data, count})) return count;
-    exchange.stopped = Failure::kCancelled;
-    return 0;
-  }
-  if (exchange.response.body.size() + count > exchange.request.response_bytes_max) {
-    exchange.stopped = Failure::kTooLarge;
-    return 0;
-  }
-  exchange.response.body.append(data, count);
-  return count;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())))
-    text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
-    text.remove_suffix(1);
-  return text;
-}
-
-std::size_t on_header(char* data, std::size_t, std::size_t count, void* user) {
-  auto& exchange = *static_cast<Exchange*>(user);
-  exchange.header_bytes += count;
-  if (exchange.header_bytes > kHeaderBytesMax || exchange.response.headers.size() >= kHeadersMax) {
-    exchange.stopped = Failure::kTooLarge;
-    return 0;
-  }
-  const std::string_view line(data, count);
-  if (line.starts_with("HTTP/"))
-    exchange.response.headers.clear();  // an interim answer came before
-  const auto colon = line.find(':');
-  if (colon == std::string_view::npos) return count;
-  std::string name(trimmed(line.substr(0, colon)));
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  exchange.response.headers.emplace_back(std::move(name),
-                                         std::string(trimmed(line.substr(colon + 1))));
-  return count;
-}
-
-curl_blob blob_of(const std::string& text) {
-  return curl_blob{const_cast<char*>(text.data()), text.size(), CURL_BLOB_COPY};
-}
-
-void set_tls(CURL* easy, const TlsOptions& tls) {
-  curl_easy_setopt(easy, CURLOPT_SSLVERSION, long{CURL_SSLVERSION_TLSv1_2});
-  if (!tls.ca_pem.empty()) {
-    const curl_blob blob = blob_of(tls.ca_pem);
-    curl_easy_setopt(easy, CURLOPT_CAINFO_BLOB, &blob);
-  } else if (!tls.ca_file.empty()) {
-    curl_easy_setopt(easy, CURLOPT_CAINFO, tls.ca_file.c_str());
-  }
-  if (tls.certificate_pem.empty()) return;
-  const curl_blob certificate = blob_of(tls.certificate_pem);
-  const curl_blob key = blob_of(tls.key_pem);
-  curl_easy_setopt(easy, CURLOPT_SSLCERT_BLOB, &certificate);
-  curl_easy_setopt(easy, CURLOPT_SSLCERTTYPE, "PEM");
-  curl_easy_setopt(easy, CURLOPT_SSLKEY_BLOB, &key);
-  curl_easy_setopt(easy, CURLOPT_SSLKEYTYPE, "PEM");
-}
-
-void set_connection(CURL* easy) {
-  curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "https,http");
-  curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_2TLS});
-  curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
-  curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, kConnectTimeoutMillis);
-  curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-  curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, kKeepAliveIdleSeconds);
-  curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, kKeepAliveIntervalSeconds);
-  curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, set_user_timeout);
-  curl_easy_setopt(easy, CURLOPT_MAXLIFETIME_CONN, kConnectionAgeSecondsMax);
-}
-
-void set_request(Exchange& exchange) {
-  CURL* easy = exchange.easy;
-  const Request& request = exchange.request;
-  curl_easy_setopt(easy, CURLOPT_URL, request.url.c_str());
-  if (request.method != Method::kGet) {
-    if (!request.body.empty() || request.method == Method::kPost) {
-      curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
-                       static_cast<curl_off_t>(request.body.size()));
-      curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request.body.c_str());
-    }
-    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, std::string(method_name(request.method)).c_str());
-  }
-  exchange.headers = curl_slist_append(nullptr, "Expect:");  // one round trip, no interim answers
-  for (const std::string& header : request.headers)
-    exchange.headers = curl_slist_append(exchange.headers, header.c_str());
-  curl_easy_setopt(easy, CURLOPT_HTTPHEADER, exchange.headers);
-  curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, static_cast<long>(request.timeout_millis));
-  if (request.idle_millis > 0) {
-    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME,
-                     static_cast<long>(std::max<std::int64_t>(1, request.idle_millis / 1000)));
-  }
-  curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, exchange.error);
-  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
-  curl_easy_setopt(easy, CURLOPT_WRITEDATA, &exchange);
-  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
-  curl_easy_setopt(easy, CURLOPT_HEADERDATA, &exchange);
-  curl_easy_setopt(easy, CURLOPT_PRIVATE, &exchange);
-}
-
-// Whether the request can have reached the server: libcurl had a connection and began to send.
-bool may_have_left(CURL* easy) {
-  curl_off_t began_micros = 0;
-  curl_easy_getinfo(easy, CURLINFO_PRETRANSFER_TIME_T, &began_micros);
-  return began_micros > 0;
-}
-
-Failure failure_of(const Exchange& exchange, CURLcode code) {
-  if (exchange.stopped) return *exchange.stopped;
-  if (code == CURLE_OK) return Failure::kNone;
-  return may_have_left(exchange.easy) ? Failure::kUnclear : Failure::kNotSent;
-}
-
 }  // namespace
 
 class CurlTransport::Loop {
  public:
-  explicit Loop(TlsOptions tls) : tls_(std::move(tls)) {
+  explicit Loop(TlsOptions tls) : own_{std::move(tls), {}} {
     init_curl_once();
     multi_ = curl_multi_init();
     KARST_CHECK(multi_ != nullptr, "memory for a libcurl multi handle");
@@ -285,11 +125,7 @@ class CurlTransport::Loop {
   }
 
   void start(std::unique_ptr<Exchange> exchange) {
-    exchange->easy = curl_easy_init();
-    KARST_CHECK(exchange->easy != nullptr, "memory for a libcurl handle");
-    set_connection(exchange->easy);
-    set_tls(exchange->easy, tls_);
-    set_request(*exchange);
+    set_up(*exchange, own_);
     curl_multi_add_handle(multi_, exchange->easy);
     open_.emplace(exchange->id, std::move(exchange));
   }
@@ -316,17 +152,8 @@ class CurlTransport::Loop {
     curl_multi_remove_handle(multi_, finished.easy);
     const auto exchange = std::move(open_.at(finished.id));
     open_.erase(exchange->id);
-    Response& response = exchange->response;
-    long status = 0;
-    curl_easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status);
-    response.status = static_cast<int>(status);
-    response.failure = failure_of(*exchange, code);
-    if (response.failure == Failure::kCancelled) response.error = "cancelled";
-    if (response.failure == Failure::kTooLarge)
-      response.error = "the answer is larger than allowed";
-    if (response.error.empty() && response.failure != Failure::kNone)
-      response.error = exchange->error[0] != '\0' ? exchange->error : curl_easy_strerror(code);
-    exchange->done(std::move(response));
+    conclude(*exchange, code);
+    exchange->done(std::move(exchange->response));
   }
 
   void run_due_timers() {
@@ -366,7 +193,7 @@ class CurlTransport::Loop {
     }
   }
 
-  const TlsOptions tls_;
+  const Connection own_;
   CURLM* multi_ = nullptr;
   std::map<RequestId, std::unique_ptr<Exchange>> open_;  // the thread's own
 

@@ -1,8 +1,8 @@
 // The transport over one libcurl multi handle on a thread of its own: HTTP/2, all requests to one
-// server share a connection, TLS always verified. Watches and writes take a transport each, so that
-// a stalled stream cannot hold up a write. A response body that nobody reads fast enough is held
-// back by the server (flow control): on_chunk may block, which stops every exchange of this
-// transport and no other.
+// server share a connection, TLS verified unless told not to. Watches and writes take a transport
+// each, so that a stalled stream cannot hold up a write. A response body that nobody reads fast
+// enough is held back by the server (flow control): on_chunk may block, which stops every exchange
+// of this transport and no other.
 #pragma once
 
 #include <memory>
@@ -17,16 +17,9 @@ inline constexpr std::size_t kTransportInFlightMax =
 inline constexpr std::size_t kTransportWaitingMax = 20'000;  // more fail as kNotSent
 inline constexpr std::size_t kTimersMax = 100'000;
 
-struct TlsOptions {
-  std::string ca_pem;  // empty: ca_file, or the system's
-  std::string ca_file;
-  std::string certificate_pem;  // client certificate and its key
-  std::string key_pem;
-};
-
 class CurlTransport final : public Transport {
  public:
-  explicit CurlTransport(TlsOptions tls);
+  explicit CurlTransport(TlsOptions tls);  // for requests that name no connection
   // Stops: open exchanges end as kCancelled, the thread is joined. Not from the transport's own
   // thread.
   ~CurlTransport() override;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +20,22 @@ std::string_view method_name(Method method);
 inline constexpr std::size_t kResponseBytesDefault = 4u << 20;
 inline constexpr std::size_t kHeaderBytesMax = 16 * 1024;
 
+struct TlsOptions {
+  std::string ca_pem;           // empty: the system's
+  std::string certificate_pem;  // client certificate and its key
+  std::string key_pem;
+  std::string server_name;  // asked for and verified instead of the URL's host; empty: the host
+  bool insecure = false;    // whoever answers is believed. Never the default
+};
+
+// How a server is reached and trusted. Requests with different ones share no connection.
+struct Connection {
+  TlsOptions tls;
+  // http://, https:// or socks5://, with user:password@ if need be. Empty: HTTPS_PROXY and NO_PROXY
+  // of the environment decide, and never for a loopback address.
+  std::string proxy_url;
+};
+
 struct Request {
   Method method = Method::kGet;
   std::string url;
@@ -31,6 +48,10 @@ struct Request {
   // With it a body of status 200 is not collected but handed over in pieces as it comes. False ends
   // the exchange.
   std::function<bool(std::string_view)> on_chunk;
+  std::shared_ptr<const Connection> connection;  // none: the transport's own
+  // Asked on the transport's thread when there is a connection and the request is about to go out
+  // on it. False: it does not (kNotSent). Empty: it may.
+  std::function<bool()> may_leave;
 };
 
 enum class Failure {
@@ -47,7 +68,8 @@ struct Response {
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
   std::string body;
   Failure failure = Failure::kNone;
-  std::string error;  // for people, when failure is not kNone
+  std::string error;       // for people, when failure is not kNone
+  bool untrusted = false;  // kNotSent because the server's certificate is not trusted
 
   bool ok() const { return failure == Failure::kNone && status >= 200 && status < 300; }
   // The first value of that name (lower case); empty when absent.

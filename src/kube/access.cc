@@ -1,145 +1,35 @@
 #include "kube/access.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
-#include <optional>
 
 #include "objects/yaml.h"
 
 namespace karst::kube {
 namespace {
 
-using nlohmann::json;
-
 constexpr const char* kAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount/";
 
-std::optional<std::string> decode_base64(std::string_view text) {
-  std::string out;
-  std::uint32_t bits = 0;
-  int count = 0;
-  bool padding = false;
-  for (const char c : text) {
-    if (c == '\n' || c == '\r' || c == ' ') continue;
-    if (c == '=') {
-      padding = true;
-      continue;
-    }
-    constexpr std::string_view kAlphabet =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const auto value = kAlphabet.find(c);
-    if (value == std::string_view::npos || padding) return std::nullopt;
-    bits = bits << 6 | static_cast<std::uint32_t>(value);
-    count += 6;
-    if (count >= 8) {
-      count -= 8;
-      out += static_cast<char>(bits >> count & 0xff);
-    }
-  }
-  return out;
+std::string setting(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
 }
 
-// One entry of the kubeconfig, with its place for messages.
-struct Section {
-  const json* object;
-  std::string place;  // "FILE: users[0].user"
-
-  std::string text(const char* field) const {
-    const auto at = object->find(field);
-    return at != object->end() && at->is_string() ? at->get<std::string>() : std::string();
+// Empty parts and repeated files count once, as in client-go.
+std::vector<std::string> paths_in(const std::string& list) {
+  std::vector<std::string> paths;
+  for (std::size_t from = 0; from <= list.size();) {
+    const std::size_t end = std::min(list.find(':', from), list.size());
+    std::string path = list.substr(from, end - from);
+    if (!path.empty() && std::find(paths.begin(), paths.end(), path) == paths.end())
+      paths.push_back(std::move(path));
+    from = end + 1;
   }
-  tl::unexpected<base::Error> error(const std::string& field, const std::string& what) const {
-    return base::fail(base::Kind::kInvalid,
-                      place + (field.empty() ? "" : "." + field) + ": " + what);
-  }
-};
-
-// Bytes that are given inline as base64 (FIELD-data) or as a file (FIELD). Empty when neither is
-// there.
-base::Result<std::string> inline_or_file(const Section& section, const std::string& field,
-                                         const std::filesystem::path& folder) {
-  const std::string data = section.text((field + "-data").c_str());
-  if (!data.empty()) {
-    auto decoded = decode_base64(data);
-    if (!decoded || decoded->empty())
-      return section.error(field + "-data", "is not base64; copy the kubeconfig again");
-    return std::move(*decoded);
-  }
-  const std::string file = section.text(field.c_str());
-  if (file.empty()) return std::string();
-  auto bytes = read_file((folder / file).string(), kCredentialBytesMax);
-  if (!bytes) return section.error(field, bytes.error().message);
-  return bytes;
-}
-
-// The entry called `name` in the list `list_name`, its part `part`.
-base::Result<Section> find_entry(const json& root, const std::string& path,
-                                 const std::string& list_name, const std::string& part,
-                                 const std::string& name) {
-  const Section top{&root, path};
-  const auto list = root.find(list_name);
-  if (list != root.end() && list->is_array()) {
-    for (std::size_t i = 0; i < list->size(); ++i) {
-      const json& entry = (*list)[i];
-      if (!entry.is_object() || entry.value("name", json()) != name) continue;
-      const auto inner = entry.find(part);
-      const std::string place = path + ": " + list_name + "[" + std::to_string(i) + "]." + part;
-      if (inner == entry.end() || !inner->is_object())
-        return base::fail(base::Kind::kInvalid, place + ": expected an object");
-      return Section{&*inner, place};
-    }
-  }
-  return base::fail(base::Kind::kInvalid, path + ": " + list_name + ": there is no entry named \"" +
-                                              name + "\"; add it, or choose another context");
-}
-
-base::Status read_cluster(const Section& cluster, const std::filesystem::path& folder,
-                          ServerAccess& access) {
-  access.server = cluster.text("server");
-  while (access.server.ends_with('/')) access.server.pop_back();
-  if (!access.server.starts_with("https://"))
-    return cluster.error(
-        "server", "expected https://HOST:PORT, found \"" + access.server.substr(0, 200) + "\"");
-  const auto insecure = cluster.object->find("insecure-skip-tls-verify");
-  if (insecure != cluster.object->end() && *insecure == true)
-    return cluster.error("insecure-skip-tls-verify",
-                         "is not supported; give certificate-authority-data instead");
-  for (const char* field : {"proxy-url", "tls-server-name"})
-    if (!cluster.text(field).empty())
-      return cluster.error(field, "is not supported yet; remove it or use another context");
-  auto ca = inline_or_file(cluster, "certificate-authority", folder);
-  if (!ca) return base::fail(ca.error());
-  access.tls.ca_pem = std::move(*ca);
-  return {};
-}
-
-base::Status read_user(const Section& user, const std::filesystem::path& folder,
-                       ServerAccess& access) {
-  for (const char* field : {"exec", "auth-provider", "username"})
-    if (user.object->contains(field))
-      return user.error(field,
-                        "is not supported yet; use a token, a tokenFile or a client certificate");
-  access.token = user.text("token");
-  if (const std::string file = user.text("tokenFile"); access.token.empty() && !file.empty()) {
-    access.token_file = (folder / file).string();
-    if (const auto token = read_file(access.token_file, kCredentialBytesMax); !token)
-      return user.error("tokenFile", token.error().message);
-  }
-  auto certificate = inline_or_file(user, "client-certificate", folder);
-  if (!certificate) return base::fail(certificate.error());
-  auto key = inline_or_file(user, "client-key", folder);
-  if (!key) return base::fail(key.error());
-  if (certificate->empty() != key->empty())
-    return user.error(certificate->empty() ? "client-certificate" : "client-key",
-                      "is missing: both are needed together");
-  access.tls.certificate_pem = std::move(*certificate);
-  access.tls.key_pem = std::move(*key);
-  if (access.token.empty() && access.token_file.empty() && access.tls.key_pem.empty())
-    return user.error("", "has no token, tokenFile or client certificate; add one");
-  return {};
+  return paths;
 }
 
 }  // namespace
@@ -159,49 +49,64 @@ base::Result<std::string> read_file(const std::string& path, std::size_t bytes_m
   return bytes;
 }
 
-base::Result<ServerAccess> read_kubeconfig(const std::string& path) {
-  const auto bytes = read_file(path, objects::kYamlBytesMax);
-  if (!bytes) return base::fail(bytes.error().with_context("kubeconfig"));
-  const auto parsed = objects::parse_yaml(*bytes);
-  if (!parsed) return base::fail(parsed.error().with_context(path));
-  const json& root = *parsed;
-  if (!root.is_object())
-    return base::fail(base::Kind::kInvalid, path + ": expected a kubeconfig, found no mapping");
-  const std::string current = Section{&root, path}.text("current-context");
-  if (current.empty())
+base::Result<ServerAccess> read_kubeconfig(const std::vector<std::string>& paths) {
+  if (paths.size() > kKubeconfigsMax)
     return base::fail(base::Kind::kInvalid,
-                      path + ": current-context: is missing; run kubectl config use-context NAME");
-  const auto context = find_entry(root, path, "contexts", "context", current);
-  if (!context) return base::fail(context.error());
-  const auto cluster = find_entry(root, path, "clusters", "cluster", context->text("cluster"));
-  if (!cluster) return base::fail(cluster.error());
-  const auto user = find_entry(root, path, "users", "user", context->text("user"));
-  if (!user) return base::fail(user.error());
-  ServerAccess access;
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  KARST_TRY(read_cluster(*cluster, folder, access));
-  KARST_TRY(read_user(*user, folder, access));
-  return access;
+                      "KUBECONFIG lists more than " + std::to_string(kKubeconfigsMax) + " files");
+  std::vector<KubeconfigText> files;
+  std::optional<base::Error> absent;
+  for (const std::string& path : paths) {
+    std::error_code ignored;
+    auto bytes = read_file(path, objects::kYamlBytesMax);
+    if (bytes) {
+      files.push_back({path, std::move(*bytes)});
+    } else if (std::filesystem::exists(path, ignored) || ignored) {
+      return base::fail(bytes.error().with_context("kubeconfig"));
+    } else if (!absent) {
+      absent = bytes.error().with_context("kubeconfig");
+    }
+  }
+  if (files.empty() && absent) return base::fail(std::move(*absent));
+  return merge_kubeconfigs(files);
+}
+
+base::Result<ServerAccess> find_access(const std::string& option) {
+  if (!option.empty()) return read_kubeconfig({option});
+  if (const auto paths = paths_in(setting("KUBECONFIG")); !paths.empty())
+    return read_kubeconfig(paths);
+  if (!setting("KUBERNETES_SERVICE_HOST").empty()) return in_cluster_access();
+  const std::string usual = setting("HOME") + "/.kube/config";
+  std::error_code ignored;
+  if (!setting("HOME").empty() && std::filesystem::exists(usual, ignored))
+    return read_kubeconfig({usual});
+  return base::fail(base::Kind::kInvalid,
+                    "there is no cluster to work for: this is no pod, KUBECONFIG is not set and "
+                    "there is no ~/.kube/config; give --kubeconfig FILE, or --embedded for a "
+                    "simulated cluster");
 }
 
 base::Result<ServerAccess> in_cluster_access() {
-  const char* host = std::getenv("KUBERNETES_SERVICE_HOST");
-  const char* port = std::getenv("KUBERNETES_SERVICE_PORT");
-  if (host == nullptr || port == nullptr)
+  const std::string host = setting("KUBERNETES_SERVICE_HOST");
+  const std::string port = setting("KUBERNETES_SERVICE_PORT");
+  if (host.empty() || port.empty())
     return base::fail(base::Kind::kInvalid,
                       "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: this is no "
                       "pod; give --kubeconfig FILE");
   ServerAccess access;
-  const std::string name = host;
   access.server =
-      "https://" + (name.find(':') == std::string::npos ? name : "[" + name + "]") + ":" + port;
+      "https://" + (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + port;
   access.token_file = std::string(kAccountFolder) + "token";
-  const auto token = read_file(access.token_file, kCredentialBytesMax);
-  if (!token) return base::fail(token.error().with_context("the pod's service account"));
-  auto ca = read_file(std::string(kAccountFolder) + "ca.crt", kCredentialBytesMax);
-  if (!ca) return base::fail(ca.error().with_context("the pod's service account"));
-  access.tls.ca_pem = std::move(*ca);
+  access.ca_file = std::string(kAccountFolder) + "ca.crt";
+  access.cluster_place = access.user_place = "the pod's service account";
   return access;
+}
+
+std::string own_namespace() {
+  auto bytes = read_file(std::string(kAccountFolder) + "namespace", kCredentialBytesMax);
+  if (!bytes) return "";
+  while (!bytes->empty() && std::isspace(static_cast<unsigned char>(bytes->back())))
+    bytes->pop_back();
+  return std::move(*bytes);
 }
 
 }  // namespace karst::kube

@@ -1,60 +1,118 @@
 #include "kube/client.h"
 
-#include <future>
+#include <algorithm>
+#include <charconv>
 #include <memory>
+#include <utility>
 
-#include "http/date.h"
 #include "objects/json.h"
 
 namespace karst::kube {
 namespace {
 
-constexpr std::int64_t kTokenAgeMillis = 60'000;
 constexpr std::size_t kFailureTextMax = 400;
-
-base::Kind kind_of_failure(const http::Response& response) {
-  if (response.status == 401 || response.status == 403) return base::Kind::kDenied;
-  return base::Kind::kRetry;
-}
 
 }  // namespace
 
-Client::Client(http::Transport& transport, ServerAccess access, std::string user_agent)
-    : transport_(transport), access_(std::move(access)), user_agent_(std::move(user_agent)) {}
+Client::Client(http::Transport& transport, std::string server,
+               std::shared_ptr<Credentials> credentials, std::string user_agent)
+    : transport_(transport),
+      server_(std::move(server)),
+      credentials_(std::move(credentials)),
+      user_agent_(std::move(user_agent)) {}
 
-std::string Client::bearer_token() {
-  if (!access_.token.empty() || access_.token_file.empty()) return access_.token;
-  std::lock_guard lock(token_->mutex);
-  if (token_->fresh) return token_->text;
-  token_->fresh = true;
-  transport_.after(kTokenAgeMillis, [token = token_] {
-    std::lock_guard again(token->mutex);
-    token->fresh = false;
-  });
-  auto bytes = read_file(access_.token_file, kCredentialBytesMax);
-  if (!bytes) return token_->text;  // the old one may still be good; if not, the server says 401
-  while (!bytes->empty() && std::string_view("\n\r ").find(bytes->back()) != std::string_view::npos)
-    bytes->pop_back();
-  token_->text = std::move(*bytes);
-  return token_->text;
-}
+struct Client::Sent {
+  Call call;
+  std::shared_ptr<const Credential> credential;
+  std::function<bool()> may_leave;  // as it was when the call was sent, for the second time too
+  http::Transport::Done done;
+  http::Response response;  // the 401, until something better comes
+};
 
-http::RequestId Client::send(Call call, http::Transport::Done done) {
+http::Request Client::request_of(const Sent& sent) const {
+  const Call& call = sent.call;
   http::Request request;
   request.method = call.method;
-  request.url = access_.server + call.path;
+  request.url = server_ + call.path;
   request.headers = {"Accept: application/json", "User-Agent: " + user_agent_};
-  if (const std::string token = bearer_token(); !token.empty())
-    request.headers.push_back("Authorization: Bearer " + token);
+  request.headers.insert(request.headers.end(), sent.credential->headers.begin(),
+                         sent.credential->headers.end());
   if (!call.body.empty())
     request.headers.push_back("Content-Type: " + std::string(call.content_type));
   if (!call.audit_id.empty()) request.headers.push_back("Audit-ID: " + call.audit_id);
-  request.body = std::move(call.body);
+  request.body = call.body;
   request.timeout_millis = call.timeout_millis;
   request.idle_millis = call.idle_millis;
   request.response_bytes_max = call.response_bytes_max;
-  request.on_chunk = std::move(call.on_chunk);
-  return transport_.send(std::move(request), std::move(done));
+  request.on_chunk = call.on_chunk;
+  request.connection = sent.credential->connection;
+  request.may_leave = sent.may_leave;
+  return request;
+}
+
+http::RequestId Client::send(Call call, http::Transport::Done done) {
+  const auto sent = std::make_shared<Sent>();
+  if (guard_ && call.method != http::Method::kGet) sent->may_leave = guard_();
+  sent->call = std::move(call);
+  sent->done = std::move(done);
+  {
+    std::lock_guard lock(pause_->mutex);
+    // What does not fit goes out and hears 429 again.
+    if (pause_->on && !sent->call.urgent && pause_->held.size() < kHeldCallsMax) {
+      pause_->held.push_back(sent);
+      return 0;
+    }
+  }
+  return send_now(sent);
+}
+
+http::RequestId Client::send_now(const std::shared_ptr<Sent>& sent) {
+  sent->credential = credentials_->current();
+  return transport_.send(request_of(*sent), [this, sent](http::Response response) {
+    note_pause(*sent, response);
+    if (response.failure == http::Failure::kNone && response.status == 401)
+      return refused(sent, std::move(response));
+    sent->done(std::move(response));
+  });
+}
+
+// Only a whole number of seconds is known here; the API server sends nothing else. An eviction's
+// 429 is about one budget, not about us.
+void Client::note_pause(const Sent& sent, const http::Response& response) {
+  if (response.failure != http::Failure::kNone || response.status != 429) return;
+  if (sent.call.path.ends_with("/eviction")) return;
+  int seconds = 0;
+  const std::string_view text = response.header("retry-after");
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc() || end != text.data() + text.size() || seconds < 1) return;
+  {
+    std::lock_guard lock(pause_->mutex);
+    if (std::exchange(pause_->on, true)) return;
+  }
+  transport_.after(std::min(seconds, kRetryAfterSecondsMax) * std::int64_t{1000}, [this] {
+    std::vector<std::shared_ptr<Sent>> held;
+    {
+      std::lock_guard lock(pause_->mutex);
+      pause_->on = false;
+      held.swap(pause_->held);
+    }
+    for (const auto& one : held) send_now(one);
+  });
+}
+
+void Client::refused(const std::shared_ptr<Sent>& sent, http::Response response) {
+  sent->response = std::move(response);
+  const auto renewal = credentials_->renew(sent->credential, [this, sent](bool changed) {
+    if (changed) return send_again(*sent);
+    transport_.after(0, [sent] { sent->done(std::move(sent->response)); });
+  });
+  if (renewal == Credentials::Renewal::kChanged) return send_again(*sent);
+  if (renewal == Credentials::Renewal::kNone) sent->done(std::move(sent->response));
+}
+
+void Client::send_again(Sent& sent) {
+  sent.credential = credentials_->current();
+  transport_.send(request_of(sent), sent.done);
 }
 
 std::string escaped(std::string_view text) {
@@ -86,31 +144,6 @@ std::string failure_text(const http::Response& response) {
     text += message.substr(0, kFailureTextMax);
   }
   return text;
-}
-
-base::Result<ClusterIdentity> read_cluster_identity(Client& client) {
-  auto promise = std::make_shared<std::promise<http::Response>>();
-  auto answer = promise->get_future();
-  Call call;
-  call.path = "/api/v1/namespaces/kube-system";
-  client.send(std::move(call),
-              [promise](http::Response response) { promise->set_value(std::move(response)); });
-  const http::Response response = answer.get();
-  if (!response.ok())
-    return base::fail(kind_of_failure(response), "the API server: " + failure_text(response));
-  objects::Parser parser;
-  const auto body = parser.parse(response.body, objects::kObjectBytesMax);
-  if (!body) return base::fail(body.error().with_context("the namespace kube-system"));
-  objects::Context context;
-  ClusterIdentity identity;
-  objects::Object::from(context, *body).object("metadata", [&](const objects::Object& metadata) {
-    identity.uid = metadata.text("uid");
-  });
-  KARST_TRY(context.status());
-  if (identity.uid.empty())
-    return base::fail(base::Kind::kInvalid, "the namespace kube-system has no uid");
-  identity.server_wall_millis = http::parse_http_date(response.header("date")).value_or(0);
-  return identity;
 }
 
 }  // namespace karst::kube

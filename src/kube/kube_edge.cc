@@ -24,7 +24,9 @@ struct KubeEdge::Resource {
   const Watched watched;
   FactObserver observer;
   ListWatch protocol;
-  std::string told;  // the trouble that was last told
+  std::string told;             // the trouble that was last told
+  std::uint64_t round = 0;      // of lists: what was asked for in an earlier one is passed over
+  http::RequestId request = 0;  // the last one sent
 };
 
 namespace {
@@ -91,6 +93,16 @@ void KubeEdge::start() {
   });
 }
 
+void KubeEdge::relist() {
+  client_.after(0, [this] {
+    for (const auto& resource : resources_) {
+      ++resource->round;
+      client_.cancel(resource->request);
+      carry_out(*resource, resource->protocol.relist());
+    }
+  });
+}
+
 void KubeEdge::carry_out(Resource& resource, const ListWatch::Step& step) {
   note_trouble(resource);
   if (resource.observer.stopped()) return;
@@ -100,9 +112,20 @@ void KubeEdge::carry_out(Resource& resource, const ListWatch::Step& step) {
     case ListWatch::Step::Kind::kWatch:
       return watch(resource, step.path);
     case ListWatch::Step::Kind::kWait:
-      client_.after(step.millis,
-                    [this, &resource] { carry_out(resource, resource.protocol.waited()); });
+      client_.after(step.millis, [this, &resource, round = resource.round] {
+        if (round == resource.round) carry_out(resource, resource.protocol.waited());
+      });
   }
+}
+
+// Remembers the request; answers of an earlier round are passed over.
+void KubeEdge::send(Resource& resource, Call call,
+                    std::function<void(const http::Response&)> then) {
+  resource.request = client_.send(
+      std::move(call),
+      [&resource, round = resource.round, then = std::move(then)](const http::Response& response) {
+        if (round == resource.round) then(response);
+      });
 }
 
 void KubeEdge::list(Resource& resource, const std::string& path) {
@@ -110,7 +133,7 @@ void KubeEdge::list(Resource& resource, const std::string& path) {
   call.path = path;
   call.timeout_millis = kListTimeoutMillis;
   call.response_bytes_max = objects::kListBytesMax;
-  client_.send(std::move(call), [this, &resource](const http::Response& response) {
+  send(resource, std::move(call), [this, &resource](const http::Response& response) {
     if (response.failure == http::Failure::kCancelled) return;
     note_date(response);
     ListWatch::Answer answer = answer_of(response);
@@ -126,11 +149,12 @@ void KubeEdge::watch(Resource& resource, const std::string& path) {
   call.idle_millis = kWatchIdleMillis;
   // False also when the protocol wants the stream ended; which it was shows in the answer below.
   auto ended = std::make_shared<bool>(false);
-  call.on_chunk = [&resource, ended](std::string_view bytes) {
+  call.on_chunk = [&resource, ended, round = resource.round](std::string_view bytes) {
+    if (round != resource.round) return false;
     *ended = !resource.protocol.watch_bytes(bytes);
     return !*ended && !resource.observer.stopped();
   };
-  client_.send(std::move(call), [this, &resource, ended](const http::Response& response) {
+  send(resource, std::move(call), [this, &resource, ended](const http::Response& response) {
     if (response.failure == http::Failure::kCancelled && !*ended) return;
     carry_out(resource, resource.protocol.watch_closed(answer_of(response)));
   });

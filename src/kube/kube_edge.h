@@ -47,6 +47,9 @@ class KubeEdge {
 
   // Any thread, once. Returns at once.
   void start();
+  // Any thread, after start(). Lists everything anew: what was under way is dropped, and a list
+  // that began before this call counts for nothing.
+  void relist();
 
   // The API server's clock (Date header of the last list) minus this machine's wall clock, in
   // milliseconds; the header has whole seconds. None before the first list. Any thread.
@@ -55,6 +58,7 @@ class KubeEdge {
  private:
   struct Resource;
   void carry_out(Resource& resource, const ListWatch::Step& step);
+  void send(Resource& resource, Call call, std::function<void(const http::Response&)> then);
   void list(Resource& resource, const std::string& path);
   void watch(Resource& resource, const std::string& path);
   void note_trouble(Resource& resource);

@@ -25,6 +25,11 @@ ListWatch::Step ListWatch::start() {
   return list_step();
 }
 
+ListWatch::Step ListWatch::relist() {
+  continue_.clear();
+  return list_step();
+}
+
 ListWatch::Step ListWatch::list_step() {
   if (continue_.empty()) observer_.list_started();
   std::string path = path_ + "?limit=" + std::to_string(kListPageItems);

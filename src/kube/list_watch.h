@@ -68,6 +68,8 @@ class ListWatch {
   bool watch_bytes(std::string_view bytes);
   // The stream of a kWatch step has ended, however. `body` is that of an answer other than 200.
   Step watch_closed(const Answer& answer);
+  // Whatever was under way was dropped by the caller: from the start.
+  Step relist();
   // The time of a kWait step is over.
   Step waited();
 

@@ -19,12 +19,13 @@ struct Fact {
   std::string receipt;
 };
 
-// Interruptions and outcomes go first.
+// Interruptions, outcomes and leadership go first.
 inline base::Lane lane_of(const events::Body& body) {
-  return std::holds_alternative<events::InterruptionReceived>(body) ||
-                 std::holds_alternative<model::Outcome>(body)
-             ? base::Lane::kUrgent
-             : base::Lane::kOrdinary;
+  const bool urgent = std::holds_alternative<events::InterruptionReceived>(body) ||
+                      std::holds_alternative<model::Outcome>(body) ||
+                      std::holds_alternative<events::EpochOpened>(body) ||
+                      std::holds_alternative<events::LeadershipLost>(body);
+  return urgent ? base::Lane::kUrgent : base::Lane::kOrdinary;
 }
 
 // The engine's bounded inbox as sources see it. Any thread.

@@ -332,11 +332,9 @@ void Apply::operator()(const events::LogCreated& e) const {
   s.log_id_ = e.id;
 }
 
-void Apply::operator()(const events::DaemonStarted& e) const {
-  s.config_ = e.config;
-  // A new process looks at disk and clock with its own eyes.
-  s.log_space_low_ = false;
-  s.wall_clock_wrong_ = false;
+// What was listed and what was sent are as uncertain as after a stop: lists are waited for anew,
+// and open commands are looked after.
+void Apply::begin_anew() const {
   std::vector<std::string> kinds;
   for (const auto& [kind, slot] : s.sources_.slots()) kinds.push_back(kind);
   for (const std::string& kind : kinds)
@@ -353,6 +351,16 @@ void Apply::operator()(const events::DaemonStarted& e) const {
     });
 }
 
+void Apply::operator()(const events::DaemonStarted& e) const {
+  s.config_ = e.config;
+  // A new process looks at disk and clock with its own eyes, and says itself if it must win a
+  // lease.
+  s.log_space_low_ = false;
+  s.wall_clock_wrong_ = false;
+  s.leadership_lost_ = false;
+  begin_anew();
+}
+
 void Apply::operator()(const events::RoundClosed&) const {
   ++s.rounds_;
   s.last_round_ = at.position;
@@ -360,6 +368,13 @@ void Apply::operator()(const events::RoundClosed&) const {
 void Apply::operator()(const events::EpochOpened& e) const {
   s.epoch_ = e.epoch;
   s.leadership_lost_ = false;
+  // Another replica may have acted meanwhile, also on the removals that were open here.
+  begin_anew();
+  std::vector<model::ClaimName> candidates;
+  for (const model::ClaimName& name : s.restless_)
+    if (s.claims_.find(name)->candidate) candidates.push_back(name);
+  for (const model::ClaimName& name : candidates)
+    s.edit_claim(name, [](ClaimRow& row) { row.candidate = false; });
 }
 void Apply::operator()(const events::LeadershipLost& e) const {
   s.leadership_lost_ = s.leadership_lost_ || e.epoch >= s.epoch_;

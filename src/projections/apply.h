@@ -72,6 +72,7 @@ struct Apply {
   void note_registration(const model::PoolName& pool, char how) const;
   void join(const model::Node& node) const;
   void adopt(ClaimRow& row, const model::NodeClaim& claim) const;
+  void begin_anew() const;
   void drop_claim(const model::ClaimName& name) const;
   void forget_message(Position position) const;
   void interrupt(model::ClaimName name, const model::Interruption& message) const;

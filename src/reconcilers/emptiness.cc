@@ -106,9 +106,13 @@ void open_removals(const ClusterState& state, const Context& context, Plan& plan
     const ClaimRow& row = *state.claims().find(name);
     const NodeRow* node = state.node_of(row);
     const auto* pool = state.pools().find(row.claim.pool);
-    // A taint that no removal of ours put there is left alone.
-    if (node == nullptr || node->tainted_at != Position() || pool == nullptr || !ours(row, context))
+    if (node == nullptr || pool == nullptr || !ours(row, context)) continue;
+    // A removal that nobody goes on with: another replica opened it and leads no more. As in
+    // Karpenter, it is called off, and the node is looked at like any other.
+    if (node->tainted_at != Position()) {
+      set_disrupted(state, context, plan, row, *node, false, "left_over", {node->tainted_at}, {});
       continue;
+    }
     if (!pool->pool.consolidate_after_millis || pool->pool.replicas || held_back(*node) ||
         !is_empty(state, row, *node))
       continue;

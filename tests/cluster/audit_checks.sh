@@ -6,7 +6,7 @@ audit=${1:?audit log, one JSON event a line}
 entries=$(mktemp); trap 'rm -f "$entries"' EXIT
 jq -c 'select(.user.username == "karst" and .stage == "ResponseComplete")
   | {id: .auditID, verb, uri: .requestURI, resource: .objectRef.resource, sub: (.objectRef.subresource // ""),
-     code: .responseStatus.code, meta: (.responseObject.metadata // {})}' "$audit" > "$entries"
+     code: .responseStatus.code, asked: (.requestObject.metadata?.name? // ""), meta: (.responseObject.metadata // {})}' "$audit" > "$entries"
 [ -s "$entries" ] || { echo "audit_checks.sh: $audit holds no finished request of the user karst" >&2; exit 2; }
 failed=0
 # none WHAT JQ-FILTER: over all entries the filter, given the array of them, must yield an empty array.
@@ -29,7 +29,9 @@ none "no claim got a second node" "$nodes | map(.annotations[\"karst.sh/claim-ui
 none "the rights of the user karst suffice" 'map(select(.code == 401 or .code == 403) | {verb, uri}) | unique'
 none "no request was malformed" 'map(select(.code as $code | [400, 405, 406, 415] | index($code) != null) | {verb, uri, code}) | unique'
 none "pods left by eviction only" 'map(select(.verb == "delete" and .resource == "pods") | .uri)'
-# Events are notices (docs/decisions/0004): no command asks for them.
+# Events are notices (docs/decisions/0004), the lease and the questions at the start are no effects: no command asks for them.
 none "every write carries the id of its command" \
-  'map(select((.verb | IN("create", "patch", "update", "delete")) and .resource != "events" and (.id | test("^[a-z2-7]{26}-[0-9]+-[0-9]+$") | not)) | {verb, uri, id})'
+  'map(select((.verb | IN("create", "patch", "update", "delete")) and (.resource | IN("events", "leases", "selfsubjectaccessreviews", "selfsubjectreviews") | not) and (.id | test("^[a-z2-7]{26}-[0-9]+-[0-9]+$") | not)) | {verb, uri, id})'
+none "no attempt of a command reached the server twice" \
+  "map(select((.verb | IN(\"create\", \"patch\", \"update\", \"delete\")) and .code != 401 and (.id | test(\"^[a-z2-7]{26}-\"))) | .verb + \" \" + .uri + \" \" + .asked + \" \" + .id) | $doubled"
 exit "$failed"

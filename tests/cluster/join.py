@@ -25,8 +25,8 @@ MAKES = {
     "ClaimMirrorRequested": {("patch", "nodeclaims", ""), ("patch", "nodeclaims", "status")},
     "PoolMirrorRequested": {("patch", "nodepools", ""), ("patch", "nodepools", "status")},
 }
-# What karst writes that no command asks for: its lease, and notices (docs/decisions/0004).
-UNASKED = {"leases", "events"}
+# What karst writes that no command asks for: its lease, notices (docs/decisions/0004), and its questions at the start.
+UNASKED = {"leases", "events", "selfsubjectaccessreviews", "selfsubjectreviews"}
 AUDIT_ID = re.compile(r"^([a-z2-7]{26})-(\d+)-(\d+)$")
 DISRUPTED = "karpenter.sh/disrupted"
 

@@ -66,7 +66,7 @@ free_ports() {  # the first of ten free neighbouring ports below the range that 
 
 start_karst() {
   karst_runs=$((karst_runs + 1))
-  KARST_KILL_POINT=${1:-} "$karst" run --kubeconfig "$plane/kubeconfig.karst" --cloud kwok --data "$data" --listen "127.0.0.1:$listen" \
+  KARST_KILL_POINT=${1:-} LEADER_ELECTION_NAMESPACE=karpenter "$karst" run --kubeconfig "$plane/kubeconfig.karst" --cloud kwok --data "$data" --listen "127.0.0.1:$listen" \
     > "$work/karst.$karst_runs.out" 2> "$work/karst.$karst_runs.err" < /dev/null &
   karst_pid=$!
   await "karst is ready (start $karst_runs)" 30 curl -fsS "http://127.0.0.1:$listen/readyz" || { tail -20 "$work/karst.$karst_runs.err"; return 1; }

@@ -23,6 +23,8 @@ TEST(KillPoints, Parses) {
       {"after-recover", true, 1, KillPoint::kAfterRecover},
       {"before-append-answer:3", true, 3, KillPoint::kBeforeAppendAnswer},
       {"after-snapshot:1", true, 1, KillPoint::kAfterSnapshot},
+      {"before-dispatch:2:stop", true, 2, KillPoint::kBeforeDispatch},
+      {"before-dispatch:stop", false, 0, KillPoint::kBeforeRecover},
       {"before-append-answer:0", false, 0, KillPoint::kBeforeRecover},
       {"before-append-answer:", false, 0, KillPoint::kBeforeRecover},
       {"before-append-answer:x", false, 0, KillPoint::kBeforeRecover},

@@ -137,6 +137,96 @@ TEST(CurlTransport, TellsNotSentFromUnclear) {
       << "half a body is no answer";
 }
 
+// Answers the first request on a connection, hangs up on the second one without a word, and answers
+// everything on connections after that.
+class RudeServer {
+ public:
+  RudeServer() : listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(::listen(listener_, 8), 0);
+    socklen_t size = sizeof address;
+    ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+    port = ntohs(address.sin_port);
+    thread_ = std::thread([this] {
+      for (int connection = 0; (connection = ::accept(listener_, nullptr, nullptr)) >= 0;) {
+        char buffer[4096];
+        const bool first = requests == 0;
+        while (::recv(connection, buffer, sizeof buffer, 0) > 0 && !(++requests == 2 && first)) {
+          const std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+          (void)!::send(connection, answer.data(), answer.size(), MSG_NOSIGNAL);
+          if (!first) break;
+        }
+        ::close(connection);
+      }
+    });
+  }
+  ~RudeServer() {
+    ::shutdown(listener_, SHUT_RDWR);
+    thread_.join();
+    ::close(listener_);
+  }
+  int port = 0;
+  std::atomic<int> requests{0};
+
+ private:
+  int listener_;
+  std::thread thread_;
+};
+
+TEST(CurlTransport, AWriteLeavesOnceWhenItsConnectionEndsAndAReadMayBeRepeated) {
+  for (const Method method : {Method::kPost, Method::kPatch, Method::kGet}) {
+    RudeServer server;
+    CurlTransport transport({});
+    ASSERT_EQ(exchange(transport, get(url(server.port))).body, "ok");
+    Request request = get(url(server.port));
+    request.method = method;
+    if (method != Method::kGet) request.body = "x";
+    const Response response = exchange(transport, request);
+    if (method == Method::kGet) {
+      EXPECT_EQ(response.failure, Failure::kNone) << response.error;
+    } else {
+      EXPECT_EQ(response.failure, Failure::kUnclear) << method_name(method);
+      EXPECT_EQ(server.requests, 2) << method_name(method) << " may have been done: once only";
+    }
+  }
+}
+
+TEST(CurlTransport, AsksBeforeARequestLeaves) {
+  std::atomic<int> served{0};
+  const auto server = serve([&](std::string_view) {
+    ++served;
+    return Reply{};
+  });
+  CurlTransport transport({});
+  Request held = get(url(server->port()));
+  held.may_leave = [] { return false; };
+  const Response response = exchange(transport, held);
+  EXPECT_EQ(response.failure, Failure::kNotSent);
+  EXPECT_EQ(response.error, "held back: it may not be sent any more");
+  EXPECT_EQ(served, 0);
+  held.may_leave = [] { return true; };
+  EXPECT_EQ(exchange(transport, held).failure, Failure::kNone);
+  EXPECT_EQ(served, 1);
+}
+
+TEST(CurlTransport, ReachesAServerOverItsProxyAndByAnotherName) {
+  const auto server =
+      serve([](std::string_view target) { return Reply{200, "text/plain", std::string(target)}; });
+  CurlTransport transport({});
+  Request over = get("http://cluster.invalid:1/a");
+  over.connection = std::make_shared<const Connection>(
+      Connection{{}, "http://127.0.0.1:" + std::to_string(server->port())});
+  EXPECT_EQ(exchange(transport, over).body, "http://cluster.invalid:1/a");
+  Request named = get(url(server->port(), "/b"));
+  Connection other;
+  other.tls.server_name = "cluster.invalid";
+  named.connection = std::make_shared<const Connection>(other);
+  EXPECT_EQ(exchange(transport, named).body, "/b");
+}
+
 TEST(CurlTransport, BoundsBodiesAndHeaders) {
   const auto server =
       serve([](std::string_view) { return Reply{200, "text/plain", std::string(10'000, 'x')}; });

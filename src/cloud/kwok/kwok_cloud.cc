@@ -72,6 +72,13 @@ void KwokCloud::start() {
   client_.after(0, [this] { list_instances(); });
 }
 
+void KwokCloud::relist() {
+  client_.after(0, [this] {
+    ++lists_;
+    list_instances();
+  });
+}
+
 void KwokCloud::submit(const ports::IssuedCommand& issued) {
   KARST_CHECK(model::goes_to_cloud(model::kind_of(issued.spec)),
               "a command of the API server at the cloud's hands");
@@ -330,17 +337,21 @@ void KwokCloud::list_instances() {
   if (stopped_) return;
   const std::uint64_t before = changes_;
   const bool busy = changing_ > 0;
+  const std::uint64_t round = lists_;  // a later one has its own list under way
   auto collection = std::make_shared<Collection>();
-  const auto again = [this](std::int64_t millis) {
-    client_.after(millis, [this] { list_instances(); });
+  const auto again = [this, round](std::int64_t millis) {
+    client_.after(millis, [this, round] {
+      if (round == lists_) list_instances();
+    });
   };
-  collection->complete = [this, before, busy, again](const Collection& all) {
+  collection->complete = [this, before, busy, round, again](const Collection& all) {
+    if (round != lists_) return;
     if (busy || changing_ > 0 || changes_ != before) return again(kListAgainMillis);
     report_list(all);
     again(kInstanceListMillis);
   };
   collection->broken = [again](const http::Response& response, const std::string&) {
-    if (response.failure != http::Failure::kCancelled) again(kInstanceListMillis);
+    if (response.failure != http::Failure::kCancelled) again(kListAgainMillis);
   };
   collect(collection);
 }

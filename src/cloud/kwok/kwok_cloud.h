@@ -30,6 +30,8 @@ class KwokCloud final : public ports::CommandPort {
 
   // Begins the periodic list. Any thread, once.
   void start();
+  // Lists now, and reports no list that was asked for before. Any thread, after start().
+  void relist();
 
   // Only Launch, Terminate and FindInstances (model::goes_to_cloud).
   void submit(const ports::IssuedCommand& command) override;
@@ -66,7 +68,8 @@ class KwokCloud final : public ports::CommandPort {
   // sure about it, and is taken again.
   std::atomic<std::uint64_t> changes_{0};
   std::atomic<std::size_t> changing_{0};
-  bool stopped_ = false;  // the engine takes nothing more; the transport's thread
+  std::uint64_t lists_ = 0;  // rounds of the periodic list; the transport's thread
+  bool stopped_ = false;     // the engine takes nothing more; the transport's thread
 };
 
 }  // namespace karst::cloud

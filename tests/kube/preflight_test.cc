@@ -1,0 +1,153 @@
+// Bad starts: one line each, with the cure.
+#include "kube/preflight.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace karst::kube {
+namespace {
+
+// An API server that says yes to everything, but for what a test takes away.
+struct Server {
+  std::vector<http::Response> operator()(std::vector<Call> calls) const {
+    std::vector<http::Response> answers;
+    for (const Call& call : calls) answers.push_back(serve(call));
+    return answers;
+  }
+  http::Response serve(const Call& call) const {
+    http::Response answer;
+    answer.status = 200;
+    if (call.path == "/api/v1/namespaces/kube-system") {
+      answer = identity;
+    } else if (call.path == "/apis/karpenter.sh/v1") {
+      answer.status = crds ? 200 : 404;
+      answer.body = R"({"resources":[{"name":"nodepools"},{"name":"nodeclaims"}]})";
+    } else if (call.path == "/apis/a.b/v1") {
+      answer.body = class_crd ? R"({"resources":[{"name":"things"}]})" : R"({"resources":[]})";
+    } else if (call.path.ends_with("/selfsubjectreviews")) {
+      answer.body = R"({"status":{"userInfo":{"username":"me"}}})";
+    } else if (call.path.ends_with("/selfsubjectaccessreviews")) {
+      const bool no = !denied.empty() && call.body.find(denied) != std::string::npos;
+      answer.body = no ? R"({"status":{"allowed":false}})" : R"({"status":{"allowed":true}})";
+    }
+    return answer;
+  }
+  http::Response identity = [] {
+    http::Response answer;
+    answer.status = 200;
+    answer.body = R"({"metadata":{"uid":"u1"}})";
+    return answer;
+  }();
+  bool crds = true;
+  bool class_crd = true;
+  std::string denied;
+};
+
+PreflightQuestion question() {
+  PreflightQuestion asked;
+  asked.server = "https://s:1";
+  asked.cluster_place = "F: clusters[0].cluster";
+  asked.user_place = "F: users[0].user";
+  asked.watched = {{WatchedKind::kNodePool, "/apis/karpenter.sh/v1/nodepools", {}, {}},
+                   {WatchedKind::kPod, "/api/v1/pods", {}, {}},
+                   {WatchedKind::kNodeClass, "/apis/a.b/v1/things", "a.b", "Thing"}};
+  asked.rights = rights_to_follow(asked.watched, "kwok");
+  for (const auto& more : {rights_to_act("kwok"), rights_to_lead("ns", "lease")})
+    asked.rights.insert(asked.rights.end(), more.begin(), more.end());
+  return asked;
+}
+
+http::Response failure(http::Failure what, const char* text, bool untrusted = false) {
+  http::Response answer;
+  answer.failure = what;
+  answer.error = text;
+  answer.untrusted = untrusted;
+  return answer;
+}
+http::Response status(int code) {
+  http::Response answer;
+  answer.status = code;
+  return answer;
+}
+
+TEST(Preflight, ReadsTheClustersUid) {
+  const auto identity = preflight(question(), Server());
+  ASSERT_TRUE(identity) << identity.error().message;
+  EXPECT_EQ(identity->uid, "u1");
+}
+
+TEST(Preflight, SaysWhatIsWrongAndWhatHelps) {
+  struct Case {
+    const char* name;
+    std::function<void(Server&)> break_it;
+    base::Kind kind;
+    const char* message;
+  };
+  const Case cases[] = {
+      {"unreachable", [](Server& s) { s.identity = failure(http::Failure::kNotSent, "refused"); },
+       base::Kind::kRetry,
+       "https://s:1 cannot be reached: refused. Is the API server up, and F: "
+       "clusters[0].cluster.server its address?"},
+      {"wrong CA",
+       [](Server& s) { s.identity = failure(http::Failure::kNotSent, "self-signed", true); },
+       base::Kind::kDenied,
+       "the certificate of https://s:1 is not trusted: self-signed. F: clusters[0].cluster: "
+       "certificate-authority(-data) must be the CA that signed it"},
+      {"expired", [](Server& s) { s.identity = status(401); }, base::Kind::kDenied,
+       "https://s:1 does not accept the credentials of F: users[0].user (HTTP 401): they have "
+       "expired, or are of another cluster; get new ones"},
+      {"overloaded", [](Server& s) { s.identity = status(503); }, base::Kind::kRetry,
+       "https://s:1 cannot be reached: HTTP 503."},
+      {"something else", [](Server& s) { s.identity = status(404); }, base::Kind::kDenied,
+       "https://s:1 answers HTTP 404: is it a Kubernetes API server?"},
+      {"no CRDs", [](Server& s) { s.crds = false; }, base::Kind::kDenied,
+       "https://s:1 has no nodepools.karpenter.sh v1: the CRDs are not installed; kubectl apply -f "
+       "deploy/crds"},
+      {"no class CRD", [](Server& s) { s.class_crd = false; }, base::Kind::kDenied,
+       "https://s:1 has no things.a.b v1: the CRDs are not installed"},
+      {"may not evict", [](Server& s) { s.denied = "eviction"; }, base::Kind::kDenied,
+       "the user me may not create pods/eviction; ClusterRole karst grants it: kubectl apply -f "
+       "deploy/manifests/karst/rbac.yaml, and bind it to that user"},
+      {"may not lead", [](Server& s) { s.denied = "leases"; }, base::Kind::kDenied,
+       "the user me may not get leases.coordination.k8s.io ns/lease, update "
+       "leases.coordination.k8s.io ns/lease, create leases.coordination.k8s.io in ns; Role "
+       "karst-lease grants it"},
+      {"may not follow the class", [](Server& s) { s.denied = "things"; }, base::Kind::kDenied,
+       "the user me may not list things.a.b, watch things.a.b; ClusterRole karst-kwok grants it"},
+      {"may nothing",
+       [](Server& s) {
+         s.identity = status(403);
+         s.denied = "verb";
+       },
+       base::Kind::kDenied, "the user me may not list nodepools.karpenter.sh, "},
+  };
+  for (const Case& test : cases) {
+    Server server;
+    test.break_it(server);
+    const auto identity = preflight(question(), server);
+    ASSERT_FALSE(identity) << test.name;
+    EXPECT_EQ(identity.error().message.find(test.message), 0u)
+        << test.name << ": " << identity.error().message;
+    EXPECT_EQ(identity.error().kind, test.kind) << test.name;
+  }
+}
+
+TEST(Preflight, AnOptionalKindThatIsNotThereNeedsNoRight) {
+  PreflightQuestion asked = question();
+  asked.watched.push_back({WatchedKind::kPod, "/apis/gone.sh/v1/others", {}, {}});
+  asked.rights = rights_to_follow(asked.watched, "kwok");
+  Server server;
+  server.denied = "others";
+  const auto with_404 = [&](std::vector<Call> calls) {
+    auto answers = server(calls);
+    for (std::size_t i = 0; i < calls.size(); ++i)
+      if (calls[i].path == "/apis/gone.sh/v1") answers[i].status = 404;
+    return answers;
+  };
+  const auto identity = preflight(asked, with_404);
+  EXPECT_TRUE(identity) << identity.error().message;
+}
+
+}  // namespace
+}  // namespace karst::kube
