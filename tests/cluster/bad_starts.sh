@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# Every bad start of `karst run` is one clear line with the cure and its exit code: bad_starts.sh BUILD_DIR [DIR]. BUILD_DIR holds
+# the program `karst`. On a real control plane; what is broken is the way to it, the rights, the CRDs. Also what must not break:
+# a plugin's credentials, a proxy by name, basic things of kubeconfig. Ends with "N passed, N failed"; exit 4: no control plane.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+karst=$(cd "${1:?usage: bad_starts.sh BUILD_DIR [DIR]}" && pwd)/karst
+[ -x "$karst" ] || { echo "bad_starts.sh: there is no program $karst; build it first (tools/build)" >&2; exit 2; }
+own_work=no; [ $# -ge 2 ] || own_work=yes
+work=${2:-$(mktemp -d -t karst-starts.XXXXXX)}; mkdir -p "$work"; work=$(cd "$work" && pwd)
+source "$here/parts.sh"
+tools_needed
+export LEADER_ELECTION_NAMESPACE=karpenter
+unset KUBECONFIG KUBERNETES_SERVICE_HOST HTTPS_PROXY https_proxy
+starts=0; rm -rf "$work"/data.*
+
+# bad WHAT EXIT PATTERN ARGUMENT...: `karst run` with these ends with that code and one line on stderr that the pattern is in.
+bad() {
+  local what=$1 want=$2 pattern=$3 code=0; shift 3
+  starts=$((starts + 1))
+  HOME=$work timeout 60 "$karst" run --data "$work/data.$starts" --listen "127.0.0.1:$listen" "$@" > "$work/out" 2> "$work/err" < /dev/null || code=$?
+  if [ $code != "$want" ]; then not_ok "$what" "exit $code instead of $want: $(head -c 400 "$work/err")"
+  elif [ "$(wc -l < "$work/err")" != 1 ]; then not_ok "$what" "not one line: $(head -c 600 "$work/err")"
+  elif ! grep -qE "^karst: .*$pattern" "$work/err"; then not_ok "$what" "says: $(head -c 600 "$work/err")"
+  else ok "$what"; echo "    $(cut -c 1-300 "$work/err")"; fi
+}
+# good WHAT ARGUMENT...: it becomes ready, and stops on SIGTERM with code 0.
+good() {
+  local what=$1 pid code=0; shift
+  starts=$((starts + 1))
+  HOME=$work "$karst" run --data "$work/data.$starts" --listen "127.0.0.1:$listen" "$@" > "$work/out" 2> "$work/err" < /dev/null &
+  pid=$!; started=("$pid")
+  await "$what: ready" 30 curl -fsS "http://127.0.0.1:$listen/readyz" || tail -3 "$work/err" "$work/out"
+  kill -TERM $pid 2> /dev/null || true
+  wait $pid || code=$?
+  started=()
+  check "$what: stops with exit code 0 (was $code)" [ $code = 0 ] || true
+}
+# config NAME CLUSTER USER: a kubeconfig, its path.
+config() {
+  printf 'current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\nclusters: [{name: k, cluster: {%s}}]\nusers: [{name: u, user: {%s}}]\n' \
+    "$2" "$3" > "$work/$1"
+  echo "$work/$1"
+}
+
+trap finish EXIT
+trap 'exit 130' INT TERM
+KWOK=0 begin
+listen=$((base + 9))
+server="server: 'https://127.0.0.1:$((base + 2))'"
+ca="certificate-authority: $plane/certs/apiserver.crt"
+token="token: karst-token"
+
+echo "# the way to the server"
+bad "no cluster at all" 2 'give --kubeconfig FILE'
+bad "a kubeconfig that is not there" 2 'cannot read .*/none: No such file or directory' --kubeconfig "$work/none"
+printf 'clusters: [' > "$work/torn"
+bad "a kubeconfig that is torn" 2 '/torn: line [0-9]+' --kubeconfig "$work/torn"
+printf 'clusters: []\n' > "$work/empty"
+bad "no current context" 2 'current-context: is missing; run kubectl config use-context' --kubeconfig "$work/empty"
+bad "a token file that is not there" 2 'users\[0\].user.tokenFile: cannot read' --kubeconfig "$(config a "$server, $ca" 'tokenFile: gone')"
+bad "auth-provider" 2 'auth-provider: was removed from Kubernetes' --kubeconfig "$(config a "$server, $ca" 'auth-provider: {name: gcp}')"
+exec_v1="apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never"
+bad "a plugin that is not installed" 4 'no-such-plugin cannot be run: No such file.*install hint: get it' \
+  --kubeconfig "$(config a "$server, $ca" "exec: {$exec_v1, command: no-such-plugin, installHint: get it}")"
+bad "a plugin that fails" 4 'sh ended with exit code 1: log in first' \
+  --kubeconfig "$(config a "$server, $ca" "exec: {$exec_v1, command: sh, args: ['-c', 'echo log in first >&2; exit 1']}")"
+bad "the server is not there" 4 '127.0.0.1:'$((base + 8))' cannot be reached: .*Is the API server up, and .*clusters\[0\].cluster.server its address' \
+  --kubeconfig "$(config a "server: 'https://127.0.0.1:$((base + 8))', $ca" "$token")"
+openssl req -x509 -newkey rsa:2048 -nodes -keyout "$work/other.key" -out "$work/other.crt" -subj /CN=other -days 1 2> /dev/null
+bad "the wrong CA" 4 'certificate of .* is not trusted.*certificate-authority' \
+  --kubeconfig "$(config a "$server, certificate-authority: $work/other.crt" "$token")"
+bad "a CA file that is none" 4 'certificate of .* is not trusted' \
+  --kubeconfig "$(config a "$server, certificate-authority: $work/empty" "$token")"
+bad "a server name that is not in the certificate" 4 'certificate of .* is not trusted.*tls-server-name' \
+  --kubeconfig "$(config a "$server, $ca, tls-server-name: other.example" "$token")"
+bad "a refused token" 4 'does not accept the credentials of .*users\[0\].user \(HTTP 401.*get new ones' \
+  --kubeconfig "$(config a "$server, $ca" 'token: expired')"
+bad "a server that is no API server" 4 'is it a Kubernetes API server' \
+  --kubeconfig "$(config a "server: 'http://127.0.0.1:$base'" '')"
+
+echo "# the command line"
+good_config=$(config good "$server, $ca" "$token")
+code=0; "$karst" run --bogus > /dev/null 2> "$work/err" || code=$?
+check "an unknown option is named before a missing one (exit $code)" grep -q -- '--bogus' "$work/err" || true
+code=0; "$karst" run --data "$work/data.address" --listen nonsense --kubeconfig "$good_config" > /dev/null 2> "$work/err" < /dev/null || code=$?
+check "an address to listen on that is none: exit 2 (was $code)" [ $code = 2 ] || true
+check "an address to listen on that is none: one line says so" grep -qx 'karst: .*nonsense.*' "$work/err" || cat "$work/err"
+
+echo "# what the server has"
+k delete crd nodeclaims.karpenter.sh > /dev/null
+bad "a missing CRD" 4 'has no nodeclaims.karpenter.sh v1: the CRDs are not installed; kubectl apply -f deploy/crds' --kubeconfig "$good_config"
+k apply -f "$root/deploy/crds" > /dev/null
+k delete crd kwoknodeclasses.karpenter.kwok.sh > /dev/null
+bad "a missing node class" 4 'has no kwoknodeclasses.karpenter.kwok.sh' --kubeconfig "$good_config"
+k apply -f "$root/deploy/crds" > /dev/null
+k wait --for=condition=Established crd --all --timeout=30s > /dev/null
+
+echo "# what we may do"
+bad "no right at all" 4 'the user system:anonymous may not .*ClusterRole karst' \
+  --kubeconfig "$(config a "$server, $ca" "token: admin-token, as: 'system:anonymous', as-groups: ['system:authenticated']")"
+k patch clusterrole karst --type=json -p "$(k get clusterrole karst -o json | jq -c '[{op: "remove", path: ("/rules/" + (.rules | map(.resources == ["pods/eviction"]) | index(true) | tostring))}]')" > /dev/null
+bad "one missing right" 4 'the user karst may not create pods/eviction; ClusterRole karst grants it: kubectl apply -f deploy/manifests/karst/rbac.yaml' \
+  --kubeconfig "$good_config"
+k apply -f "$root/deploy/manifests/karst/rbac.yaml" > /dev/null
+LEADER_ELECTION_NAMESPACE=default bad "no right to the lease" 4 'may not get leases.coordination.k8s.io default/karpenter-leader-election' --kubeconfig "$good_config"
+
+echo "# the data directory"
+"$karst" run --data "$work/data.taken" --listen "127.0.0.1:$((base + 7))" --kubeconfig "$good_config" > "$work/first.out" 2>&1 < /dev/null &
+first=$!; started=("$first")
+await "a first process runs" 30 curl -fsS "http://127.0.0.1:$((base + 7))/readyz" || true
+code=0; "$karst" run --data "$work/data.taken" --listen "127.0.0.1:$listen" --kubeconfig "$good_config" > "$work/out" 2> "$work/err" < /dev/null || code=$?
+check "a taken data directory: exit 4 (was $code)" [ $code = 4 ] || true
+check "a taken data directory: names who holds it" grep -q "$first" "$work/err" || cat "$work/err"
+code=0; "$karst" run --data "$work/data.other" --listen "127.0.0.1:$((base + 7))" --kubeconfig "$good_config" > "$work/out" 2> "$work/err" < /dev/null || code=$?
+check "a taken address: exit 4 (was $code)" [ $code = 4 ] || true
+kill -TERM $first; wait $first || true; started=()
+
+echo "# what works"
+cat > "$work/plugin.sh" <<'P'
+echo '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"karst-token"}}'
+P
+good "a plugin's token" --kubeconfig "$(config a "$server, $ca" "exec: {$exec_v1, command: sh, args: ['$work/plugin.sh']}")"
+good "a server of another name" --kubeconfig "$(config a "$server, $ca, tls-server-name: kubernetes.default.svc" "$token")"
+good "no verification" --kubeconfig "$(config a "$server, insecure-skip-tls-verify: true" "$token")"
+check "no verification is warned of" grep -q 'insecure-skip-tls-verify is true: whoever answers' "$work/out" || true
+openssl genrsa -out "$work/client.key" 2048 2> /dev/null
+good "another user's rights by impersonation" --kubeconfig "$(config a "$server, $ca" 'token: admin-token, as: karst')"
+KUBECONFIG="$work/none:$good_config" good "KUBECONFIG, a list"
+check "the lease is given back at the end" [ "$(k get lease -n karpenter karpenter-leader-election -o jsonpath='{.spec.holderIdentity}')" = "" ] || true

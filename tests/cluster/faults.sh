@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# The 50-pod story with a bad line: faults.sh BUILD_DIR [DIR]. BUILD_DIR holds the program `karst`. Between karst and the API server
+# stands fault_proxy, which resets, answers 429, 500 and 503, does a thing and loses its answer, cuts bodies, is slow, is behind,
+# forgets versions (410), and cuts every connection now and then. Nothing may be lost, nothing doubled. Seeds: FAULT_SEED (default 1).
+# Ends with "N passed, N failed"; exit 4: no control plane.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+karst=$(cd "${1:?usage: faults.sh BUILD_DIR [DIR]}" && pwd)/karst
+[ -x "$karst" ] || { echo "faults.sh: there is no program $karst; build it first (tools/build)" >&2; exit 2; }
+own_work=no; [ $# -ge 2 ] || own_work=yes
+work=${2:-$(mktemp -d -t karst-faults.XXXXXX)}; mkdir -p "$work"; work=$(cd "$work" && pwd)
+source "$here/parts.sh"
+tools_needed python3 go
+export LEADER_ELECTION_NAMESPACE=karpenter
+data=$work/data; rm -rf "$data"
+
+trap finish EXIT
+trap 'exit 130' INT TERM
+(cd "$here" && GOTOOLCHAIN=auto go build -o "$work/fault_proxy" ./fault_proxy) || exit 4
+begin
+listen=$((base + 9))
+check "node pools and node class are accepted" k apply -f "$here/manifests/pools.yaml"
+openssl req -x509 -newkey rsa:2048 -nodes -keyout "$work/proxy.key" -out "$work/proxy.crt" -subj /CN=fault-proxy \
+  -addext 'subjectAltName = IP:127.0.0.1' -days 1 2> /dev/null
+"$work/fault_proxy" -listen "127.0.0.1:$((base + 8))" -to "https://127.0.0.1:$((base + 2))" -ca "$plane/certs/apiserver.crt" \
+  -cert "$work/proxy.crt" -key "$work/proxy.key" -seed "${FAULT_SEED:-1}" > "$work/faults.txt" 2> "$work/proxy.err" &
+proxy=$!; started+=("$proxy")
+sed "s|server: \"[^\"]*\", certificate-authority: \"[^\"]*\"|server: \"https://127.0.0.1:$((base + 8))\", certificate-authority: \"$work/proxy.crt\"|" \
+  "$plane/kubeconfig.karst" > "$work/kubeconfig"
+check "karst's way goes over the proxy" grep -q ":$((base + 8))" "$work/kubeconfig"
+"$karst" run --kubeconfig "$work/kubeconfig" --cloud kwok --data "$data" --listen "127.0.0.1:$listen" > "$work/karst.out" 2> "$work/karst.err" < /dev/null &
+pid=$!; started+=("$pid")
+await "karst is ready" 30 curl -fsS "http://127.0.0.1:$listen/readyz"
+
+echo "# up and down, with faults"
+kill -USR1 $proxy
+check "the deployments are accepted" k apply -f "$here/manifests/workloads.yaml"
+await "50 pods run" 120 running 50
+await "each node belongs to one claim, and each claim to one node" 30 one_to_one || true
+claim=$(k get nodeclaims -l karpenter.sh/nodepool=batch -o json | jq -r '.items[0].metadata.name')
+check "a claim is deleted by hand" k delete nodeclaim "$claim" --wait=false
+await "the claim $claim is gone" 120 none_left nodeclaim "$claim"
+await "50 pods run again" 120 running 50
+check "the deployments are scaled to zero" k scale deployment --replicas=0 web batch zonal
+await "no node is left" 180 none_left nodes
+await "no claim is left" 60 none_left nodeclaims
+kill -USR2 $proxy
+check "karst runs on" kill -0 $pid
+knows() { curl -fsS "http://127.0.0.1:$listen/metrics" | grep -E '^karst_(nodeclaims|instances|commands_open) ' | tee /dev/stderr | awk '{ sum += $2 } END { exit sum != 0 }'; }
+await "karst knows that nothing is left" 60 knows || true
+code=0; kill -TERM $pid; wait $pid || code=$?
+check "karst stops with exit code 0 (was $code)" [ $code = 0 ] || true
+kill -TERM $proxy; wait $proxy || true
+started=()
+sed 's/^/# /' "$work/faults.txt"
+for fault in 'done, and the answer lost' 'done, and the answer cut' '429' '503' '500, not done' '502, but done' 'reset before' 'a slow body' 'watch: 410' 'watch: cut' \
+  'watch: a stale' 'every connection cut'; do
+  check "there was: $fault" grep -q "$fault" "$work/faults.txt" || true
+done
+
+echo "# what the log and the API server say"
+verified karst "$data"
+"$karst" log dump --data "$data" > "$work/log.jsonl"
+k get nodes,nodeclaims -o json > "$work/end.json"
+take_lines audit "$here/audit_checks.sh" "$plane/audit.jsonl"
+take_lines join python3 "$here/join.py" "$plane/audit.jsonl" "$work/log.jsonl" --end "$work/end.json"

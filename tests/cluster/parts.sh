@@ -1,0 +1,96 @@
+# What the scripts of this folder share: sourced with $here, $root, $karst and $work set, and after `set -euo pipefail`.
+# Every check is a line "ok WHAT" or "not ok WHAT: found"; finish() ends with "N passed, N failed". Every wait is for a condition.
+plane=$work/plane
+passed=0; failed=0; started=()
+
+ok() { passed=$((passed + 1)); echo "ok $1"; }
+not_ok() { failed=$((failed + 1)); echo "not ok $1${2:+: $2}"; }
+# check WHAT COMMAND...: one line, by the command's exit code; its output is shown when it failed.
+check() {
+  local what=$1 output; shift
+  if output=$("$@" 2>&1); then ok "$what"; else not_ok "$what" "$(tail -c 600 <<< "$output" | tr '\n' ' ')"; return 1; fi
+}
+# await WHAT SECONDS COMMAND...: polls until the command succeeds.
+await() {
+  local what=$1 began=$SECONDS end=$((SECONDS + $2)); shift 2
+  while ! "$@" > "$work/await.out" 2>&1; do
+    if [ $SECONDS -ge $end ]; then
+      not_ok "$what" "still not so after $((SECONDS - began)) s: $(tail -c 400 "$work/await.out" | tr '\n' ' ')"; return 1
+    fi
+    sleep 0.2
+  done
+  ok "$what"
+}
+# take_lines AREA COMMAND...: a checker's own "ok" and "not ok" lines.
+take_lines() {
+  local area=$1 line; shift
+  while read -r line; do
+    case $line in "ok "*) ok "$area: ${line#ok }" ;; "not ok "*) not_ok "$area: ${line#not ok }" ;; "#"*) echo "$line" ;; *) not_ok "$area: $line" ;; esac
+  done < <("$@" 2>&1)
+}
+finish() {
+  local code=$? pid
+  set +e
+  trap - EXIT INT TERM
+  for pid in "${started[@]}"; do { kill -9 "$pid"; wait "$pid"; } 2> /dev/null; done
+  "$here/down.sh" "$plane"
+  [ $code = 0 ] || [ $failed != 0 ] || { failed=1; echo "not ok it ended early (exit $code)"; }
+  if [ $failed != 0 ]; then echo "kept for a look: $work"; elif [ "$own_work" = yes ]; then rm -rf "$work"; fi
+  echo "$passed passed, $failed failed"
+  [ $code = 4 ] && exit 4
+  [ $failed = 0 ] || exit 1
+  exit 0
+}
+free_ports() {  # the first of ten free neighbouring ports below the range that the kernel hands out
+  local base offset
+  for _ in $(seq 50); do
+    base=$((20000 + RANDOM % 1200 * 10))
+    for offset in $(seq 0 9); do
+      if (: < "/dev/tcp/127.0.0.1/$((base + offset))") 2> /dev/null; then continue 2; fi
+    done
+    echo $base; return
+  done
+  echo "no ten free ports between 20000 and 32000" >&2; return 1
+}
+k() { kubectl --kubeconfig "$plane/kubeconfig.admin" "$@"; }
+count() { k get "$@" --no-headers --ignore-not-found 2> /dev/null | wc -l; }
+has() { [ "$(count "${@:2}")" -ge "$1" ]; }
+none_left() { [ "$(count "$@")" = 0 ]; }
+running() {  # running N: so many pods have a node and run
+  local got; got=$(k get pods -o json | jq '[.items[] | select(.spec.nodeName != null and .status.phase == "Running")] | length')
+  echo "$got of $1 pods run; $(count nodes) nodes, $(count nodeclaims) claims"
+  [ "$got" = "$1" ]
+}
+one_to_one() {  # each node belongs to one claim, and each claim to one node
+  local found
+  found=$(jq -nc --slurpfile nodes <(k get nodes -o json) --slurpfile claims <(k get nodeclaims -o json) \
+    '($nodes[0].items | map(.spec.providerID) | sort) as $n | ($claims[0].items | map(.status.providerID) | sort) as $c
+     | if $n == $c and ($n | unique) == $n then [] else [$n, $c] end')
+  echo "$found"
+  [ "$found" = "[]" ]
+}
+rights_of() {  # rights_of USER: those of the shipped service account, and nothing else
+  k create clusterrolebinding "test-$1" --clusterrole=karst --user="$1" &&
+    k create clusterrolebinding "test-$1-kwok" --clusterrole=karst-kwok --user="$1" &&
+    k create rolebinding "test-$1-lease" --namespace=karpenter --role=karst-lease --user="$1"
+}
+begin() {  # the control plane, with everything that karst needs
+  echo "# the control plane, in $plane"
+  "$here/build.sh" || { echo "the control plane's programs could not be built" >&2; exit 4; }
+  base=${PORT:-$(free_ports)}
+  KWOK=${KWOK:-1} "$here/up.sh" "$plane" "$base" > /dev/null || exit 4
+  check "the CRDs are accepted" k apply -f "$root/deploy/crds"
+  check "the CRDs are established" k wait --for=condition=Established crd --all --timeout=30s
+  check "the namespace is accepted" k apply -f "$root/deploy/manifests/karst/namespace.yaml"
+  check "the shipped rights are accepted" k apply -f "$root/deploy/manifests/karst/rbac.yaml"
+  check "the user karst gets the shipped rights" rights_of karst
+}
+tools_needed() {
+  local tool
+  for tool in kubectl jq curl openssl "$@"; do
+    command -v "$tool" > /dev/null || { echo "$tool is not in PATH; tools/dev/install installs it" >&2; exit 4; }
+  done
+}
+verified() {  # verified NAME DIR: the log agrees with every decision, and there are some
+  check "replay --verify agrees with every round of $1" "$karst" replay --data "$2" --verify || true
+}

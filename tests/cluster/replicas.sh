@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# Two replicas, one lease: replicas.sh BUILD_DIR [DIR]. BUILD_DIR holds the program `karst`. Each has a data directory of its own.
+# The leader is stopped (SIGSTOP) past its lease between the durable launch and its sending; the other takes over and finishes; the
+# first is let go on. Then the same the other way round, from outside, while nodes go. Judged from the API server's own record:
+# audit_checks.sh, join.py, epochs.py. Ends with "N passed, N failed"; exit 4: no control plane.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+karst=$(cd "${1:?usage: replicas.sh BUILD_DIR [DIR]}" && pwd)/karst
+[ -x "$karst" ] || { echo "replicas.sh: there is no program $karst; build it first (tools/build)" >&2; exit 2; }
+own_work=no; [ $# -ge 2 ] || own_work=yes
+work=${2:-$(mktemp -d -t karst-replicas.XXXXXX)}; mkdir -p "$work"; work=$(cd "$work" && pwd)
+source "$here/parts.sh"
+rm -rf "$work/first" "$work/second"
+tools_needed python3
+export LEADER_ELECTION_NAMESPACE=karpenter
+
+replica() {  # replica NAME LISTEN [KILL_POINT]: its pid is in $pid
+  KARST_KILL_POINT=${3:-} "$karst" run --kubeconfig "$plane/kubeconfig.karst" --cloud kwok --data "$work/$1" --listen "127.0.0.1:$2" \
+    > "$work/$1.out" 2> "$work/$1.err" < /dev/null &
+  pid=$!
+  started+=("$pid")
+}
+metric() { curl -fsS --max-time 2 "http://127.0.0.1:$1/metrics" | sed -n "s/^$2 //p"; }
+ready() { curl -fsS --max-time 2 "http://127.0.0.1:$1/readyz"; }
+leads() { [ "$(metric "$1" karst_leading)" = 1 ] && ready "$1"; }
+stands_by() { [ "$(metric "$1" karst_leading)" = 0 ]; }
+is_stopped() { [ "$(sed 's/.*) //' "/proc/$1/stat" | cut -c1)" = T ]; }
+lease_holder() { k get lease -n karpenter karpenter-leader-election -o jsonpath='{.spec.holderIdentity}'; }
+holder_is_not() { [ "$(lease_holder)" != "$1" ] && [ -n "$(lease_holder)" ]; }
+going() { [ "$(k get nodes -o json | jq '[.items[] | select(.metadata.deletionTimestamp != null or ([.spec.taints[]?.key] | index("karpenter.sh/disrupted") != null))] | length')" -gt 0 ] || none_left nodes; }
+stops() {  # stops NAME PID
+  local code=0
+  kill -TERM "$2"; wait "$2" || code=$?
+  check "replica $1 stops with exit code 0 (was $code)" [ $code = 0 ] || true
+}
+
+trap finish EXIT
+trap 'exit 130' INT TERM
+begin
+check "node pools and node class are accepted" k apply -f "$here/manifests/pools.yaml"
+
+echo "# the leader stops between the durable launch and its sending"
+replica first $((base + 8)) before-dispatch:2:stop; first=$pid
+await "the first replica leads" 30 leads $((base + 8))
+replica second $((base + 9)); second=$pid
+await "the second replica is ready" 30 ready $((base + 9))
+check "the second replica stands by" stands_by $((base + 9)) || true
+old=$(lease_holder)
+check "the deployments are accepted" k apply -f "$here/manifests/workloads.yaml"
+await "the first replica stops itself while it launches" 60 is_stopped $first
+check "it left $(count nodeclaims) claims and $(count nodes) nodes" [ "$(count nodeclaims)" -gt "$(count nodes)" ] || true
+await "somebody else holds the lease" 40 holder_is_not "$old"
+await "the second replica leads" 10 leads $((base + 9))
+await "50 pods run" 60 running 50
+await "each node belongs to one claim, and each claim to one node" 30 one_to_one || true
+kill -CONT $first
+await "the first replica stands by" 20 stands_by $((base + 8))
+await "the first replica follows" 20 ready $((base + 8))
+check "50 pods run as before" running 50 || true
+
+echo "# the other way round, while nodes go"
+old=$(lease_holder)
+check "the deployments are scaled to zero" k scale deployment --replicas=0 web batch zonal
+await "nodes go" 60 going
+kill -STOP $second
+await "the first replica holds the lease" 40 holder_is_not "$old"
+await "no node is left" 90 none_left nodes
+await "no claim is left" 30 none_left nodeclaims
+kill -CONT $second
+await "the second replica stands by" 20 stands_by $((base + 9))
+
+echo "# the leader goes, and gives the lease back"
+old=$(lease_holder)
+stops first $first
+await "the second replica leads at once" 8 leads $((base + 9))
+stops second $second
+started=()
+
+echo "# what the logs and the API server say"
+verified "the first replica" "$work/first"
+verified "the second replica" "$work/second"
+for name in first second; do "$karst" log dump --data "$work/$name" > "$work/$name.jsonl"; done
+k get nodes,nodeclaims -o json > "$work/end.json"
+take_lines audit "$here/audit_checks.sh" "$plane/audit.jsonl"
+take_lines join python3 "$here/join.py" "$plane/audit.jsonl" "$work/first.jsonl" "$work/second.jsonl" --end "$work/end.json"
+take_lines epochs "$here/epochs.py" "$plane/audit.jsonl" "$work/first.jsonl" "$work/second.jsonl"
+unsent=$(grep -c 'not sent: the lease does not cover it' "$work/first.jsonl" || true)
+check "the stopped leader kept back what it had not sent ($unsent commands)" [ "$unsent" -gt 0 ] || true
+# The checker itself: a write that is moved to past its lease must be found.
+jq -c 'if .verb == "create" and .objectRef.resource == "nodes" then .requestReceivedTimestamp = "2100-01-01T00:00:00.000000Z" else . end' "$plane/audit.jsonl" > "$work/late.jsonl"
+if "$here/epochs.py" "$work/late.jsonl" "$work/first.jsonl" "$work/second.jsonl" > "$work/late.out" 2>&1; then not_ok "the checker finds a write past its lease"
+else check "the checker finds a write past its lease" grep -q "not ok every write left while" "$work/late.out" || true; fi
