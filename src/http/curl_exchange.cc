@@ -18,6 +18,9 @@ constexpr int kTcpUserTimeoutMillis =
     30'000;  // sent and not acknowledged for so long: the connection is dead
 constexpr long kKeepAliveIdleSeconds = 15;
 constexpr long kKeepAliveIntervalSeconds = 5;
+// Idle for longer, a connection is not used again: this libcurl does not see that the other side
+// has closed it, and the first write on it would be unclear.
+constexpr long kConnectionIdleSecondsMax = 5;
 constexpr long kConnectionAgeSecondsMax = 3600;  // a control plane that moved is followed
 constexpr std::size_t kHeadersMax = 128;
 
@@ -164,6 +167,7 @@ void set_connection(CURL* easy) {
   curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, kKeepAliveIdleSeconds);
   curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, kKeepAliveIntervalSeconds);
   curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, set_user_timeout);
+  curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, kConnectionIdleSecondsMax);
   curl_easy_setopt(easy, CURLOPT_MAXLIFETIME_CONN, kConnectionAgeSecondsMax);
 }
 

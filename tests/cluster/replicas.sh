@@ -41,7 +41,7 @@ begin
 check "node pools and node class are accepted" k apply -f "$here/manifests/pools.yaml"
 
 echo "# the leader stops between the durable launch and its sending"
-replica first $((base + 8)) before-dispatch:2:stop; first=$pid
+replica first $((base + 8)) before-dispatch:3:stop; first=$pid
 await "the first replica leads" 30 leads $((base + 8))
 replica second $((base + 9)); second=$pid
 await "the second replica is ready" 30 ready $((base + 9))
