@@ -39,7 +39,7 @@ int replay(const ReplayOptions& options);
 struct StateOptions {
   std::string data;
   std::string at;
-  std::string table;  // pods, nodes, claims, pools, commands; empty: a summary
+  std::string table;  // pods, nodes, claims, pools, objects, commands; empty: a summary
   Format format = Format::kTable;
 };
 int state(const StateOptions& options);

@@ -164,8 +164,9 @@ void add_state(CommandLine& line) {
   c->add_option("--at", o.at, "when; default: the end of the log")
       ->type_name("POSITION|TIME")
       ->check(check_place);
-  c->add_option("table", o.table, "pods, nodes, claims, pools or commands; default: a summary")
-      ->check(CLI::IsMember({"pods", "nodes", "claims", "pools", "commands"}));
+  c->add_option("table", o.table,
+                "pods, nodes, claims, pools, objects or commands; default: a summary")
+      ->check(CLI::IsMember({"pods", "nodes", "claims", "pools", "objects", "commands"}));
   add_format(c, o.format);
   c->callback([&line] { line.chosen = [&line] { return state(line.state); }; });
 }

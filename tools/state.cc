@@ -216,6 +216,17 @@ void print_commands(const State& state, Format format) {
   list.print(format);
 }
 
+void print_objects(const State& state, Format format) {
+  Listing list({"kind", "namespace", "name", "seen_at"});
+  for (const auto& [key, slot] : state.objects().slots())
+    list.add({key.kind, key.namespace_name, key.name, slot.row.position.value()},
+             {{"kind", key.kind},
+              {"namespace", key.namespace_name},
+              {"name", key.name},
+              {"seen_at", slot.row.position.value()}});
+  list.print(format);
+}
+
 void print_summary(const State& state, Format format) {
   std::int64_t price = 0;
   for (const auto& [name, slot] : state.claims().slots())
@@ -231,6 +242,7 @@ void print_summary(const State& state, Format format) {
   value["claims"] = state.claims().size();
   value["instances"] = state.instances().size();
   value["pools"] = state.pools().size();
+  value["objects"] = state.objects().size();
   value["commands_open"] = state.commands().size();
   if (format == Format::kTable)
     value["price_per_hour"] = daemon::dollars(price);
@@ -262,6 +274,8 @@ int state(const StateOptions& options) {
     print_claims(folded, options.format);
   else if (options.table == "pools")
     print_pools(folded, options.format);
+  else if (options.table == "objects")
+    print_objects(folded, options.format);
   else if (options.table == "commands")
     print_commands(folded, options.format);
   else

@@ -171,6 +171,7 @@ scale_up() {
   await "/metrics counts the pods that were bound since the start" 30 metric_more 0 karpenter_pods_bound_duration_seconds_count || true
   show_columns
   tell_events
+  follow_a_volume
 }
 
 # metric VALUE NAME [LABEL]: the sum of the series of that name that carry the label.
@@ -181,6 +182,16 @@ metric_sum() {
 metric() { local sum; read -r sum _ <<< "$(metric_sum "$2" "${3:-}")"; echo "$2: $sum"; [ "$sum" = "$1" ]; }
 metric_more() { local sum; read -r sum _ <<< "$(metric_sum "$2" "${3:-}")"; echo "$2: $sum"; [ "$sum" -gt "$1" ]; }
 metric_series() { local n; read -r _ n <<< "$(metric_sum "$2" "${3:-}")"; echo "$2: $n series"; [ "$n" = "$1" ]; }
+
+follow_a_volume() {
+  check "a pod with a volume of its first use is accepted" k apply -f "$here/manifests/volume.yaml"
+  await "the pod with the volume runs" 60 pod_runs keeper
+  check "its node is in the one zone that its storage class allows" on_label keeper topology.kubernetes.io/zone test-zone-c || true
+  check "its claim is bound" [ "$(k get pvc data -o jsonpath='{.status.phase}')" = Bound ] || true
+  check "the pod with the volume is taken back" k delete -f "$here/manifests/volume.yaml" --wait=false
+  await "the pod with the volume is gone" 60 none_left pod keeper
+}
+pod_runs() { [ "$(k get pod "$1" -o jsonpath='{.status.phase}')" = Running ]; }
 
 # What people see when they describe an object.
 tell_events() {

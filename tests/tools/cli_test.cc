@@ -163,7 +163,7 @@ TEST(CommandLine, ReplayVerifiesAndTellsTheStory) {
 }
 
 TEST(CommandLine, StateInThreeForms) {
-  for (const std::string table : {"pods", "nodes", "claims", "pools", "commands"}) {
+  for (const std::string table : {"pods", "nodes", "claims", "pools", "objects", "commands"}) {
     const Ended json = karst({"state", "--data", story(), table, "-o", "json"});
     ASSERT_EQ(json.code, 0) << json.err;
     EXPECT_TRUE(Json::parse(json.out).is_array()) << table;
