@@ -1,15 +1,12 @@
 #include "tools/solve_buffers.h"
 
-#include <algorithm>
-#include <limits>
+#include "scheduling/buffers.h"
 
 namespace karst::tools {
 namespace {
 
 using model::CapacityBuffer;
 using objects::ManifestPods;
-
-constexpr std::string_view kStrategy = "buffer.x-k8s.io/active-capacity";
 
 const ManifestPods* find(const std::vector<ManifestPods>& all, const std::string& kind,
                          const std::string& namespace_name, const std::string& name) {
@@ -20,24 +17,6 @@ const ManifestPods* find(const std::vector<ManifestPods>& all, const std::string
   return nullptr;
 }
 
-// The larger of both sizes, within the limits; without a size what the limits allow.
-std::int64_t chunks_of(const CapacityBuffer& buffer, const ManifestPods& pods) {
-  std::int64_t chunks = buffer.replicas.value_or(0);
-  const std::int64_t percentage = buffer.percentage.value_or(0);
-  if (!buffer.scalable_name.empty() && percentage > 0 && pods.count > 0)
-    chunks = std::max(chunks, (percentage * pods.count + 99) / 100);
-  const bool sized = buffer.replicas || buffer.percentage;
-  std::int64_t most = sized ? chunks : objects::kManifestPodsMax;
-  bool limited = false;
-  for (const auto& [name, limit] : buffer.limits) {
-    const std::int64_t one = pods.pod.shape.requests.amount(name);
-    if (one <= 0) continue;
-    limited = true;
-    most = std::min(most, limit / one);
-  }
-  return sized || limited ? most : 0;
-}
-
 }  // namespace
 
 std::vector<ManifestPods> buffer_pods(const objects::Manifests& manifests,
@@ -45,7 +24,7 @@ std::vector<ManifestPods> buffer_pods(const objects::Manifests& manifests,
   std::vector<ManifestPods> all;
   for (const CapacityBuffer& buffer : manifests.buffers) {
     const std::string title = "CapacityBuffer " + buffer.name;
-    if (!buffer.strategy.empty() && buffer.strategy != kStrategy) {
+    if (!scheduling::is_active(buffer)) {
       notes.push_back(title + " has the strategy " + buffer.strategy + ": left out");
       continue;
     }
@@ -60,15 +39,15 @@ std::vector<ManifestPods> buffer_pods(const objects::Manifests& manifests,
       continue;
     }
     ManifestPods pods = *source;
-    pods.count = chunks_of(buffer, *source);
+    pods.count = scheduling::buffer_pods(buffer, source->pod.shape.requests, source->count,
+                                         objects::kManifestPodsMax);
     pods.kind = "CapacityBuffer";
     pods.owner_kind.clear();
     pods.owner_name.clear();
     pods.templates.clear();
     pods.ephemeral.clear();
     pods.pod.pod.name = buffer.name;
-    pods.pod.shape.volume_claims.clear();
-    pods.pod.shape.priority = std::numeric_limits<std::int32_t>::min();
+    pods.pod.shape = scheduling::buffer_shape(std::move(pods.pod.shape));
     all.push_back(std::move(pods));
   }
   return all;

@@ -5,15 +5,17 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "objects/manifest.h"
 #include "scheduling/problem.h"
+#include "scheduling/storage.h"
 
 namespace karst::tools {
 
-class ClaimResolver {
+class ClaimResolver final : public scheduling::Storage {
  public:
   explicit ClaimResolver(const objects::Manifests& manifests);
 
@@ -21,25 +23,28 @@ class ClaimResolver {
   // with such a claim cannot be placed.
   base::Result<std::vector<scheduling::Volume>> volumes_of(const objects::ManifestPods& pods,
                                                            std::int64_t ordinal) const;
-  // Driver and claim of what a bound pod has mounted; what is not known is left out.
-  std::vector<std::pair<std::string, std::string>> mounted_by(
-      const objects::ManifestPods& pods) const;
   // Claims named in the pod itself are shared by all pods of a workload.
   void note_users(const objects::ManifestPods& pods);
 
   bool any_claims() const { return !claims_.empty(); }
   bool any_classes() const { return !classes_.empty(); }
 
- private:
-  base::Result<scheduling::Volume> resolve(const model::VolumeClaim& claim,
-                                           const std::string& key) const;
-  base::Result<scheduling::Volume> resolve_bound(const model::VolumeClaim& claim) const;
-  base::Result<scheduling::Volume> resolve_unbound(const model::VolumeClaim& claim) const;
+  // Storage. Where no volume or no class is in the files at all, any name stands for one that can
+  // be reached anywhere.
+  const model::VolumeClaim* claim(const std::string& namespace_name,
+                                  const std::string& name) const override;
+  const model::PersistentVolume* volume(const std::string& name) const override;
+  const model::StorageClass* storage_class(const std::string& name) const override;
+  const model::StorageClass* default_class() const override;
+  std::string_view missing() const override { return "is not in the files"; }
 
+ private:
   std::map<std::string, const model::VolumeClaim*> claims_;  // by "namespace/name"
   std::map<std::string, const model::PersistentVolume*> volumes_;
   std::map<std::string, const model::StorageClass*> classes_;
   const model::StorageClass* default_class_ = nullptr;
+  model::PersistentVolume any_volume_;
+  model::StorageClass any_class_;
   std::map<std::string, std::int64_t> users_;  // pods by claim
 };
 

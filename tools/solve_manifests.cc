@@ -18,16 +18,6 @@ namespace {
 using objects::ManifestPods;
 using objects::Manifests;
 
-// Old names of labels and what they mean today.
-const std::map<std::string, std::string, std::less<>> kLabelAliases = {
-    {"beta.kubernetes.io/arch", "kubernetes.io/arch"},
-    {"beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type"},
-    {"beta.kubernetes.io/os", "kubernetes.io/os"},
-    {"failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"},
-    {"failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"},
-    {"topology.ebs.csi.aws.com/zone", "topology.kubernetes.io/zone"},
-};
-
 struct SystemPriority {
   std::string_view name;
   std::int32_t value;
@@ -80,7 +70,7 @@ class Builder {
           base::Kind::kInvalid,
           "there is neither a NodePool nor a Node in the files: add one that pods can "
           "go to");
-    out_.problem.options.label_aliases = kLabelAliases;
+    out_.problem.options.label_aliases = scheduling::known_label_aliases();
     out_.problem.namespaces = manifests_.namespaces;
     for (std::size_t i = 0; i < out_.problem.nodes.size(); ++i)
       node_index_.emplace(out_.problem.nodes[i].name, i);
@@ -204,7 +194,8 @@ class Builder {
     at->available -= shape.requests;
     if (of_daemon_set(pods)) at->daemon_running += shape.requests;
     at->host_ports.insert(at->host_ports.end(), shape.host_ports.begin(), shape.host_ports.end());
-    for (auto& mounted : resolver_.mounted_by(pods)) at->volumes.push_back(std::move(mounted));
+    for (auto& mounted : scheduling::mounted(resolver_, pod.namespace_name, shape.volume_claims))
+      at->volumes.push_back(std::move(mounted));
     scheduling::BoundPods bound;
     bound.node = known->second;
     bound.namespace_name = pod.namespace_name;

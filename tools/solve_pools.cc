@@ -1,20 +1,19 @@
 #include "tools/solve_pools.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "model/labels.h"
 #include "providers/aws/catalogue.h"
 #include "providers/kwok/catalogue.h"
-#include "providers/overlay.h"
+#include "scheduling/overlay.h"
+#include "scheduling/pool_offers.h"
 #include "tools/solve_place.h"
 
 namespace karst::tools {
 namespace {
 
 using model::NodePool;
-using providers::PoolTypes;
+using scheduling::PoolTypes;
 
 constexpr std::string_view kKwokGroup = "karpenter.kwok.sh";
 constexpr std::string_view kKwokKind = "KWOKNodeClass";
@@ -76,31 +75,6 @@ void complete_aws(bool with_volumes, scheduling::InstanceType& type) {
     type.attach_limits[std::string(providers::aws::kVolumeDriver)] = most;
 }
 
-// A zone where the pool can buy nothing must not count as a domain of a spread, which nothing could
-// then fill. Such an offering says that it is in no zone: without a word on zones it would be in
-// whichever the pool wants.
-void hide_places(const model::Requirements& pool, scheduling::InstanceType& type) {
-  const bool fits = model::Requirements(type.requirements).intersects(pool);
-  for (scheduling::Offering& offering : type.offerings) {
-    if (fits && model::Requirements(offering.requirements).intersects(pool)) continue;
-    for (model::RequirementSpec& spec : offering.requirements)
-      if (spec.key == model::kZoneLabel || spec.key == providers::aws::kZoneIdLabel)
-        spec = {spec.key, model::Operator::kDoesNotExist, {}, 0};
-  }
-}
-
-// A type says which zones, capacity types and the like its offerings have: spreads count these.
-void say_domains(scheduling::InstanceType& type) {
-  std::map<std::string, std::set<std::string>> values;
-  for (const scheduling::Offering& offering : type.offerings)
-    for (const model::RequirementSpec& spec : offering.requirements)
-      if (spec.op == model::Operator::kIn)
-        values[spec.key].insert(spec.values.begin(), spec.values.end());
-  for (const model::RequirementSpec& spec : type.requirements) values.erase(spec.key);
-  for (const auto& [key, all] : values)
-    type.requirements.push_back({key, model::Operator::kIn, {all.begin(), all.end()}, 0});
-}
-
 // Capacity of the pool's claims, and of its nodes that no claim stands for.
 void add_used(const objects::Manifests& manifests, scheduling::Pool& out) {
   const std::string& name = out.pool.name.str();
@@ -158,18 +132,15 @@ base::Result<std::vector<scheduling::Pool>> read_pools(const objects::Manifests&
     notes.push_back(
         "prices are those of us-east-1 in July 2026, from the embedded catalogue; it has none for "
         "spot, which counts at the on-demand price");
-  for (const std::string& name : providers::apply_overlays(manifests.overlays, types))
+  for (const std::string& name : scheduling::apply_overlays(manifests.overlays, types))
     notes.push_back("NodeOverlay " + name +
                     " conflicts with another of its weight and was left out");
   for (std::size_t i = 0; i < pools.size(); ++i) {
     pools[i].types = scheduling::instance_types_of(types[i].types);
-    auto wanted = model::Requirements::from_labels(pools[i].pool.template_labels);
-    wanted.add(model::Requirements(pools[i].pool.requirements));
-    for (scheduling::InstanceType& type : pools[i].types) {
-      if (is_aws(pools[i].pool.node_class)) complete_aws(with_volumes, type);
-      hide_places(wanted, type);
-      say_domains(type);
-    }
+    if (is_aws(pools[i].pool.node_class))
+      for (scheduling::InstanceType& type : pools[i].types) complete_aws(with_volumes, type);
+    constexpr std::string_view kPlaces[] = {model::kZoneLabel, providers::aws::kZoneIdLabel};
+    scheduling::fit_to_pool(pools[i].pool, kPlaces, pools[i].types);
   }
   return pools;
 }

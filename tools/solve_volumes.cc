@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "model/labels.h"
-#include "model/storage.h"
-
 namespace karst::tools {
 namespace {
 
@@ -21,41 +18,72 @@ std::string name_of(const Object& object) {
   return name;
 }
 
+template <class Value>
+const Value* found(const std::map<std::string, Value>& values, const std::string& key) {
+  const auto at = values.find(key);
+  return at == values.end() ? nullptr : &at->second;
+}
+
+struct PodClaims {
+  std::string namespace_name;
+  std::vector<std::string> names;  // sorted, each once
+};
+
+PodClaims claims_of(const Object& pod) {
+  PodClaims claims;
+  std::string pod_name;
+  pod.object("metadata", [&](const Object& metadata) {
+    claims.namespace_name = namespace_of(metadata);
+    pod_name = metadata.text("name");
+  });
+  std::vector<std::string>& names = claims.names;
+  pod.object("spec", [&](const Object& spec) {
+    spec.objects("volumes", [&](const Object& volume) {
+      volume.object("persistentVolumeClaim",
+                    [&](const Object& claim) { names.push_back(claim.text("claimName")); });
+      if (volume.has("ephemeral")) names.push_back(pod_name + "-" + volume.text("name"));
+    });
+  });
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return claims;
+}
+
 }  // namespace
 
 void VolumeReader::read(const Object& volumes) {
   volumes.objects("persistentVolumeClaims", [&](const Object& object) {
-    std::string name;
+    model::VolumeClaim claim;
     object.object("metadata", [&](const Object& metadata) {
-      name = namespace_of(metadata) + "/" + metadata.text("name");
+      claim.namespace_name = namespace_of(metadata);
+      claim.name = metadata.text("name");
     });
     object.object("spec", [&](const Object& spec) {
-      claims_[name] = {spec.text("volumeName"), spec.text("storageClassName")};
+      claim.volume = spec.text("volumeName");
+      claim.storage_class = spec.text("storageClassName");
     });
+    claims_[claim.namespace_name + "/" + claim.name] = std::move(claim);
   });
   volumes.objects("persistentVolumes", [&](const Object& object) { read_volume(object); });
   volumes.objects("storageClasses", [&](const Object& object) { read_storage_class(object); });
 }
 
 void VolumeReader::read_volume(const Object& object) {
-  Source& source = volumes_[name_of(object)];
+  model::PersistentVolume& volume = volumes_[name_of(object)];
   object.object("spec", [&](const Object& spec) {
-    const bool of_one_node = spec.has("local") || spec.has("hostPath");
-    spec.object("csi", [&](const Object& csi) { source.driver = csi.text("driver"); });
-    if (source.driver.empty() && spec.has("awsElasticBlockStore"))
-      source.driver = "ebs.csi.aws.com";
+    volume.on_node = spec.has("local") || spec.has("hostPath");
+    spec.object("csi", [&](const Object& csi) { volume.driver = csi.text("driver"); });
+    if (volume.driver.empty() && spec.has("awsElasticBlockStore"))
+      volume.driver = "ebs.csi.aws.com";
     const auto read_term = [&](const Object& term) {
       std::vector<model::RequirementSpec> specs;
-      bool had_any = false;
       term.objects("matchExpressions", [&](const Object& one) {
-        had_any = true;
         const auto op = model::parse_operator(one.view("operator"));
         if (!op) one.context().fail("operator is not known");
-        if (of_one_node && one.view("key") == model::kHostnameLabel) return;
         specs.push_back(
             {one.text("key"), op.value_or(model::Operator::kExists), one.texts("values"), 0});
       });
-      if (had_any) source.topology.push_back(std::move(specs));
+      if (!specs.empty()) volume.topology.push_back(std::move(specs));
     };
     spec.object("nodeAffinity", [&](const Object& affinity) {
       affinity.object("required", [&](const Object& required) {
@@ -63,59 +91,52 @@ void VolumeReader::read_volume(const Object& object) {
       });
     });
   });
-  if (!source.driver.empty()) drivers_.insert(source.driver);
+  if (!volume.driver.empty()) drivers_.insert(volume.driver);
 }
 
 void VolumeReader::read_storage_class(const Object& object) {
-  Source& source = storage_classes_[name_of(object)];
-  source.driver = model::csi_driver(object.text("provisioner"));
+  const std::string name = name_of(object);
+  model::StorageClass& storage = storage_classes_[name];
+  storage.name = name;
+  storage.provisioner = object.text("provisioner");
+  storage.immediate = false;  // the case's pods are to be placed: their claims wait for them
   object.objects("allowedTopologies", [&](const Object& term) {
     std::vector<model::RequirementSpec> specs;
     term.objects("matchLabelExpressions", [&](const Object& one) {
       specs.push_back({one.text("key"), model::Operator::kIn, one.texts("values"), 0});
     });
-    if (!specs.empty()) source.topology.push_back(std::move(specs));
+    storage.topology.push_back(std::move(specs));
   });
-  if (!source.driver.empty()) drivers_.insert(source.driver);
+  const std::string driver = model::csi_driver(storage.provisioner);
+  if (!driver.empty()) drivers_.insert(driver);
 }
 
-std::vector<std::string> VolumeReader::claims_of(const Object& pod) {
-  std::string prefix;
-  std::string pod_name;
-  pod.object("metadata", [&](const Object& metadata) {
-    prefix = namespace_of(metadata) + "/";
-    pod_name = metadata.text("name");
-  });
-  std::vector<std::string> names;
-  pod.object("spec", [&](const Object& spec) {
-    spec.objects("volumes", [&](const Object& volume) {
-      volume.object("persistentVolumeClaim", [&](const Object& claim) {
-        names.push_back(prefix + claim.text("claimName"));
-      });
-      if (volume.has("ephemeral")) names.push_back(prefix + pod_name + "-" + volume.text("name"));
-    });
-  });
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
+const model::VolumeClaim* VolumeReader::claim(const std::string& namespace_name,
+                                              const std::string& name) const {
+  return found(claims_, namespace_name + "/" + name);
+}
+const model::PersistentVolume* VolumeReader::volume(const std::string& name) const {
+  return found(volumes_, name);
+}
+const model::StorageClass* VolumeReader::storage_class(const std::string& name) const {
+  return found(storage_classes_, name);
 }
 
 void VolumeReader::note(const Object& pod) {
-  for (const std::string& claim : claims_of(pod)) ++users_[claim];
+  const PodClaims claims = claims_of(pod);
+  for (const std::string& name : claims.names) ++users_[claims.namespace_name + "/" + name];
 }
 
 std::vector<scheduling::Volume> VolumeReader::of(const Object& pod) const {
+  const PodClaims claims = claims_of(pod);
   std::vector<scheduling::Volume> result;
-  for (const std::string& name : claims_of(pod)) {
-    const auto claim = claims_.find(name);
-    if (claim == claims_.end()) continue;
-    const bool is_bound = !claim->second.volume.empty();
-    const auto& sources = is_bound ? volumes_ : storage_classes_;
-    const auto source = sources.find(is_bound ? claim->second.volume : claim->second.storage_class);
-    if (source == sources.end()) continue;
-    const auto users = users_.find(name);
-    const bool is_shared = users != users_.end() && users->second > 1;
-    result.push_back({source->second.driver, is_shared ? name : "", source->second.topology});
+  for (const std::string& name : claims.names) {
+    auto volume = scheduling::resolve_named(*this, claims.namespace_name, name);
+    if (!volume) continue;
+    const std::string place = claims.namespace_name + "/" + name;
+    const auto users = users_.find(place);
+    if (users != users_.end() && users->second > 1) volume->claim = place;
+    result.push_back(std::move(*volume));
   }
   std::sort(result.begin(), result.end());
   return result;

@@ -42,8 +42,10 @@ inline constexpr std::int64_t kFullRetryMillis = 1000;    // between two tries o
 inline constexpr std::int64_t kSpaceLookMillis = 1000;    // between two looks for room for ballast
 
 // What must have been listed before this is ready.
-inline constexpr std::array<std::string_view, 7> kListedKinds = {
-    "Pod", "Node", "NodeClaim", "NodePool", "NodeClass", "DaemonSet", "Instance"};
+inline constexpr std::array<std::string_view, 12> kListedKinds = {
+    "Pod",       "Node",     "NodeClaim",        "NodePool",     "NodeClass",
+    "DaemonSet", "Instance", "PersistentVolume", "StorageClass", "PersistentVolumeClaim",
+    "CSINode",   "Namespace"};
 
 // Everything that the daemon works with. All of it outlives the daemon; `snapshots` and `queue` may
 // be nullptr.

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <set>
 
+#include "reconcilers/buffers.h"
 #include "reconcilers/list.h"
 #include "reconcilers/queries.h"
 
@@ -101,6 +103,10 @@ namespace {
 // Opens the removal of vacant claims that are due, as far as the budgets of their pools allow.
 void open_removals(const ClusterState& state, const Context& context, Plan& plan) {
   std::optional<std::map<model::PoolName, PoolCount>> counts;  // counted only when something is due
+  std::set<model::NodeName> kept;                              // for the buffers' room
+  // Which nodes those are takes a look of the solver: only when provisioning looks, too.
+  const bool buffered = any_buffers(state);
+  if (buffered && !buffers_due(state, context, plan)) return;
   for (const model::ClaimName& name : state.vacant()) {
     if (plan.full()) return;
     const ClaimRow& row = *state.claims().find(name);
@@ -117,7 +123,11 @@ void open_removals(const ClusterState& state, const Context& context, Plan& plan
         !is_empty(state, row, *node))
       continue;
     if (!due(state, context, plan, row, *pool->pool.consolidate_after_millis)) continue;
-    if (!counts) counts = count_pools(state);
+    if (!counts) {
+      counts = count_pools(state);
+      if (buffered) kept = buffer_hosts(state, context);
+    }
+    if (kept.contains(node->node.name)) continue;
     PoolCount& count = (*counts)[row.claim.pool];
     if (count.leaving >= allowed_by_budgets(pool->pool, count.nodes)) {
       plan.verdict(claim_subject(name), "blocked_by_budget", {row.claim.pool.str()},

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "reconcilers/claim_status.h"
 #include "reconcilers/list.h"
+#include "reconcilers/offered.h"
 #include "reconcilers/queries.h"
 
 namespace karst::reconcilers {
@@ -20,7 +21,8 @@ std::vector<model::Offer> offers_for(const ClusterState& state, const Context& c
                                      const model::NodeClaim& claim) {
   const model::Requirements wanted(claim.requirements);
   std::vector<model::Offer> offers;
-  for (const model::InstanceType& type : catalogue(state, context).types) {
+  const Offered offered(state, context);
+  for (const model::InstanceType& type : offered.types(claim.pool)) {
     const model::Requirements of_type(type.requirements);
     if (!of_type.intersects(wanted) || !model::fits(claim.requests, type.allocatable)) continue;
     for (const model::Offering& offering : type.offerings) {

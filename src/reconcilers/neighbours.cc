@@ -52,10 +52,13 @@ void add_neighbours(const Neighbours& what, const std::vector<const projections:
     const auto& ports = pod->shape->host_ports;
     std::vector<model::HostPort>& taken = problem.nodes[index].host_ports;
     taken.insert(taken.end(), ports.begin(), ports.end());
+    const std::string space = pod->namespace_name == nullptr ? "" : *pod->namespace_name;
+    if (what.storage != nullptr)
+      for (auto& volume : scheduling::mounted(*what.storage, space, pod->shape->volume_claims))
+        problem.nodes[index].volumes.push_back(std::move(volume));
     std::vector<model::PodAffinityTerm> repels = repelling_terms(*pod->shape);
     if (!what.count_all && repels.empty()) continue;
-    Key key(pod->namespace_name == nullptr ? "" : *pod->namespace_name,
-            projected(pod->labels(), what.keys),
+    Key key(space, projected(pod->labels(), what.keys),
             repels.empty() ? model::ShapeHash() : pod->shape_hash);
     const auto [at, is_new] = rows.try_emplace(key, problem.bound.size());
     if (is_new)

@@ -4,8 +4,12 @@
 #include <map>
 #include <tuple>
 
+#include "reconcilers/buffers.h"
 #include "reconcilers/neighbours.h"
+#include "reconcilers/offered.h"
 #include "reconcilers/pool_rules.h"
+#include "reconcilers/storage_of.h"
+#include "scheduling/pool_offers.h"
 
 namespace karst::reconcilers {
 namespace {
@@ -221,7 +225,8 @@ Supply supply_of(const ClusterState& state, const Context& context) {
 
 namespace {
 
-void add_demand(const Demand& demand, scheduling::Problem& problem) {
+void add_demand(const ClusterState& state, const Demand& demand, scheduling::Problem& problem) {
+  const StateStorage storage(state);
   for (std::size_t group = 0; group < demand.pods.size(); ++group) {
     const PodRow& first = *demand.pods[group].front();
     scheduling::PodGroup pods;
@@ -232,8 +237,7 @@ void add_demand(const Demand& demand, scheduling::Problem& problem) {
     pods.creation_millis = first.creation_millis;
     for (const PodRow* pod : demand.pods[group])
       pods.creation_millis = std::min(pods.creation_millis, pod->creation_millis);
-    if (!pods.shape.volume_claims.empty()) pods.unresolved_claim = pods.shape.volume_claims.front();
-    problem.namespaces[pods.namespace_name];
+    resolve_volumes(storage, pods);
     problem.pods.push_back(std::move(pods));
   }
 }
@@ -250,7 +254,11 @@ void add_bound(const ClusterState& state, const Demand& demand, const Supply& su
       std::any_of(problem.pods.begin(), problem.pods.end(), [](const scheduling::PodGroup& pods) {
         return !pods.shape.spread.empty() || !pods.shape.affinity.empty();
       });
-  const Neighbours what{keys, moving, count_all};
+  const bool any_volumes =
+      std::any_of(problem.pods.begin(), problem.pods.end(),
+                  [](const scheduling::PodGroup& pods) { return !pods.volumes.empty(); });
+  const StateStorage storage(state);
+  const Neighbours what{keys, moving, count_all, any_volumes ? &storage : nullptr};
   for (std::size_t i = 0; i < supply.nodes.size(); ++i) {
     const SupplyNode& node = supply.nodes[i];
     std::set<const PodRow*> seen;
@@ -276,23 +284,33 @@ void add_bound(const ClusterState& state, const Demand& demand, const Supply& su
     add_neighbours(what, state.pods().on_node(node->node.name.str()), problem.nodes.size() - 1,
                    problem);
   }
-  for (const scheduling::BoundPods& bound : problem.bound) problem.namespaces[bound.namespace_name];
-  for (auto& [name, labels] : problem.namespaces)
-    model::set_label(labels, "kubernetes.io/metadata.name", name);
 }
 
-}  // namespace
+// Every namespace that has pods in the problem, with its labels.
+void add_namespaces(const ClusterState& state, scheduling::Problem& problem) {
+  const auto add = [&](const std::string& name) {
+    const auto [at, fresh] = problem.namespaces.try_emplace(name);
+    if (!fresh) return;
+    if (const auto* known = state.object<model::Namespace>("", name)) at->second = known->labels;
+    model::set_label(at->second, "kubernetes.io/metadata.name", name);
+  };
+  for (const scheduling::PodGroup& pods : problem.pods) add(pods.namespace_name);
+  for (const scheduling::BoundPods& bound : problem.bound) add(bound.namespace_name);
+}
 
-scheduling::Problem problem_of(const ClusterState& state, const Context& context,
-                               const Demand& demand, const Supply& supply) {
-  scheduling::Problem problem;
-  if (state.config().preference_policy_ignore)
-    problem.options.preferences = scheduling::PreferencePolicy::kIgnore;
-  if (state.config().min_values_best_effort)
-    problem.options.min_values = scheduling::MinValuesPolicy::kBestEffort;
-  std::vector<model::InstanceType> offered = catalogue(state, context).types;
-  drop_exhausted(state, context, offered);
-  const std::vector<scheduling::InstanceType> types = scheduling::instance_types_of(offered);
+scheduling::Options options_of(const events::Config& config) {
+  using namespace scheduling;
+  Options options;
+  if (config.preference_policy_ignore) options.preferences = PreferencePolicy::kIgnore;
+  if (config.min_values_best_effort) options.min_values = MinValuesPolicy::kBestEffort;
+  if (!config.reserved_capacity) options.reserved = ReservedMode::kOff;
+  options.label_aliases = known_label_aliases();
+  return options;
+}
+
+// Pools that may get new nodes, with what each can buy now.
+void add_pools(const ClusterState& state, const Context& context, scheduling::Problem& problem) {
+  const Offered offered(state, context);
   for (const auto& [name, slot] : state.pools().slots()) {
     const model::NodePool& pool = slot.row.pool;
     if (pool.deletion_millis != 0 || pool.replicas ||
@@ -301,13 +319,29 @@ scheduling::Problem problem_of(const ClusterState& state, const Context& context
     if (!pool_fault(state, pool).empty()) continue;
     scheduling::Pool out;
     out.pool = pool;
-    out.types = types;
+    std::vector<model::InstanceType> types = offered.types(name);
+    drop_exhausted(state, context, types);
+    out.types = scheduling::instance_types_of(types);
+    constexpr std::string_view kPlaces[] = {model::kZoneLabel};
+    scheduling::fit_to_pool(pool, kPlaces, out.types);
     add_limits(state, pool, out);
     problem.pools.push_back(std::move(out));
   }
+}
+
+}  // namespace
+
+scheduling::Problem problem_of(const ClusterState& state, const Context& context,
+                               const Demand& demand, const Supply& supply, bool with_buffers) {
+  scheduling::Problem problem;
+  problem.options = options_of(state.config());
+  add_pools(state, context, problem);
   problem.nodes = supply.offers;
-  add_demand(demand, problem);
+  add_demand(state, demand, problem);
+  if (with_buffers) add_buffers(state, problem);
   add_bound(state, demand, supply, problem);
+  add_attach_limits(state, problem);
+  add_namespaces(state, problem);
   for (const auto& [uid, slot] : state.daemon_sets().slots())
     if (const auto* shape = state.shapes().find(slot.row.daemon_set.shape);
         shape != nullptr && slot.row.daemon_set.deletion_millis == 0)

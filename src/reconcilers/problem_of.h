@@ -35,9 +35,10 @@ struct Supply {
 };
 Supply supply_of(const ClusterState& state, const Context& context);
 
-// Not known yet, and so left out: labels of namespaces but their name, volumes (a pod with a claim
-// is not placed), reservations.
+// Pods in the demand's order; then, if asked for, those that CapacityBuffers stand for (buffers.h).
+// Not known yet, and so left out: reservations.
 scheduling::Problem problem_of(const ClusterState& state, const Context& context,
-                               const Demand& demand, const Supply& supply);
+                               const Demand& demand, const Supply& supply,
+                               bool with_buffers = false);
 
 }  // namespace karst::reconcilers

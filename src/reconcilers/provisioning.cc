@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "reconcilers/buffers.h"
 #include "reconcilers/list.h"
 #include "reconcilers/new_claim.h"
 #include "reconcilers/pool_verdicts.h"
@@ -43,14 +44,14 @@ model::NodeClaim claim_of(const scheduling::Problem& problem, const scheduling::
   return claim;
 }
 
-// Hands out the pods of each group in uid order.
+// Hands out the pods of each group in uid order. Pods of buffers are nobody's.
 class Hand {
  public:
   explicit Hand(const Demand& demand) : demand_(demand), next_(demand.pods.size(), 0) {}
   std::vector<model::PodUid> take(const std::vector<scheduling::Share>& shares) {
     std::vector<model::PodUid> uids;
     for (const scheduling::Share& share : shares)
-      for (std::int64_t i = 0; i < share.count; ++i)
+      for (std::int64_t i = 0; share.group < next_.size() && i < share.count; ++i)
         uids.push_back(demand_.pods[share.group][next_[share.group]++]->uid);
     std::sort(uids.begin(), uids.end());
     return uids;
@@ -81,6 +82,7 @@ void place_on_existing(const ClusterState& state, const Context& context, Plan& 
     else
       nomination.claim = node.claim;
     nomination.pods = hand.take(placement.pods);
+    if (nomination.pods.empty()) continue;
     // On a node that is up the kube-scheduler should bind within seconds; on a claim it takes as
     // long as the node takes.
     const std::int64_t wait = node.initialized ? state.config().nomination_millis
@@ -107,7 +109,7 @@ void make_claims(const ClusterState& state, const Context& context, Plan& plan,
     const std::vector<Position> evidence = evidence_of(state, nomination.pods);
     const Position cause = evidence.empty() ? Position() : evidence.front();
     plan.command(model::CreateNodeClaim{std::move(claim)}, "provisioned", evidence);
-    plan.nominate(std::move(nomination), cause);
+    if (!nomination.pods.empty()) plan.nominate(std::move(nomination), cause);
   }
 }
 
@@ -124,14 +126,15 @@ std::string without_counts(std::string text) {
 void say_why_not(const Demand& demand, Plan& plan, const scheduling::Answer& answer) {
   std::map<model::ShapeHash, const scheduling::Unplaced*> unplaced;
   for (const scheduling::Unplaced& left : answer.unplaced)
-    unplaced.try_emplace(demand.shapes[left.group], &left);
+    if (left.group < demand.shapes.size()) unplaced.try_emplace(demand.shapes[left.group], &left);
   for (std::size_t group = 0; group < demand.pods.size(); ++group) {
     if (group > 0 && demand.shapes[group] == demand.shapes[group - 1]) continue;
     const auto left = unplaced.find(demand.shapes[group]);
     std::vector<std::string> args;
     if (left != unplaced.end()) {
       for (const scheduling::PoolReason& reason : left->second->reasons)
-        args.push_back(reason.pool + ": " + reason.code + ": " + without_counts(reason.text));
+        args.push_back((reason.pool.empty() ? "" : reason.pool + ": ") + reason.code + ": " +
+                       without_counts(reason.text));
       for (const scheduling::Relaxation& relaxation : left->second->relaxations)
         if (relaxation.subject == "pod") args.push_back("would do: " + relaxation.text);
     }
@@ -171,19 +174,24 @@ bool window_closed(const ClusterState& state, const Context& context, Plan& plan
 void reconcile_provisioning(const ClusterState& state, const Context& context, Plan& plan) {
   if (!all_listed(state) || state.log_space_low()) return;
   const Demand demand = demand_of(state, context, plan);
-  if (demand.pods.empty() || !window_closed(state, context, plan, demand)) return;
+  const bool due = demand.pods.empty() ? buffers_due(state, context, plan)
+                                       : window_closed(state, context, plan, demand);
+  if (!due) return;
   const Supply supply = supply_of(state, context);
-  const scheduling::Problem problem = problem_of(state, context, demand, supply);
+  const bool with_buffers = buffers_count(state, context);
+  const scheduling::Problem problem = problem_of(state, context, demand, supply, with_buffers);
   const scheduling::Answer answer = scheduling::solve(problem);
   Hand hand(demand);
   say_which_pools({state, context, plan, problem, !answer.unplaced.empty()});
   say_why_not(demand, plan, answer);
   place_on_existing(state, context, plan, supply, answer, hand);
   make_claims(state, context, plan, problem, answer, hand);
-  if (!answer.unplaced.empty() && !plan.full()) {
-    plan.hold_provisioning(context.now + kHoldMillis);
-    plan.wake_at(context.now + kHoldMillis);
-  }
+  const bool left =
+      std::any_of(answer.unplaced.begin(), answer.unplaced.end(),
+                  [&](const scheduling::Unplaced& one) { return one.group < demand.pods.size(); });
+  if (plan.full() || (!left && !with_buffers)) return;
+  plan.hold_provisioning(left ? context.now + kHoldMillis : context.now);
+  plan.wake_at(context.now + (left ? kHoldMillis : kBufferEveryMillis));
 }
 
 }  // namespace karst::reconcilers

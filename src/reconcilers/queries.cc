@@ -58,10 +58,17 @@ void request_read_back(const ClusterState& state, const Context& context, Plan& 
 }
 
 bool all_listed(const ClusterState& state) {
-  for (const std::string_view kind :
-       {"Pod", "Node", "NodeClaim", "NodePool", "NodeClass", "DaemonSet", "Instance"})
-    if (!state.listed(kind)) return false;
-  return true;
+  const auto listed = [&](std::initializer_list<std::string_view> kinds) {
+    return std::all_of(kinds.begin(), kinds.end(),
+                       [&](std::string_view kind) { return state.listed(kind); });
+  };
+  const events::Config& config = state.config();
+  return listed({"Pod", "Node", "NodeClaim", "NodePool", "NodeClass", "DaemonSet", "Instance",
+                 "Namespace", "PersistentVolumeClaim", "PersistentVolume", "StorageClass",
+                 "CSINode"}) &&
+         (!config.node_overlay || listed({"NodeOverlay"})) &&
+         (!config.capacity_buffer ||
+          listed({"CapacityBuffer", "PodTemplate", "Deployment", "ReplicaSet", "StatefulSet"}));
 }
 
 const model::Catalogue& catalogue(const ClusterState& state, const Context& context) {

@@ -10,9 +10,7 @@ namespace {
 
 std::string unsupported_field(const PodGroup& pod) {
   const model::PodShape& shape = pod.shape;
-  if (!pod.unresolved_claim.empty())
-    return "volumes with a persistentVolumeClaim (" + pod.unresolved_claim +
-           ") are not supported yet";
+  if (!pod.volume_error.empty()) return pod.volume_error;
   if (shape.uses_dra)
     return "pod has Dynamic Resource Allocation requirements that are not yet supported";
   for (const model::NodeSelectorTerm& term : shape.required_terms)

@@ -44,6 +44,9 @@ struct Options {
   std::string reservation_id_label;  // empty: nothing is reserved
 };
 
+// Old names of labels that Kubernetes, its volumes and its clouds still use.
+const std::map<std::string, std::string, std::less<>>& known_label_aliases();
+
 // One way to buy an instance type.
 struct Offering {
   std::vector<model::RequirementSpec> requirements;  // zone, capacity type, reservation id, …
@@ -100,7 +103,7 @@ struct PodGroup {
   model::Labels labels;  // at least those that a selector of the problem may ask for
   std::int64_t count = 1;
   std::vector<Volume> volumes;       // resolved; shape.volume_claims is not looked at
-  std::string unresolved_claim;      // of a volume that nobody could resolve: it is not placed
+  std::string volume_error;          // why its volumes cannot be reached: it is not placed
   std::int64_t creation_millis = 0;  // between pods of one size the older go first
   // A move that nobody is forced to: not onto a node inside its consolidateAfter window.
   bool voluntary = false;

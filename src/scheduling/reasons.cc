@@ -295,7 +295,9 @@ Said say(Prepared& prepared, Packer& packer, std::size_t row, std::size_t at,
 
 std::vector<PoolReason> pool_reasons(Prepared& prepared, Packer& packer, std::size_t row) {
   const PodRow& pod = prepared.rows[row];
-  if (!pod.unsupported.empty()) return {{"", "unsupported", pod.unsupported, 0, 0, {}}};
+  const bool of_volumes = !pod.source->volume_error.empty();
+  if (!pod.unsupported.empty())
+    return {{"", of_volumes ? "volume" : "unsupported", pod.unsupported, 0, 0, {}}};
   if (prepared.pools.pools().empty())
     return {{"", "no_pool", "no dynamic nodepools found", 0, 0, {}}};
   std::vector<PoolReason> reasons;

@@ -6,21 +6,23 @@
 
 namespace karst::engine::testing {
 
-inline void set_the_stage(Story& story) {
+inline void set_the_stage(Story& story, const model::NodePool& pool = pool_of("default")) {
   story.list("NodeClass",
              {events::NodeClassObserved{
                  {{"karpenter.kwok.sh", "KWOKNodeClass", "default"}, "c1", 1, true, 0, "{}"}}});
-  story.list("NodePool", {events::NodePoolObserved{pool_of("default")}});
+  story.list("NodePool", {events::NodePoolObserved{pool}});
   story.list_all();
   story.step();
 }
 
-inline void add_pods(Story& story, int count, std::int64_t cpu_millis = 500) {
-  const model::PodShape shape = shape_of(cpu_millis);
+inline void add_pods_of(Story& story, int count, const model::PodShape& shape) {
   story.fact(events::ShapeRecorded{model::hash_of(shape), shape});
   for (int i = 0; i < count; ++i)
     story.fact(events::PodObserved{pending_pod("pod-" + std::to_string(i), shape)});
   story.step();
+}
+inline void add_pods(Story& story, int count, std::int64_t cpu_millis = 500) {
+  add_pods_of(story, count, shape_of(cpu_millis));
 }
 
 // Steps past the batch window and creates what was asked for; returns the launches that follow.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "objects/cluster.h"
+#include "objects/named.h"
 #include "objects/pod.h"
 #include "objects/yaml.h"
 
@@ -21,6 +22,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)reduce_node(*object);
   (void)reduce_node_pool(*object);
   (void)reduce_node_claim(*object);
+  for (const std::string_view kind : karst::model::kNamedKinds) {
+    const auto named = reduce_named(kind, *object, true);
+    if (named && !(named->object == reduce_named(kind, *object, true)->object)) std::abort();
+    if (named && named->shape &&
+        karst::model::shape_of(named->object) != karst::model::hash_of(*named->shape))
+      std::abort();
+  }
   if (const auto node_class = reduce_node_class(*object, "g", "K"); node_class) {
     Parser again;
     if (!again.parse(node_class->spec_json, 8 * kObjectBytesMax))

@@ -270,8 +270,8 @@ TEST(Solve, VolumesThatCannotBeAreSaid) {
                  "persistentvolumeclaim \"default/none\": storageclass \"gone\" is not in the "
                  "files"},
                 {"on-plain",
-                 "persistentvolumeclaim \"default/plain\": no storage class, and none in the "
-                 "files is the default"}}));
+                 "persistentvolumeclaim \"default/plain\": no storage class, and none is "
+                 "the default"}}));
   ASSERT_EQ(report["newNodes"].size(), 1u);
   EXPECT_EQ(report["newNodes"][0]["zone"], "us-east-1c");
 }

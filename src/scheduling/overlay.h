@@ -1,5 +1,5 @@
-// NodeOverlays: what users lay over a catalogue, prices of their own and resources that the cloud
-// does not tell of. Karpenter's rules (v1.14). Pure.
+// NodeOverlays: what users lay over a catalogue before it is put to the solver, prices of their own
+// and resources that the cloud does not tell of. Karpenter's rules (v1.14). Pure.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 #include "model/cluster.h"
 #include "model/named_object.h"
 
-namespace karst::providers {
+namespace karst::scheduling {
 
 struct PoolTypes {
   const model::NodePool* pool = nullptr;
@@ -23,4 +23,4 @@ struct PoolTypes {
 std::vector<std::string> apply_overlays(std::vector<model::NodeOverlay> overlays,
                                         std::vector<PoolTypes>& pools);
 
-}  // namespace karst::providers
+}  // namespace karst::scheduling

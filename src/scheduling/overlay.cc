@@ -1,4 +1,4 @@
-#include "providers/overlay.h"
+#include "scheduling/overlay.h"
 
 #include <algorithm>
 #include <map>
@@ -8,7 +8,7 @@
 #include "model/labels.h"
 #include "model/requirements.h"
 
-namespace karst::providers {
+namespace karst::scheduling {
 namespace {
 
 using model::NodeOverlay;
@@ -141,4 +141,4 @@ std::vector<std::string> apply_overlays(std::vector<NodeOverlay> overlays,
   return names;
 }
 
-}  // namespace karst::providers
+}  // namespace karst::scheduling

@@ -1,9 +1,9 @@
 // Overlays of prices and capacities.
-#include "providers/overlay.h"
+#include "scheduling/overlay.h"
 
 #include <gtest/gtest.h>
 
-namespace karst::providers {
+namespace karst::scheduling {
 namespace {
 
 using model::Operator;
@@ -117,4 +117,4 @@ TEST(Overlay, AddsResourcesToWholeTypes) {
 }
 
 }  // namespace
-}  // namespace karst::providers
+}  // namespace karst::scheduling
