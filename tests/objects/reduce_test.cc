@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "base/time.h"
+#include "model/pool_hash.h"
 #include "objects/cluster.h"
 #include "objects/pod.h"
 
@@ -254,6 +256,38 @@ TEST(ReduceNodePool, ReadsARealPool) {
   ASSERT_EQ(pool->requirements.size(), 3u);
   EXPECT_EQ(pool->requirements[2].values, (std::vector<std::string>{"spot", "on-demand"}))
       << "the manifest's order";
+}
+
+// Karpenter's drift hash counts a list that is there and empty.
+TEST(ReduceNodePool, WhatIsThereAndEmptyCountsInTheHash) {
+  struct Case {
+    const char* name;
+    const char* metadata;
+    const char* spec;
+  };
+  const Case cases[] = {{"nothing", "", ""},
+                        {"labels", R"("labels":{})", ""},
+                        {"annotations", R"("annotations":{})", ""},
+                        {"taints", "", R"(,"taints":[])"},
+                        {"startup taints", "", R"(,"startupTaints":[])"}};
+  std::set<std::string> hashes;
+  for (const Case& test : cases) {
+    const std::string text =
+        std::string(R"({"metadata":{"uid":"u","name":"n"},"spec":{"template":{"metadata":{)") +
+        test.metadata + R"(},"spec":{"nodeClassRef":{"group":"g","kind":"K","name":"n"})" +
+        test.spec + "}}}}";
+    const auto pool = reduce_text(text, reduce_node_pool);
+    ASSERT_TRUE(pool) << test.name;
+    EXPECT_TRUE(hashes.insert(model::pool_hash(*pool)).second) << test.name;
+  }
+  const auto full = reduce_text(
+      R"({"metadata":{"uid":"u","name":"n"},
+          "spec":{"template":{"metadata":{"labels":{"a":"b"}}}}})",
+      reduce_node_pool);
+  ASSERT_TRUE(full);
+  model::NodePool plain = *full;
+  plain.empty_fields = 0;
+  EXPECT_EQ(model::pool_hash(plain), model::pool_hash(*full));
 }
 
 TEST(ReduceNodePool, FillsInWhatTheCrdWould) {
