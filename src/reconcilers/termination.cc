@@ -58,7 +58,9 @@ struct Drain {
       plan.wake_at(LogTime(deadline - grace));
       return false;
     }
-    if (pod.deletion_millis != 0 && pod.deletion_millis <= deadline) return true;
+    if (pod.deletion_millis != 0 &&
+        pod.deletion_millis <= std::max(deadline, now + base::kMillisPerSecond))
+      return true;
     // On its way, but it may take longer than there is time: the deletion is made shorter.
     if (may_delete(pod))
       evict(pod, std::max<std::int64_t>((deadline - now) / base::kMillisPerSecond, 1));
@@ -84,11 +86,9 @@ bool drain(const Drain& about) {
   std::vector<std::string> held;
   Position held_at;
   for (const PodRow* pod : left) {
+    if (pod->deletion_millis != 0) about.plan.wake_at(stuck_at(*pod) + 1);
     if (deadline && about.forced(*pod, *deadline)) continue;
-    if (pod->deletion_millis != 0) {  // on its way
-      about.plan.wake_at(stuck_at(*pod) + 1);
-      continue;
-    }
+    if (pod->deletion_millis != 0) continue;  // on its way
     if (tier_of(*pod) != first_tier) continue;
     if (held_by_annotation(*pod, now)) {
       wake_when_free(*pod, about.plan);

@@ -58,6 +58,27 @@ TEST(Termination, ADeletionThatWouldTakeTooLongIsMadeShorter) {
   EXPECT_EQ(unhurried.told_to_go(), Names{}) << "without a deadline it is on its way";
 }
 
+TEST(Termination, WhatIsDeletedForTheDeadlineIsDeletedOnce) {
+  WayDown down;
+  PodOf held{"held", ""};
+  held.hold = model::DoNotDisrupt::kForever;
+  held.grace_seconds = 10;
+  down.add(held);
+  const std::int64_t deleted = down.story.now();
+  down.leave(5 * kSecond);
+  const Names first = down.told_to_go();
+  ASSERT_EQ(first.size(), 1u) << "its own time is longer than there is";
+  down.story.answer(down.last[0], model::OutcomeKind::kDone);
+  down.add(held, down.story.now() + 6 * kSecond);  // past the deadline by what the server rounds
+  down.story.step();
+  Round round = down.story.step(deleted + 12 * kSecond - down.story.now());
+  EXPECT_EQ(down.told_to_go(), Names{}) << "no deletion would be earlier than the one it has";
+  ASSERT_TRUE(round.wake_at) << "when it counts as stuck";
+  EXPECT_LE(round.wake_at->value(), deleted + 70 * kSecond);
+  down.story.step(60 * kSecond);
+  EXPECT_EQ(down.story.take<model::ReadBackNode>().size(), 1u);
+}
+
 TEST(Termination, AnAnnotationSetsTheDeadlineToo) {
   WayDown down;
   PodOf held{"held", ""};
