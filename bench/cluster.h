@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "events/body.h"
@@ -18,10 +19,11 @@ struct ClusterSize {
   std::int64_t shapes = 2'000;
 };
 
-inline std::string numbered(const char* prefix, std::int64_t number, int width) {
-  char text[96];
-  std::snprintf(text, sizeof text, "%s%0*lld", prefix, width, static_cast<long long>(number));
-  return text;
+inline std::string numbered(std::string_view prefix, std::int64_t number, int width) {
+  std::string digits = std::to_string(number);
+  if (digits.size() < static_cast<std::size_t>(width))
+    digits.insert(0, static_cast<std::size_t>(width) - digits.size(), '0');
+  return std::string(prefix) + digits;
 }
 
 inline std::string uid_of(const char* kind, std::int64_t number) {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/cluster.h"
+#include "bench/pod_list.h"
 #include "kube/fact_observer.h"
 
 namespace {
@@ -21,7 +21,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kTurns = 7;
 constexpr int kPods = 20'000;
-constexpr int kShapes = 200;
 constexpr double kFloorMegabytesPerSecond = 300;
 
 double seconds_since(Clock::time_point start) {
@@ -30,60 +29,6 @@ double seconds_since(Clock::time_point start) {
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
-}
-
-// A template of bench/data on one line: line breaks and indents go, as the API server sends it.
-std::string read_template(bool full) {
-  const std::string path =
-      std::string(KARST_BENCH_DATA) + (full ? "/pod_full.json" : "/pod_bare.json");
-  std::ifstream file(path);
-  std::string text, line;
-  while (std::getline(file, line)) {
-    const auto first = line.find_first_not_of(' ');
-    if (first != std::string::npos) text += line.substr(first);
-  }
-  if (text.empty()) {
-    std::fprintf(stderr, "bench_decode: cannot read %s\n", path.c_str());
-    std::exit(2);
-  }
-  for (std::size_t at = 0; (at = text.find("\": ", at)) != std::string::npos; at += 2)
-    text.erase(at + 2, 1);
-  return text;
-}
-
-std::string value_of(std::string_view place, int number) {
-  if (place == "APP") return bench::numbered("app-", number % kShapes, 3);
-  if (place == "SIX") return bench::numbered("", number, 6);
-  if (place == "UID") return bench::uid_of("pod", number);
-  if (place == "VERSION") return std::to_string(1'000'000 + number);
-  if (place == "TEAM") return bench::numbered("team-", number % 10, 2);
-  if (place == "CPU") return std::to_string(100 + number % 40);
-  if (place == "NODE") return bench::numbered("ip-10-4-7-", number / 30, 4);
-  std::abort();
-}
-
-// The template with every @PLACE@ filled in for this pod.
-std::string pod_json(const std::string& shape, int number) {
-  std::string text;
-  std::size_t at = 0;
-  for (;;) {
-    const auto open = shape.find('@', at);
-    const auto close = open == std::string::npos ? open : shape.find('@', open + 1);
-    if (close == std::string::npos) return text + shape.substr(at);
-    text += shape.substr(at, open - at);
-    text += value_of(std::string_view(shape).substr(open + 1, close - open - 1), number);
-    at = close + 1;
-  }
-}
-
-std::string list_json(int first, int last, bool full) {
-  const std::string shape = read_template(full);
-  std::string text =
-      R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"2000000")" +
-      std::string(last < kPods ? R"(,"continue":"more")" : "") + R"(},"items":[)";
-  for (int number = first; number < last; ++number)
-    text += (number == first ? "" : ",") + pod_json(shape, number);
-  return text + "]}";
 }
 
 struct Counting final : ports::FactSink {
@@ -126,10 +71,12 @@ double parse_seconds(const std::vector<std::string>& pages) {
 }
 
 double measure(const char* what, bool full) {
+  const std::string shape = bench::read_template(full);
   std::vector<std::string> pages;
   double bytes = 0;
   for (int first = 0; first < kPods; first += kube::kListPageItems) {
-    pages.push_back(list_json(first, std::min(kPods, first + kube::kListPageItems), full));
+    pages.push_back(
+        bench::list_page(shape, first, std::min(kPods, first + kube::kListPageItems), kPods));
     bytes += static_cast<double>(pages.back().size());
   }
   std::vector<double> edge, parse, share;
@@ -149,7 +96,7 @@ double measure(const char* what, bool full) {
 int write(const std::string& folder) {
   for (const bool full : {false, true}) {
     std::ofstream file(folder + (full ? "/full.json" : "/bare.json"), std::ios::binary);
-    file << list_json(0, kPods, full);
+    file << bench::list_page(bench::read_template(full), 0, kPods, kPods);
     if (!file.flush()) {
       std::fprintf(stderr, "bench_decode: cannot write to %s\n", folder.c_str());
       return 2;

@@ -1,0 +1,144 @@
+// How long until karst knows a cluster of 100,000 pods, and what does it hold then? The bytes of
+// the PodList go page by page through the edge's own path (list protocol, reducer, facts) into an
+// engine on RocksDB, as at a start. Then: one pod is pending, the batch window closes; how long
+// until the NodeClaim's create is durable? Budget: 20 ms at p99, exit 1 above.
+// Usage: bench_first_list [PODS]
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "bench/pod_list.h"
+#include "engine/engine.h"
+#include "events/rocks_log.h"
+#include "kube/fact_observer.h"
+#include "providers/provider.h"
+
+namespace {
+
+using namespace karst;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kPendingPods = 300;
+constexpr double kBudgetMillis = 20;
+
+double millis_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+struct Still final : base::Clock {
+  std::int64_t monotonic_millis() const override { return 0; }
+  base::WallTime wall() const override { return base::WallTime(0); }
+};
+
+// Facts in, a round whenever as many have come as one takes.
+class World final : public ports::FactSink {
+ public:
+  explicit World(events::EventLog& log)
+      : engine_(log, nullptr, *providers::find_provider("kwok"), {}) {
+    if (!engine_.recover(base::LogTime(now_), base::WallTime(0))) std::abort();
+  }
+  bool offer(ports::Fact fact) override {
+    facts_.push_back(std::move(fact));
+    if (facts_.size() == engine::kFactsPerRoundMax) step();
+    return true;
+  }
+  void offer(events::Body body) { offer(ports::Fact{std::move(body), base::WallTime(0), ""}); }
+  engine::Round step(std::int64_t millis = 50) {
+    auto round =
+        engine_.step(base::LogTime(now_ += millis), base::WallTime(0), std::exchange(facts_, {}));
+    if (!round) std::abort();
+    return std::move(*round);
+  }
+  const projections::ClusterState& state() const { return engine_.state(); }
+
+ private:
+  engine::Engine engine_;
+  std::vector<ports::Fact> facts_;
+  std::int64_t now_ = 1'800'000'100'000;
+};
+
+void everything_but_pods(World& world, int pods) {
+  bench::ClusterSize size;
+  size.nodes = pods / bench::kPodsPerNode + 1;
+  size.pods = 0;
+  bench::all_facts(size, [&](events::Body body) { world.offer(std::move(body)); });
+  world.step();
+}
+
+// Time spent on anything but making the bytes.
+double list_pods(World& world, int pods) {
+  const std::string shape = bench::read_template(true);
+  const Still clock;
+  kube::FactObserver observer({kube::WatchedKind::kPod, "/api/v1/pods", {}, {}}, world, clock);
+  kube::ListWatch protocol("/api/v1/pods", observer);
+  double millis = 0;
+  (void)protocol.start();
+  for (int first = 0; first < pods; first += kube::kListPageItems) {
+    const std::string page =
+        bench::list_page(shape, first, std::min(pods, first + kube::kListPageItems), pods);
+    const auto start = Clock::now();
+    (void)protocol.list_answered({200, page, {}});
+    millis += millis_since(start);
+  }
+  const auto start = Clock::now();
+  world.step();
+  return millis + millis_since(start);
+}
+
+std::vector<double> pending_pods(World& world) {
+  model::PodShape shape = bench::shape_number(0);
+  shape.requests.cpu_millis = 3'000;  // more than any node has left
+  world.offer(events::ShapeRecorded{model::hash_of(shape), shape});
+  std::vector<double> millis;
+  for (int number = 0; number < kPendingPods; ++number) {
+    model::Pod pod;
+    pod.uid = model::PodUid(bench::uid_of("pending-", number));
+    pod.namespace_name = "shop";
+    pod.name = bench::numbered("pending-", number, 6);
+    pod.shape = model::hash_of(shape);
+    pod.unschedulable = true;
+    world.offer(events::PodObserved{pod});
+    world.step();
+    const auto start = Clock::now();
+    const engine::Round round = world.step(1'100);  // the batch window has closed
+    millis.push_back(millis_since(start));
+    const auto creates = std::count_if(
+        round.to_dispatch.begin(), round.to_dispatch.end(),
+        [](const ports::IssuedCommand& command) {
+          return command.attempt == 1 &&  // nobody answers here: old ones are asked again
+                 std::holds_alternative<model::CreateNodeClaim>(command.spec);
+        });
+    if (creates != 1) {
+      std::fprintf(stderr, "bench_first_list: %td claims for one pod\n", creates);
+      std::abort();
+    }
+  }
+  std::sort(millis.begin(), millis.end());
+  return millis;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int pods = argc == 2 ? std::atoi(argv[1]) : 100'000;
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / "karst-bench-first-list";
+  std::filesystem::remove_all(folder);
+  auto log = events::RocksLog::open({folder.string(), base::WallTime(0), 0});
+  if (!log) return std::fprintf(stderr, "%s\n", log.error().message.c_str()), 2;
+  World world(**log);
+  everything_but_pods(world, pods);
+  const double list_millis = list_pods(world, pods);
+  std::printf(
+      "the first list of %zu pods: %.0f ms, %.0f pods/s, durable; peak resident memory %.0f MiB\n",
+      world.state().pods().size(), list_millis, pods / list_millis * 1000, bench::peak_rss_mib());
+  const std::vector<double> millis = pending_pods(world);
+  const double p99 = millis[millis.size() * 99 / 100];
+  std::printf(
+      "a pending pod to its durable NodeClaim create, beyond the batch window: median %.1f ms, p99 "
+      "%.1f ms, "
+      "max %.1f ms (budget 20 at p99)\n",
+      millis[millis.size() / 2], p99, millis.back());
+  std::filesystem::remove_all(folder);
+  return p99 <= kBudgetMillis ? 0 : 1;
+}
