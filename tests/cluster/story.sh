@@ -2,6 +2,7 @@
 # karst's main job on a real control plane: story.sh BUILD_DIR [DIR]. BUILD_DIR holds the program `karst`.
 # Starts kube-apiserver, etcd, kube-scheduler, controller-manager and KWOK, runs karst as a restricted user, and judges from
 # outside. Prints a line per check and ends with "N passed, N failed". Exit 0: all passed; 1: some failed; 4: no control plane.
+# STORY_TIMES multiplies the pods (10: 500 pods, `tools/long-run cluster`) and what the pools may have.
 # Every wait is for a condition, and all of them together have STORY_SECONDS (default 600). What it started it ends.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,6 +17,7 @@ own_work=no; [ $# -ge 2 ] || own_work=yes
 work=${2:-$(mktemp -d -t karst-story.XXXXXX)}; mkdir -p "$work"; work=$(cd "$work" && pwd)
 plane=$work/plane
 data=$work/data
+times=${STORY_TIMES:-1}; pods_wanted=$((50 * times))
 passed=0; failed=0; karst_pid=0; karst_runs=0
 story_end=$((SECONDS + ${STORY_SECONDS:-600}))  # moved on by the time that building the control plane took
 
@@ -94,10 +96,10 @@ k() { kubectl --kubeconfig "$plane/kubeconfig.admin" "$@"; }
 count() { k get "$@" --no-headers --ignore-not-found 2> /dev/null | wc -l; }
 has() { [ "$(count "${@:2}")" -ge "$1" ]; }
 none_left() { [ "$(count "$@")" = 0 ]; }
-bound_and_running() {  # 50 pods with a node, all of them Running
+bound_and_running() {  # as many pods as the story has with a node, all of them Running
   local got; got=$(k get pods -o json | jq '[.items[] | select(.spec.nodeName != null and .status.phase == "Running")] | length')
-  echo "$got of 50 pods run; $(count nodes) nodes, $(count nodeclaims) claims"
-  [ "$got" = 50 ]
+  echo "$got of $pods_wanted pods run; $(count nodes) nodes, $(count nodeclaims) claims"
+  [ "$got" = "$pods_wanted" ]
 }
 claims_ready() {
   local got; got=$(k get nodeclaims -o json | jq -c '[.items[] | select([.status.conditions[]? | select(.status == "True").type]
@@ -121,13 +123,16 @@ begin() {
   "$here/build.sh" || { echo "story.sh: the control plane's programs could not be built" >&2; exit 4; }
   story_end=$((SECONDS + ${STORY_SECONDS:-600}))
   local base; base=$(free_ports); listen=$((base + 9))
+  awk -v times="$times" '/^  replicas: / { $0 = "  replicas: " $2 * times } { print }' "$here/manifests/workloads.yaml" > "$work/workloads.yaml"
+  sed "s/limits: {cpu: \"200\"}/limits: {cpu: \"$((200 * times))\"}/" "$here/manifests/pools.yaml" > "$work/pools.yaml"
+  [ "$times" = 1 ] || export REQUESTS_PER_SECOND=500
   KWOK=1 "$here/up.sh" "$plane" "$base" > /dev/null
   check "the CRDs are accepted" k apply -f "$root/deploy/crds"
   check "the CRDs are established" k wait --for=condition=Established crd --all --timeout=30s
   check "the namespace is accepted" k apply -f "$root/deploy/manifests/karst/namespace.yaml"
   check "the shipped rights are accepted" k apply -f "$root/deploy/manifests/karst/rbac.yaml"
   check "the user karst gets the shipped rights" bind_rights
-  check "node pools and node class are accepted" k apply -f "$here/manifests/pools.yaml"
+  check "node pools and node class are accepted" k apply -f "$work/pools.yaml"
   refused "a budget of 150%" '.spec.disruption.budgets = [{nodes: "150%"}]'
   refused "a requirement on karpenter.sh/nodepool" '.spec.template.spec.requirements += [{key: "karpenter.sh/nodepool", operator: "Exists"}]'
   refused "the operator In without values" '.spec.template.spec.requirements += [{key: "a", operator: "In"}]'
@@ -144,14 +149,14 @@ refused() {  # the API server must refuse the pool web with this change
 }
 
 scale_up() {
-  echo "# 50 pods in three deployments"
+  echo "# $pods_wanted pods in five deployments"
   start_karst before-dispatch:3  # the pools are told, the claims are made; the launches are durable, and not sent
-  check "the deployments are accepted" k apply -f "$here/manifests/workloads.yaml"
+  check "the deployments are accepted" k apply -f "$work/workloads.yaml"
   await "karst makes claims" 60 has 1 nodeclaims
   await "karst was killed with kill -9 while it launches" 60 karst_is_dead
   check "it left claims without nodes ($(count nodeclaims) claims, $(count nodes) nodes)" [ "$(count nodeclaims)" -gt "$(count nodes)" ] || true
   start_karst
-  await "50 pods run on nodes" 180 bound_and_running
+  await "$pods_wanted pods run on nodes" 180 bound_and_running
   await "every claim is Launched, Registered, Initialized and Ready" 60 claims_ready || true
   check "each node belongs to one claim, and each claim to one node" wrong \
     '($nodes | map(.spec.providerID) | sort) as $n | ($claims | map(.status.providerID) | sort) as $c | if $n == $c and ($n | unique) == $n then [] else [$n, $c] end' || true
@@ -160,12 +165,15 @@ scale_up() {
   check "batch runs on spot" on_label batch karpenter.sh/capacity-type spot || true
   check "zonal runs in its zone" on_label zonal topology.kubernetes.io/zone test-zone-b || true
   check "zonal runs on arm64" on_label zonal kubernetes.io/arch arm64 || true
+  check "even is spread over zones by at most one" wrong '[$pods[] | select(.metadata.labels.app == "even") | $node[.spec.nodeName].metadata.labels["topology.kubernetes.io/zone"]]
+    | group_by(.) | map(length) | if length == 4 and max - min <= 1 then [] else . end' || true
+  check "no two pods of apart share a node" wrong '[$pods[] | select(.metadata.labels.app == "apart").spec.nodeName] | group_by(.) | map(select(length > 1) | .[0])' || true
   check "claims carry finalizer, owner and pool" wrong \
     '[$claims[] | select((.metadata.finalizers // [] | index("karpenter.sh/termination") == null) or (.metadata.ownerReferences[0].kind? != "NodePool")
       or .metadata.labels["karpenter.sh/nodepool"] == null).metadata.name]' || true
   check "no node keeps the unregistered taint" wrong '[$nodes[] | select([.spec.taints[]?.key] | index("karpenter.sh/unregistered") != null).metadata.name]' || true
-  echo "# $(count nodes) nodes for 50 pods"
-  await "/metrics counts the pods as Karpenter's do" 30 metric 50 karpenter_pods_state 'phase="Running"' || true
+  echo "# $(count nodes) nodes for $pods_wanted pods"
+  await "/metrics counts the pods as Karpenter's do" 30 metric "$pods_wanted" karpenter_pods_state 'phase="Running"' || true
   await "/metrics shows what each node has for pods" 30 metric_series "$(count nodes)" karpenter_nodes_allocatable 'resource_type="cpu"' || true
   await "/metrics counts the nodes" 30 metric "$(count nodes)" karpenter_cluster_state_node_count || true
   await "/metrics counts the pods that were bound since the start" 30 metric_more 0 karpenter_pods_bound_duration_seconds_count || true
@@ -245,12 +253,29 @@ hashes_agree() {
     != $hashes[.metadata.labels["karpenter.sh/nodepool"]]).metadata.name] == []'
 }
 
+# The API server goes away and comes back while pods are waiting: nothing is lost, nothing is done twice.
+server_away() {
+  echo "# the API server is stopped and started"
+  local pid args; pid=$(cat "$plane/apiserver.pid")
+  mapfile -d '' -t args < "/proc/$pid/cmdline"
+  check "two more pods are asked for" k scale deployment even --replicas=$((4 * times + 2))
+  kill "$pid"
+  await "the API server is stopped" 30 gone "$pid"
+  await "karst tells that it cannot follow" 60 grep -q "cannot be followed at the moment" "$work/karst.$karst_runs.err" "$work/karst.$karst_runs.out" || true
+  (cd "$plane" && exec "${args[@]}" > apiserver.2.log 2>&1 < /dev/null) & echo $! > "$plane/apiserver.pid"
+  await "the API server is ready again" 60 k get --raw /readyz
+  await "karst follows again" 90 grep -q "is followed again" "$work/karst.$karst_runs.err" "$work/karst.$karst_runs.out" || true
+  pods_wanted=$((pods_wanted + 2))
+  await "$pods_wanted pods run on nodes, after all" 120 bound_and_running
+}
+gone() { ! kill -0 "$1" 2> /dev/null; }
+
 # A person deletes a claim under running pods: they are evicted, and run again elsewhere. A disruption budget first, then a
 # do-not-disrupt pod holds the node until the person takes it away.
 drain_one() {
   echo "# claims are deleted by hand"
   local claim node pods
-  k create poddisruptionbudget batch --selector=app=batch --min-available=18 > /dev/null
+  k create poddisruptionbudget batch --selector=app=batch --min-available=$((18 * times)) > /dev/null
   await "a budget of batch allows no eviction" 30 budget_blocks || true
   claim=$(k get nodeclaims -l karpenter.sh/nodepool=batch -o json | jq -r '.items[0].metadata.name')
   node=$(k get nodeclaim "$claim" -o jsonpath='{.status.nodeName}')
@@ -262,7 +287,7 @@ drain_one() {
   check "the node is out of the load balancers" [ "$(k get node "$node" -o jsonpath='{.metadata.labels.node\.kubernetes\.io/exclude-from-external-load-balancers}')" = karpenter ] || true
   check "the budget is taken away" k delete poddisruptionbudget batch
   await "the claim $claim is gone" 90 none_left nodeclaim "$claim"
-  await "50 pods run on nodes again" 120 bound_and_running
+  await "$pods_wanted pods run on nodes again" 120 bound_and_running
 
   local pod; pod=$(k get pods -l app=web -o json | jq -r '.items[0].metadata.name')
   node=$(k get pod "$pod" -o jsonpath='{.spec.nodeName}')
@@ -274,9 +299,9 @@ drain_one() {
   check "the pod runs on" k get pod "$pod" || true
   check "it may be disrupted again" k annotate pod "$pod" karpenter.sh/do-not-disrupt-
   await "the claim $claim is gone" 90 none_left nodeclaim "$claim"
-  await "50 pods run on nodes again" 120 bound_and_running
+  await "$pods_wanted pods run on nodes again" 120 bound_and_running
 }
-budget_blocks() { k get poddisruptionbudget batch -o json | jq -e '.status | .currentHealthy == 18 and .disruptionsAllowed == 0'; }
+budget_blocks() { k get poddisruptionbudget batch -o json | jq -e --argjson all $((18 * times)) '.status | .currentHealthy == $all and .disruptionsAllowed == 0'; }
 pods_on() { k get pods --field-selector "spec.nodeName=$1" -o json | jq -r '[.items[].metadata.uid] | sort | join(" ")'; }
 alone_on() { local found; found=$(k get pods --field-selector "spec.nodeName=$2" -o json | jq -r '[.items[].metadata.name] | join(" ")'); echo "$found"; [ "$found" = "$1" ]; }
 condition() {  # condition CLAIM TYPE STATUS REASON
@@ -292,14 +317,14 @@ drop_pool() {
   check "the pool general is deleted" k delete nodepool general --wait=false
   # shellcheck disable=SC2086
   await "its claims follow it" 120 none_left $claims
-  check "it is made again" k apply -f "$here/manifests/pools.yaml"
-  await "50 pods run on nodes once more" 120 bound_and_running
+  check "it is made again" k apply -f "$work/pools.yaml"
+  await "$pods_wanted pods run on nodes once more" 120 bound_and_running
 }
 
 scale_down() {
   echo "# down to nothing"
   kill_karst "while it is at rest"
-  check "the deployments are scaled to zero" k scale deployment --replicas=0 web batch zonal
+  check "the deployments are scaled to zero" k scale deployment --replicas=0 web batch zonal even apart
   start_karst
   await "no pod is left" 60 none_left pods
   await "some nodes have gone, or are going" 60 some_going || true
@@ -387,6 +412,7 @@ main() {
   trap 'exit 130' INT TERM
   begin
   scale_up
+  server_away
   drain_one
   drop_pool
   scale_down
