@@ -44,6 +44,7 @@ TEST(Leadership, ATakeoverWaitsForListsThatBeganAfterIt) {
     pods.push_back(events::PodObserved{pending_pod("pod-" + std::to_string(i), shape)});
   story.list("Pod", pods);
   for (const char* kind : {"Node", "NodeClaim", "DaemonSet", "Instance"}) story.list(kind, {});
+  for (const std::string_view kind : model::kNamedKinds) story.list(std::string(kind), {});
   story.step(20'000);
   EXPECT_FALSE(story.take<model::CreateNodeClaim>().empty());
   EXPECT_EQ(verified(log).difference, std::nullopt);
@@ -94,6 +95,7 @@ void relist(Story& story) {
   story.list("NodeClaim", std::move(claims));
   story.list("Instance", std::move(instances));
   for (const char* kind : {"DaemonSet", "Pod"}) story.list(kind, {});
+  for (const std::string_view kind : model::kNamedKinds) story.list(std::string(kind), {});
 }
 
 TEST(Leadership, ARemovalThatAnEarlierEpochLeftOpenIsCalledOffAndDecidedAnew) {
