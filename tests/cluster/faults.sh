@@ -42,7 +42,7 @@ claim=$(k get nodeclaims -l karpenter.sh/nodepool=batch -o json | jq -r '.items[
 check "a claim is deleted by hand" k delete nodeclaim "$claim" --wait=false
 await "the claim $claim is gone" 120 none_left nodeclaim "$claim"
 await "50 pods run again" 120 running 50
-check "the deployments are scaled to zero" k scale deployment --replicas=0 web batch zonal
+check "the deployments are scaled to zero" k scale deployment --replicas=0 --all
 await "no node is left" 180 none_left nodes
 await "no claim is left" 60 none_left nodeclaims
 kill -USR2 $proxy

@@ -61,7 +61,7 @@ check "50 pods run as before" running 50 || true
 
 echo "# the other way round, while nodes go"
 old=$(lease_holder)
-check "the deployments are scaled to zero" k scale deployment --replicas=0 web batch zonal
+check "the deployments are scaled to zero" k scale deployment --replicas=0 --all
 await "nodes go" 60 going
 kill -STOP $second
 await "the first replica holds the lease" 40 holder_is_not "$old"

@@ -120,7 +120,7 @@ beside() {
 before_empty_nodes() {
   echo "# before nodes that nobody removes"
   kill -9 $acting_pid; wait $acting_pid 2> /dev/null || true; acting_pid=0
-  k scale deployment --replicas=0 web batch zonal > /dev/null
+  k scale deployment --replicas=0 --all > /dev/null
   await "it says of each node that it would go" 60 would_taint_each || true
   check "none of them was touched" [ "$(k get nodes -o json | jq '[.items[] | select(.metadata.deletionTimestamp != null
     or ([.spec.taints[]?.key] | index("karpenter.sh/disrupted") != null))] | length')" = 0 ]

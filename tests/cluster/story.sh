@@ -326,7 +326,7 @@ drop_pool() {
 scale_down() {
   echo "# down to nothing"
   kill_karst "while it is at rest"
-  check "the deployments are scaled to zero" k scale deployment --replicas=0 web batch zonal even apart
+  check "the deployments are scaled to zero" k scale deployment --replicas=0 --all
   start_karst
   await "no pod is left" 60 none_left pods
   await "some nodes have gone, or are going" 60 some_going || true
