@@ -210,11 +210,20 @@ bool Packer::choose_domains(const Claim* claim, std::size_t pool, RequirementId 
       });
   for (const GroupId group : row.matched)
     if (groups[group].repels || (is_first && goes_by_sure(groups[group]))) note(group);
+  // Nor for those of the pods that are there before it: they are told together.
+  const std::vector<int> awaited =
+      is_first && claim != nullptr ? claim->counted_keys : std::vector<int>();
+  const auto is_awaited = [&](int key) {
+    return std::find(awaited.begin(), awaited.end(), key) != awaited.end();
+  };
+  for (const int key : awaited)
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
   for (const int key : keys) {
     const bool fix =
-        is_first && std::any_of(row.matched.begin(), row.matched.end(), [&](GroupId group) {
-          return groups[group].key == key && goes_by_sure(groups[group]);
-        });
+        is_first &&
+        (is_awaited(key) || std::any_of(row.matched.begin(), row.matched.end(), [&](GroupId group) {
+           return groups[group].key == key && goes_by_sure(groups[group]);
+         }));
     const bool needed = std::any_of(stage.constraints.begin(), stage.constraints.end(),
                                     [&](const Constraint& constraint) {
                                       return groups[constraint.group].key == key &&
