@@ -62,7 +62,8 @@ same_nodes() {
 would_taint_each() {
   local told; told=$(jq -r 'select(.message == "would have tainted node") | .Node.name' "$place/shadow.out" | sort -u)
   echo "told of: $told"
-  [ "$told" = "$(k get nodes -o name | sed 's|node/||' | sort)" ]
+  # It may have told of others, which the acting karst removed meanwhile.
+  [ -n "$told" ] && [ -z "$(comm -23 <(k get nodes -o name | sed 's|node/||' | sort) <(echo "$told"))" ]
 }
 writes() { jq -c 'select(.user.username == "karst-shadow" and (.verb | IN("get", "list", "watch") | not) and (.objectRef.resource | IN("selfsubjectaccessreviews", "selfsubjectreviews") | not))' "$plane/audit.jsonl"; }
 none_written() { local found; found=$(writes); echo "$found"; [ -z "$found" ]; }

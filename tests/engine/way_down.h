@@ -90,7 +90,8 @@ class WayDown {
       model::Outcome outcome;
       outcome.command = command.id.position;
       outcome.attempt = command.attempt;
-      outcome.read_back = model::NodeReadBack{true, true, {}};
+      model::NodeReadBack& found = outcome.read_back.emplace();
+      found.exists = found.tainted = true;
       story.fact(std::move(outcome));
     }
     story.step();
