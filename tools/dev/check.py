@@ -21,7 +21,7 @@ os.environ.update(CCACHE_BASEDIR=str(ROOT), CCACHE_NOHASHDIR="true")  # one cach
 PROGRAM_SECONDS_MAX = {"release": 900, "dev": 1800, "tsan": 1800}  # for one test program
 BUILD_SECONDS_MAX = 3000
 STORY_SECONDS_MAX = 1800
-CLUSTER_TESTS = ("crds", "chart", "image", "bad_starts", "shadow", "story", "replicas", "faults")
+CLUSTER_TESTS = ("crds", "chart", "image", "bad_starts", "shadow", "story", "replicas")
 FUZZ_SECONDS = int(os.environ.get("KARST_FUZZ_SECONDS", "60"))
 QUICKSTART_SECONDS = os.environ.get("KARST_QUICKSTART_SECONDS", "45")
 THREADED = ("test_base", "test_daemon", "test_http", "test_kube")  # what the tsan section builds, of those that exist
