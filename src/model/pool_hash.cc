@@ -114,16 +114,13 @@ std::uint64_t template_hash(const HashedTemplate& what) {
 }
 
 std::string pool_hash(const NodePool& pool) {
-  HashedTemplate what;
   const auto said = [&](std::int64_t field) { return (pool.empty_fields & field) != 0; };
-  what.labels = unless_absent(pool.template_labels, said(kEmptyLabels));
-  what.annotations = unless_absent(pool.template_annotations, said(kEmptyAnnotations));
-  what.taints = unless_absent(pool.taints, said(kEmptyTaints));
-  what.startup_taints = unless_absent(pool.startup_taints, said(kEmptyStartupTaints));
-  what.node_class = pool.node_class;
-  what.termination_grace_millis = pool.termination_grace_millis;
-  what.expire_after_millis = pool.expire_after_millis;
-  return std::to_string(template_hash(what));
+  return std::to_string(
+      template_hash({unless_absent(pool.template_labels, said(kEmptyLabels)),
+                     unless_absent(pool.template_annotations, said(kEmptyAnnotations)),
+                     unless_absent(pool.taints, said(kEmptyTaints)),
+                     unless_absent(pool.startup_taints, said(kEmptyStartupTaints)), pool.node_class,
+                     pool.termination_grace_millis, pool.expire_after_millis}));
 }
 
 }  // namespace karst::model
