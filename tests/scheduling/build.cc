@@ -117,12 +117,6 @@ std::string wrong_claim(const Problem& problem, const NewClaim& claim) {
   for (const std::size_t index : claim.types) {
     const InstanceType& type = pool.types.at(index);
     if (!listed.insert(type.name).second) return where + type.name + " listed twice";
-    model::Resources sum = sum_of(problem, claim.pods);
-    const model::Labels labels = labels_of(pool, claim, type, {type.name, "", "", 0}, "some-node");
-    for (const Daemon& daemon : problem.daemons)
-      if (may_run(daemon.shape, labels, pool.pool.taints)) sum += daemon.shape.requests;
-    if (!model::fits(sum, type.allocatable))
-      return where + type.name + " is short of " + model::first_exceeded(sum, type.allocatable);
     if (!model::fits(type.capacity, claim.max_capacity)) return where + "max_capacity too small";
   }
   std::int64_t last = 0;
@@ -134,6 +128,11 @@ std::string wrong_claim(const Problem& problem, const NewClaim& claim) {
       const InstanceType& type = pool.types[index];
       if (type.name != offer.instance_type) continue;
       const model::Labels labels = labels_of(pool, claim, type, offer, "some-node");
+      model::Resources sum = sum_of(problem, claim.pods);
+      for (const Daemon& daemon : problem.daemons)
+        if (may_run(daemon.shape, labels, pool.pool.taints)) sum += daemon.shape.requests;
+      if (!model::fits(sum, type.allocatable))
+        return where + type.name + " is short of " + model::first_exceeded(sum, type.allocatable);
       for (const Share& share : claim.pods)
         if (!may_run(problem.pods[share.group].shape, labels, pool.pool.taints))
           return where + "group " + std::to_string(share.group) + " may not run on " + type.name +
@@ -165,10 +164,52 @@ std::string wrong_limits(const Problem& problem, const Answer& answer) {
   return "";
 }
 
+std::string expression_text(const model::RequirementSpec& spec) {
+  std::string text = " " + spec.key + " " + std::string(model::operator_name(spec.op)) + " [";
+  for (const std::string& value : spec.values) text += value + ",";
+  return text + "]";
+}
+
+std::string shape_text(const model::PodShape& shape) {
+  std::string text = " cpu " + std::to_string(shape.requests.cpu_millis) + "m memory " +
+                     std::to_string(shape.requests.memory_bytes / kGi) + "Gi priority " +
+                     std::to_string(shape.priority);
+  for (const auto& [key, value] : shape.node_selector) text += " " + key + "=" + value;
+  for (const model::NodeSelectorTerm& term : shape.required_terms)
+    for (const model::RequirementSpec& spec : term.expressions)
+      text += " |" + expression_text(spec);
+  if (!shape.tolerations.empty()) text += " tolerates db";
+  if (!shape.affinity.empty()) text += " parts from web";
+  return text;
+}
+
+// A pool with its limits and with the offerings that cannot be had.
+std::string pool_text(const Pool& pool) {
+  std::string text = "pool " + pool.pool.name.str() + " weight " +
+                     std::to_string(pool.pool.weight) +
+                     (pool.pool.taints.empty() ? "" : " tainted db");
+  for (const model::RequirementSpec& spec : pool.pool.requirements) text += expression_text(spec);
+  for (const auto& [name, limit] : pool.pool.limits)
+    text += " limit " + name + " " + std::to_string(limit);
+  for (const auto& [name, amount] : pool.used)
+    text += " used " + name + " " + std::to_string(amount);
+  for (const InstanceType& type : pool.types)
+    for (const Offering& offering : type.offerings)
+      if (!offering.available)
+        text += " gone " + type.name + "/" + std::string(value_of(offering, model::kZoneLabel)) +
+                "/" + std::string(value_of(offering, model::kCapacityTypeLabel));
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string describe(const Problem& problem, const Answer& answer) {
   std::string text;
+  for (std::size_t i = 0; i < problem.pods.size(); ++i)
+    text += "group" + std::to_string(i) + "*" + std::to_string(problem.pods[i].count) +
+            shape_text(problem.pods[i].shape) + "\n";
+  for (const Daemon& daemon : problem.daemons) text += "daemon" + shape_text(daemon.shape) + "\n";
+  for (const Pool& pool : problem.pools) text += pool_text(pool);
   const auto pods_text = [](const std::vector<Share>& pods) {
     std::string line;
     for (const Share& s : pods)

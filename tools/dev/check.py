@@ -19,6 +19,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 os.environ.update(CCACHE_BASEDIR=str(ROOT), CCACHE_NOHASHDIR="true")  # one cache for every checkout
 PROGRAM_SECONDS_MAX = {"release": 900, "dev": 1800, "tsan": 1800}  # for one test program
+LAW_SEED = 20261121  # of rapidcheck: the same problems in each run; RC_PARAMS= for others, tools/long-run laws for many
 BUILD_SECONDS_MAX = 3000
 STORY_SECONDS_MAX = 1800
 CLUSTER_TESTS = ("crds", "chart", "image", "bad_starts", "shadow", "story", "replicas")
@@ -92,7 +93,8 @@ def count_gtest(output, code):
 
 def run_programs(tally, preset, names):
     """Runs test programs, as many at once as there are cores; prints a line each, and what a failed one said."""
-    env = {"ASAN_OPTIONS": "detect_stack_use_after_return=1", "UBSAN_OPTIONS": "print_stacktrace=1",
+    env = {"RC_PARAMS": os.environ.get("RC_PARAMS", f"seed={LAW_SEED}"), "ASAN_OPTIONS": "detect_stack_use_after_return=1",
+           "UBSAN_OPTIONS": "print_stacktrace=1",
            "TSAN_OPTIONS": f"suppressions={ROOT}/tools/dev/tsan.supp second_deadlock_stack=1"}
 
     def one(name):
