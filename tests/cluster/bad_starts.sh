@@ -3,13 +3,7 @@
 # the program `karst`. On a real control plane; what is broken is the way to it, the rights, the CRDs. Also what must not break:
 # a plugin's credentials, a proxy by name, basic things of kubeconfig. Ends with "N passed, N failed"; exit 4: no control plane.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/../.." && pwd)
-karst=$(cd "${1:?usage: bad_starts.sh BUILD_DIR [DIR]}" && pwd)/karst
-[ -x "$karst" ] || { echo "bad_starts.sh: there is no program $karst; build it first (tools/build)" >&2; exit 2; }
-own_work=no; [ $# -ge 2 ] || own_work=yes
-work=${2:-$(mktemp -d -t karst-starts.XXXXXX)}; mkdir -p "$work"; work=$(cd "$work" && pwd)
-source "$here/parts.sh"
+source "$(dirname "$0")/parts.sh"
 tools_needed
 export LEADER_ELECTION_NAMESPACE=karpenter
 unset KUBECONFIG KUBERNETES_SERVICE_HOST HTTPS_PROXY https_proxy
@@ -44,8 +38,6 @@ config() {
   echo "$work/$1"
 }
 
-trap finish EXIT
-trap 'exit 130' INT TERM
 KWOK=0 begin
 listen=$((base + 9))
 server="server: 'https://127.0.0.1:$((base + 2))'"

@@ -3,36 +3,9 @@
 # render, the server must take the result (dry run), every value must arrive, and the chart's rights must be those of
 # deploy/manifests. Prints a line per check and ends with "N passed, N failed". Exit 0: all passed; 1: some failed; 4: no control plane.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/../.." && pwd)
-karst=$(cd "${1:?usage: chart.sh BUILD_DIR [DIR]}" && pwd)/karst
-[ -x "$karst" ] || { echo "chart.sh: there is no program $karst; build it first (tools/build)" >&2; exit 2; }
-for tool in kubectl jq openssl curl; do
-  command -v $tool > /dev/null || { echo "chart.sh: $tool is not in PATH; tools/dev/install installs it" >&2; exit 4; }
-done
-own_work=no; [ $# -ge 2 ] || own_work=yes
-work=${2:-$(mktemp -d -t karst-chart.XXXXXX)}; mkdir -p "$work"; work=$(cd "$work" && pwd)
+source "$(dirname "$0")/parts.sh"
+tools_needed
 bin=${BIN:-$HOME/.cache/karst-cluster}
-passed=0; failed=0
-ok() { passed=$((passed + 1)); echo "ok $1"; }
-not_ok() { failed=$((failed + 1)); echo "not ok $1${2:+: $2}"; }
-check() {
-  local what=$1 output; shift
-  if output=$("$@" 2>&1); then ok "$what"; else not_ok "$what" "$(tail -c 800 <<< "$output" | tr '\n' ' ')"; return 1; fi
-}
-finish() {
-  local code=$?
-  set +e
-  trap - EXIT INT TERM
-  "$here/down.sh" "$work/plane"
-  if [ $failed = 0 ] && [ $code = 0 ]; then [ $own_work = no ] || rm -rf "$work"; else echo "kept for a look: $work"; fi
-  [ $code != 4 ] || exit 4
-  [ $code = 0 ] || [ $failed != 0 ] || { failed=1; echo "not ok the checks ended early (exit $code)"; }
-  echo "$passed passed, $failed failed"
-  [ $failed = 0 ] || exit 1
-  exit 0
-}
-k() { kubectl --kubeconfig "$work/plane/kubeconfig.admin" "$@"; }
 render() { "$bin/helm" template rel "$root/deploy/chart" --namespace karpenter --kube-version 1.34.4 "$@"; }
 # taken NAME RENDER-ARGUMENTS...: it renders, the server takes it; what the server made of it is left in NAME.json.
 taken() {
@@ -67,10 +40,7 @@ karst_takes_env() {
 }
 
 main() {
-  trap finish EXIT
-  trap 'exit 130' INT TERM
-  "$here/build.sh" || { echo "chart.sh: the control plane's programs could not be built" >&2; exit 4; }
-  "$here/up.sh" "$work/plane" "${CHART_PORT:-$((20000 + RANDOM % 1200 * 10))}" > /dev/null || exit 4
+  start_plane
   k create namespace karpenter > /dev/null; k create namespace karst-shadow > /dev/null
   check "helm lint finds nothing" "$bin/helm" lint --strict "$root/deploy/chart" || true
   taken defaults

@@ -4,21 +4,13 @@
 # forgets versions (410), and cuts every connection now and then. Nothing may be lost, nothing doubled. Seeds: FAULT_SEED (default 1).
 # Ends with "N passed, N failed"; exit 4: no control plane.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/../.." && pwd)
-karst=$(cd "${1:?usage: faults.sh BUILD_DIR [DIR]}" && pwd)/karst
-[ -x "$karst" ] || { echo "faults.sh: there is no program $karst; build it first (tools/build)" >&2; exit 2; }
-own_work=no; [ $# -ge 2 ] || own_work=yes
-work=${2:-$(mktemp -d -t karst-faults.XXXXXX)}; mkdir -p "$work"; work=$(cd "$work" && pwd)
-source "$here/parts.sh"
+source "$(dirname "$0")/parts.sh"
 tools_needed python3 go
 export LEADER_ELECTION_NAMESPACE=karpenter
 data=$work/data; rm -rf "$data"
 
-trap finish EXIT
-trap 'exit 130' INT TERM
-(cd "$here" && GOTOOLCHAIN=auto go build -o "$work/fault_proxy" ./fault_proxy) || exit 4
 begin
+(cd "$here" && GOTOOLCHAIN=auto go build -o "$work/fault_proxy" ./fault_proxy) || exit 4
 listen=$((base + 9))
 check "node pools and node class are accepted" k apply -f "$here/manifests/pools.yaml"
 openssl req -x509 -newkey rsa:2048 -nodes -keyout "$work/proxy.key" -out "$work/proxy.crt" -subj /CN=fault-proxy \

@@ -1,7 +1,16 @@
-# What the scripts of this folder share: sourced with $here, $root, $karst and $work set, and after `set -euo pipefail`.
+# What the scripts of this folder share: sourced after `set -euo pipefail` by SCRIPT.sh BUILD_DIR [DIR], whose arguments it reads.
 # Every check is a line "ok WHAT" or "not ok WHAT: found"; finish() ends with "N passed, N failed". Every wait is for a condition.
+# Exit 0: all passed; 1: some failed; 4: no control plane. A script that sets $all_seconds has so long for all its waits together.
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+script=$(basename "$0" .sh)
+build=$(cd "${1:?usage: $script.sh BUILD_DIR [DIR]}" && pwd)
+karst=$build/karst
+[ -x "$karst" ] || { echo "$script.sh: there is no program $karst; build it first (tools/build)" >&2; exit 2; }
+own_work=no; [ $# -ge 2 ] || own_work=yes
+work=${2:-$(mktemp -d -t "karst-$script.XXXXXX")}; mkdir -p "$work"; work=$(cd "$work" && pwd)
 plane=$work/plane
-passed=0; failed=0; started=()
+passed=0; failed=0; started=(); last_second=
 
 ok() { passed=$((passed + 1)); echo "ok $1"; }
 not_ok() { failed=$((failed + 1)); echo "not ok $1${2:+: $2}"; }
@@ -10,9 +19,10 @@ check() {
   local what=$1 output; shift
   if output=$("$@" 2>&1); then ok "$what"; else not_ok "$what" "$(tail -c 600 <<< "$output" | tr '\n' ' ')"; return 1; fi
 }
-# await WHAT SECONDS COMMAND...: polls until the command succeeds.
+# await WHAT SECONDS COMMAND...: polls until the command succeeds; fails the check at the time, or when that for all waits is over.
 await() {
   local what=$1 began=$SECONDS end=$((SECONDS + $2)); shift 2
+  [ -z "$last_second" ] || [ $end -lt $last_second ] || end=$last_second
   while ! "$@" > "$work/await.out" 2>&1; do
     if [ $SECONDS -ge $end ]; then
       not_ok "$what" "still not so after $((SECONDS - began)) s: $(tail -c 400 "$work/await.out" | tr '\n' ' ')"; return 1
@@ -50,7 +60,7 @@ free_ports() {  # the first of ten free neighbouring ports below the range that 
     done
     echo $base; return
   done
-  echo "no ten free ports between 20000 and 32000" >&2; return 1
+  echo "$script.sh: no ten free ports between 20000 and 32000" >&2; return 1
 }
 k() { kubectl --kubeconfig "$plane/kubeconfig.admin" "$@"; }
 count() { k get "$@" --no-headers --ignore-not-found 2> /dev/null | wc -l; }
@@ -74,11 +84,17 @@ rights_of() {  # rights_of USER: those of the shipped service account, and nothi
     k create clusterrolebinding "test-$1-kwok" --clusterrole=karst-kwok --user="$1" &&
     k create rolebinding "test-$1-lease" --namespace=karpenter --role=karst-lease --user="$1"
 }
-begin() {  # the control plane, with everything that karst needs
+start_plane() {  # start_plane [KWOK=1]: the bare control plane, ports from $base; from here on finish() tidies up
+  trap finish EXIT
+  trap 'exit 130' INT TERM
   echo "# the control plane, in $plane"
-  "$here/build.sh" || { echo "the control plane's programs could not be built" >&2; exit 4; }
+  "$here/build.sh" || { echo "$script.sh: the control plane's programs could not be built" >&2; exit 4; }
+  [ -z "${all_seconds:-}" ] || last_second=$((SECONDS + all_seconds))  # building does not count
   base=${PORT:-$(free_ports)}
-  KWOK=${KWOK:-1} "$here/up.sh" "$plane" "$base" > /dev/null || exit 4
+  env "$@" "$here/up.sh" "$plane" "$base" > /dev/null || exit 4
+}
+begin() {  # the control plane, with everything that karst needs
+  start_plane KWOK=1
   check "the CRDs are accepted" k apply -f "$root/deploy/crds"
   check "the CRDs are established" k wait --for=condition=Established crd --all --timeout=30s
   check "the namespace is accepted" k apply -f "$root/deploy/manifests/karst/namespace.yaml"
@@ -88,7 +104,7 @@ begin() {  # the control plane, with everything that karst needs
 tools_needed() {
   local tool
   for tool in kubectl jq curl openssl "$@"; do
-    command -v "$tool" > /dev/null || { echo "$tool is not in PATH; tools/dev/install installs it" >&2; exit 4; }
+    command -v "$tool" > /dev/null || { echo "$script.sh: $tool is not in PATH; tools/dev/install installs it" >&2; exit 4; }
   done
 }
 verified() {  # verified NAME DIR: the log agrees with every decision, and there are some

@@ -4,13 +4,7 @@
 # first is let go on. Then the same the other way round, from outside, while nodes go. Judged from the API server's own record:
 # audit_checks.sh, join.py, epochs.py. Ends with "N passed, N failed"; exit 4: no control plane.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/../.." && pwd)
-karst=$(cd "${1:?usage: replicas.sh BUILD_DIR [DIR]}" && pwd)/karst
-[ -x "$karst" ] || { echo "replicas.sh: there is no program $karst; build it first (tools/build)" >&2; exit 2; }
-own_work=no; [ $# -ge 2 ] || own_work=yes
-work=${2:-$(mktemp -d -t karst-replicas.XXXXXX)}; mkdir -p "$work"; work=$(cd "$work" && pwd)
-source "$here/parts.sh"
+source "$(dirname "$0")/parts.sh"
 rm -rf "$work/first" "$work/second"
 tools_needed python3
 export LEADER_ELECTION_NAMESPACE=karpenter
@@ -35,8 +29,6 @@ stops() {  # stops NAME PID
   check "replica $1 stops with exit code 0 (was $code)" [ $code = 0 ] || true
 }
 
-trap finish EXIT
-trap 'exit 130' INT TERM
 begin
 check "node pools and node class are accepted" k apply -f "$here/manifests/pools.yaml"
 

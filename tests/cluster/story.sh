@@ -5,102 +5,40 @@
 # STORY_TIMES multiplies the pods (10: 500 pods, `tools/long-run cluster`) and what the pools may have.
 # Every wait is for a condition, and all of them together have STORY_SECONDS (default 600). What it started it ends.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/../.." && pwd)
-build=$(cd "${1:?usage: story.sh BUILD_DIR [DIR]}" && pwd)
-karst=$build/karst
-[ -x "$karst" ] || { echo "story.sh: there is no program $karst; build it first (tools/build)" >&2; exit 2; }
-for tool in kubectl jq curl openssl; do
-  command -v $tool > /dev/null || { echo "story.sh: $tool is not in PATH; tools/dev/install installs it" >&2; exit 4; }
-done
-own_work=no; [ $# -ge 2 ] || own_work=yes
-work=${2:-$(mktemp -d -t karst-story.XXXXXX)}; mkdir -p "$work"; work=$(cd "$work" && pwd)
-plane=$work/plane
+source "$(dirname "$0")/parts.sh"
+tools_needed python3
 data=$work/data
 times=${STORY_TIMES:-1}; pods_wanted=$((50 * times))
-passed=0; failed=0; karst_pid=0; karst_runs=0
-story_end=$((SECONDS + ${STORY_SECONDS:-600}))  # moved on by the time that building the control plane took
-
-ok() { passed=$((passed + 1)); echo "ok $1"; }
-not_ok() { failed=$((failed + 1)); echo "not ok $1${2:+: $2}"; }
-# check WHAT COMMAND...: one line, by the command's exit code; its output is shown when it failed.
-check() {
-  local what=$1 output; shift
-  if output=$("$@" 2>&1); then ok "$what"; else not_ok "$what" "$(tail -c 600 <<< "$output" | tr '\n' ' ')"; return 1; fi
-}
-# await WHAT SECONDS COMMAND...: polls until the command succeeds; fails the check at the time or at the story's end.
-await() {
-  local what=$1 began=$SECONDS end=$((SECONDS + $2)); shift 2
-  [ $end -lt $story_end ] || end=$story_end
-  while ! "$@" > "$work/await.out" 2>&1; do
-    if [ $SECONDS -ge $end ]; then
-      not_ok "$what" "still not so after $((SECONDS - began)) s: $(tail -c 400 "$work/await.out" | tr '\n' ' ')"; return 1
-    fi
-    sleep 0.2
-  done
-  ok "$what"
-}
-
-finish() {
-  local code=$?
-  set +e
-  trap - EXIT INT TERM
-  [ $karst_pid = 0 ] || { kill -9 $karst_pid; wait $karst_pid; } 2> /dev/null
-  "$here/down.sh" "$plane"
-  if [ $failed = 0 ] && [ $code = 0 ]; then [ $own_work = no ] || rm -rf "$work"; else echo "kept for a look: $work"; fi
-  [ $code = 0 ] || [ $failed != 0 ] || { failed=1; echo "not ok the story ended early (exit $code)"; }
-  echo "$passed passed, $failed failed"
-  [ $failed = 0 ] || exit 1
-  exit 0
-}
-
-free_ports() {  # the first of ten free neighbouring ports below the range that the kernel hands out
-  local base offset
-  for _ in $(seq 50); do
-    base=$((20000 + RANDOM % 1200 * 10))
-    for offset in $(seq 0 9); do
-      if (: < "/dev/tcp/127.0.0.1/$((base + offset))") 2> /dev/null; then continue 2; fi
-    done
-    echo $base; return
-  done
-  echo "story.sh: no ten free ports between 20000 and 32000" >&2; return 1
-}
+all_seconds=${STORY_SECONDS:-600}
+karst_pid=0; karst_runs=0
 
 start_karst() {
   karst_runs=$((karst_runs + 1))
   KARST_KILL_POINT=${1:-} LEADER_ELECTION_NAMESPACE=karpenter "$karst" run --kubeconfig "$plane/kubeconfig.karst" --cloud kwok --data "$data" --listen "127.0.0.1:$listen" \
     > "$work/karst.$karst_runs.out" 2> "$work/karst.$karst_runs.err" < /dev/null &
   karst_pid=$!
+  started=("$karst_pid")
   await "karst is ready (start $karst_runs)" 30 curl -fsS "http://127.0.0.1:$listen/readyz" || { tail -20 "$work/karst.$karst_runs.err"; return 1; }
 }
 kill_karst() {
   if ! kill -9 $karst_pid; then not_ok "karst runs until it is killed" "$(tail -3 "$work/karst.$karst_runs.err")"; return 1; fi
   wait $karst_pid 2> /dev/null || true
-  karst_pid=0
+  karst_pid=0; started=()
   ok "karst was killed with kill -9 $1"
 }
 karst_is_dead() {
   if kill -0 $karst_pid 2> /dev/null; then echo "it runs"; return 1; fi
   local code=0; wait $karst_pid 2> /dev/null || code=$?
-  karst_pid=0
+  karst_pid=0; started=()
   [ $code = 137 ]
 }
 stop_karst() {
   kill -TERM $karst_pid
   local code=0; wait $karst_pid 2> /dev/null || code=$?
-  karst_pid=0
+  karst_pid=0; started=()
   check "karst stops on SIGTERM with exit code 0 (was $code)" [ $code = 0 ] || true
 }
 
-k() { kubectl --kubeconfig "$plane/kubeconfig.admin" "$@"; }
-count() { k get "$@" --no-headers --ignore-not-found 2> /dev/null | wc -l; }
-has() { [ "$(count "${@:2}")" -ge "$1" ]; }
-none_left() { [ "$(count "$@")" = 0 ]; }
-bound_and_running() {  # as many pods as the story has with a node, all of them Running
-  local got; got=$(k get pods -o json | jq '[.items[] | select(.spec.nodeName != null and .status.phase == "Running")] | length')
-  echo "$got of $pods_wanted pods run; $(count nodes) nodes, $(count nodeclaims) claims"
-  [ "$got" = "$pods_wanted" ]
-}
 claims_ready() {
   local got; got=$(k get nodeclaims -o json | jq -c '[.items[] | select([.status.conditions[]? | select(.status == "True").type]
     | contains(["Launched", "Registered", "Initialized", "Ready"]) | not).metadata.name]')
@@ -118,30 +56,17 @@ wrong() {
 }
 on_label() { wrong "[\$pods[] | select(.metadata.labels.app == \"$1\") | select(\$node[.spec.nodeName].metadata.labels[\"$2\"] != \"$3\").metadata.name]"; }
 
-begin() {
-  echo "# the control plane, in $plane"
-  "$here/build.sh" || { echo "story.sh: the control plane's programs could not be built" >&2; exit 4; }
-  story_end=$((SECONDS + ${STORY_SECONDS:-600}))
-  local base; base=$(free_ports); listen=$((base + 9))
+set_the_stage() {
   awk -v times="$times" '/^  replicas: / { $0 = "  replicas: " $2 * times } { print }' "$here/manifests/workloads.yaml" > "$work/workloads.yaml"
   sed "s/limits: {cpu: \"200\"}/limits: {cpu: \"$((200 * times))\"}/" "$here/manifests/pools.yaml" > "$work/pools.yaml"
   [ "$times" = 1 ] || export REQUESTS_PER_SECOND=500
-  KWOK=1 "$here/up.sh" "$plane" "$base" > /dev/null
-  check "the CRDs are accepted" k apply -f "$root/deploy/crds"
-  check "the CRDs are established" k wait --for=condition=Established crd --all --timeout=30s
-  check "the namespace is accepted" k apply -f "$root/deploy/manifests/karst/namespace.yaml"
-  check "the shipped rights are accepted" k apply -f "$root/deploy/manifests/karst/rbac.yaml"
-  check "the user karst gets the shipped rights" bind_rights
+  begin
+  listen=$((base + 9))
   check "node pools and node class are accepted" k apply -f "$work/pools.yaml"
   refused "a budget of 150%" '.spec.disruption.budgets = [{nodes: "150%"}]'
   refused "a requirement on karpenter.sh/nodepool" '.spec.template.spec.requirements += [{key: "karpenter.sh/nodepool", operator: "Exists"}]'
   refused "the operator In without values" '.spec.template.spec.requirements += [{key: "a", operator: "In"}]'
   refused "an expiry that is no duration" '.spec.template.spec.expireAfter = "soon"'
-}
-bind_rights() {  # the story's user has what the service account has, and nothing else
-  k create clusterrolebinding story-karst --clusterrole=karst --user=karst
-  k create clusterrolebinding story-karst-kwok --clusterrole=karst-kwok --user=karst
-  k create rolebinding story-karst-lease --namespace=karpenter --role=karst-lease --user=karst
 }
 refused() {  # the API server must refuse the pool web with this change
   if k get nodepool web -o json | jq "$2 | .metadata = {name: \"refused\"}" | k apply --dry-run=server -f - > "$work/refused.out" 2>&1
@@ -156,10 +81,9 @@ scale_up() {
   await "karst was killed with kill -9 while it launches" 60 karst_is_dead
   check "it left claims without nodes ($(count nodeclaims) claims, $(count nodes) nodes)" [ "$(count nodeclaims)" -gt "$(count nodes)" ] || true
   start_karst
-  await "$pods_wanted pods run on nodes" 180 bound_and_running
+  await "$pods_wanted pods run on nodes" 180 running "$pods_wanted"
   await "every claim is Launched, Registered, Initialized and Ready" 60 claims_ready || true
-  check "each node belongs to one claim, and each claim to one node" wrong \
-    '($nodes | map(.spec.providerID) | sort) as $n | ($claims | map(.status.providerID) | sort) as $c | if $n == $c and ($n | unique) == $n then [] else [$n, $c] end' || true
+  check "each node belongs to one claim, and each claim to one node" one_to_one || true
   check "every node is karst's" wrong '[$nodes[] | select(.metadata.labels["karpenter.sh/nodepool"] == null).metadata.name]' || true
   check "web runs on the pool web" on_label web team web || true
   check "batch runs on spot" on_label batch karpenter.sh/capacity-type spot || true
@@ -268,7 +192,7 @@ server_away() {
   away_until=$(date -u +%Y-%m-%dT%H:%M:%S.%6NZ)  # until then it refuses whom it will know in a moment
   await "karst follows again" 90 grep -q "is followed again" "$work/karst.$karst_runs.err" "$work/karst.$karst_runs.out" || true
   pods_wanted=$((pods_wanted + 2))
-  await "$pods_wanted pods run on nodes, after all" 120 bound_and_running
+  await "$pods_wanted pods run on nodes, after all" 120 running "$pods_wanted"
 }
 gone() { ! kill -0 "$1" 2> /dev/null; }
 
@@ -289,7 +213,7 @@ drain_one() {
   check "the node is out of the load balancers" [ "$(k get node "$node" -o jsonpath='{.metadata.labels.node\.kubernetes\.io/exclude-from-external-load-balancers}')" = karpenter ] || true
   check "the budget is taken away" k delete poddisruptionbudget batch
   await "the claim $claim is gone" 90 none_left nodeclaim "$claim"
-  await "$pods_wanted pods run on nodes again" 120 bound_and_running
+  await "$pods_wanted pods run on nodes again" 120 running "$pods_wanted"
 
   local pod; pod=$(k get pods -l app=web -o json | jq -r '.items[0].metadata.name')
   node=$(k get pod "$pod" -o jsonpath='{.spec.nodeName}')
@@ -301,7 +225,7 @@ drain_one() {
   check "the pod runs on" k get pod "$pod" || true
   check "it may be disrupted again" k annotate pod "$pod" karpenter.sh/do-not-disrupt-
   await "the claim $claim is gone" 90 none_left nodeclaim "$claim"
-  await "$pods_wanted pods run on nodes again" 120 bound_and_running
+  await "$pods_wanted pods run on nodes again" 120 running "$pods_wanted"
 }
 budget_blocks() { k get poddisruptionbudget batch -o json | jq -e --argjson all $((18 * times)) '.status | .currentHealthy == $all and .disruptionsAllowed == 0'; }
 pods_on() { k get pods --field-selector "spec.nodeName=$1" -o json | jq -r '[.items[].metadata.uid] | sort | join(" ")'; }
@@ -320,7 +244,7 @@ drop_pool() {
   # shellcheck disable=SC2086
   await "its claims follow it" 120 none_left $claims
   check "it is made again" k apply -f "$work/pools.yaml"
-  await "$pods_wanted pods run on nodes once more" 120 bound_and_running
+  await "$pods_wanted pods run on nodes once more" 120 running "$pods_wanted"
 }
 
 scale_down() {
@@ -339,18 +263,6 @@ scale_down() {
 }
 some_going() { [ "$(count nodes)" = 0 ] || k get nodes -o json | jq -e '[.items[] | select(.metadata.deletionTimestamp != null or ([.spec.taints[]?.key] | index("karpenter.sh/disrupted") != null))] | length > 0'; }
 
-# take_lines PREFIX COMMAND...: its "ok" and "not ok" lines become ours.
-take_lines() {
-  local line prefix=$1; shift
-  while read -r line; do
-    case $line in
-      "ok "*) ok "$prefix: ${line#ok }" ;;
-      "not ok "*) not_ok "$prefix: ${line#not ok }" ;;
-      "# "*) echo "$line" ;;
-      *) not_ok "$prefix: $line" ;;
-    esac
-  done < <("$@" 2>&1)
-}
 finds() { local output; if output=$("${@:2}" 2>&1); then return 1; fi; grep -qF "$1" <<< "$output"; }
 
 # Karpenter's key order, which parsers in the field rely on; a line that breaks it is printed.
@@ -413,9 +325,7 @@ judge() {
 }
 
 main() {
-  trap finish EXIT
-  trap 'exit 130' INT TERM
-  begin
+  set_the_stage
   scale_up
   server_away
   drain_one

@@ -44,7 +44,8 @@ done
 rate=()
 [ -z "${REQUESTS_PER_SECOND:-}" ] || rate=(--kube-api-qps "$REQUESTS_PER_SECOND" --kube-api-burst "$REQUESTS_PER_SECOND")
 start scheduler "$bin/kube-scheduler" "${rate[@]}" --kubeconfig kubeconfig.admin --leader-elect=false --bind-address 127.0.0.1 --secure-port "$((port+3))"
+# kwok drops heartbeats while the API server is away: by the default 50 s its nodes and their pods would be unready for good.
 start controller-manager "$bin/kube-controller-manager" "${rate[@]}" --kubeconfig kubeconfig.admin --leader-elect=false --bind-address 127.0.0.1 \
-  --secure-port "$((port+4))" --service-account-private-key-file sa.key --controllers '*,-nodeipam,-route,-cloud-node-lifecycle-controller'
+  --secure-port "$((port+4))" --node-monitor-grace-period 15m --service-account-private-key-file sa.key --controllers '*,-nodeipam,-route,-cloud-node-lifecycle-controller'
 [ "${KWOK:-0}" = 0 ] || start kwok "$bin/kwok" --kubeconfig kubeconfig.admin --manage-nodes-with-annotation-selector kwok.x-k8s.io/node=fake
 echo "$dir/kubeconfig.admin"
