@@ -15,6 +15,7 @@ namespace {
 using daemon::counted;
 using daemon::dollars;
 using daemon::names_list;
+using daemon::phase_name;
 using daemon::size_text;
 
 std::string offer_text(const model::Offer& offer) {
@@ -32,22 +33,6 @@ std::string_view state_name(model::InstanceState state) {
       return "shutting down";
     case model::InstanceState::kTerminated:
       return "terminated";
-  }
-  return "?";
-}
-
-std::string_view phase_name(model::PodPhase phase) {
-  switch (phase) {
-    case model::PodPhase::kPending:
-      return "Pending";
-    case model::PodPhase::kRunning:
-      return "Running";
-    case model::PodPhase::kSucceeded:
-      return "Succeeded";
-    case model::PodPhase::kFailed:
-      return "Failed";
-    case model::PodPhase::kUnknown:
-      return "Unknown";
   }
   return "?";
 }

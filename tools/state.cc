@@ -71,19 +71,8 @@ Json resources_json(const model::Resources& resources) {
 
 std::string pod_status(const projections::PodRow& row) {
   if (row.deletion_millis != 0) return "Terminating";
-  switch (row.phase) {
-    case model::PodPhase::kPending:
-      return row.node == nullptr ? "Pending" : "Starting";
-    case model::PodPhase::kRunning:
-      return "Running";
-    case model::PodPhase::kSucceeded:
-      return "Succeeded";
-    case model::PodPhase::kFailed:
-      return "Failed";
-    case model::PodPhase::kUnknown:
-      return "Unknown";
-  }
-  return "?";
+  if (row.phase == model::PodPhase::kPending && row.node != nullptr) return "Starting";
+  return std::string(daemon::phase_name(row.phase));
 }
 
 void print_pods(const State& state, Format format) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "daemon/words.h"
 #include "model/labels.h"
 
 namespace karst::daemon {
@@ -154,22 +155,6 @@ void Maker::pools() {
   }
 }
 
-std::string phase_of(model::PodPhase phase) {
-  switch (phase) {
-    case model::PodPhase::kPending:
-      return "Pending";
-    case model::PodPhase::kRunning:
-      return "Running";
-    case model::PodPhase::kSucceeded:
-      return "Succeeded";
-    case model::PodPhase::kFailed:
-      return "Failed";
-    case model::PodPhase::kUnknown:
-      break;
-  }
-  return "Unknown";
-}
-
 void Maker::pods() {
   std::map<std::tuple<model::PodPhase, bool, Labels>, std::int64_t> counts;
   for (const auto& [name, slot] : state_.nodes().slots()) {
@@ -178,7 +163,7 @@ void Maker::pods() {
       ++counts[{pod->phase, pod->ready, place}];
   }
   for (const auto& [key, count] : counts) {
-    Labels labels = {{"phase", phase_of(std::get<0>(key))},
+    Labels labels = {{"phase", std::string(phase_name(std::get<0>(key)))},
                      {"ready", std::get<1>(key) ? "true" : "false"},
                      {"scheduled", "true"},
                      {"managed", std::get<2>(key).front().second.empty() ? "false" : "true"}};

@@ -66,4 +66,20 @@ std::vector<std::pair<std::string, std::string>> quantities(const model::Resourc
   return all;
 }
 
+std::string_view phase_name(model::PodPhase phase) {
+  switch (phase) {
+    case model::PodPhase::kPending:
+      return "Pending";
+    case model::PodPhase::kRunning:
+      return "Running";
+    case model::PodPhase::kSucceeded:
+      return "Succeeded";
+    case model::PodPhase::kFailed:
+      return "Failed";
+    case model::PodPhase::kUnknown:
+      return "Unknown";
+  }
+  return "?";
+}
+
 }  // namespace karst::daemon

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/pod.h"
 #include "model/resources.h"
 
 namespace karst::daemon {
@@ -27,6 +28,9 @@ std::string counted(std::size_t count, std::string_view noun);
 
 // cpu and memory for people: "1.5 cpu, 3.2 GiB".
 std::string size_text(const model::Resources& resources);
+
+// As Kubernetes writes it: "Pending", "Running", …
+std::string_view phase_name(model::PodPhase phase);
 
 // Every amount under its Kubernetes name with a canonical quantity, sorted by name.
 std::vector<std::pair<std::string, std::string>> quantities(const model::Resources& resources);

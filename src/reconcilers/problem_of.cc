@@ -332,11 +332,11 @@ void add_pools(const ClusterState& state, const Context& context, scheduling::Pr
 }  // namespace
 
 scheduling::Problem problem_of(const ClusterState& state, const Context& context,
-                               const Demand& demand, const Supply& supply, bool with_buffers) {
+                               const Demand& demand, Supply& supply, bool with_buffers) {
   scheduling::Problem problem;
   problem.options = options_of(state.config());
   add_pools(state, context, problem);
-  problem.nodes = supply.offers;
+  problem.nodes = std::move(supply.offers);
   add_demand(state, demand, problem);
   if (with_buffers) add_buffers(state, problem);
   add_bound(state, demand, supply, problem);

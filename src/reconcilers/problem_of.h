@@ -37,8 +37,8 @@ Supply supply_of(const ClusterState& state, const Context& context);
 
 // Pods in the demand's order; then, if asked for, those that CapacityBuffers stand for (buffers.h).
 // Not known yet, and so left out: reservations.
+// Takes supply.offers over: every node of the cluster is copied once, not twice.
 scheduling::Problem problem_of(const ClusterState& state, const Context& context,
-                               const Demand& demand, const Supply& supply,
-                               bool with_buffers = false);
+                               const Demand& demand, Supply& supply, bool with_buffers = false);
 
 }  // namespace karst::reconcilers

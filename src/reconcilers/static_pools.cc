@@ -124,7 +124,7 @@ void shrink(const ClusterState& state, const Context& context, Plan& plan,
 
 bool is_usable(const ClusterState& state, const Context& context, const model::NodePool& pool) {
   return pool.deletion_millis == 0 && context.provider.understands(pool.node_class) &&
-         pool_fault(state, pool).empty();
+         node_class_ready(state, pool).status == model::ConditionStatus::kTrue;
 }
 
 }  // namespace

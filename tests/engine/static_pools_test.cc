@@ -20,15 +20,6 @@ events::Config gate_on() {
   return config;
 }
 
-void set_the_static_stage(Story& story, const model::NodePool& pool) {
-  story.list("NodeClass",
-             {events::NodeClassObserved{
-                 {{"karpenter.kwok.sh", "KWOKNodeClass", "default"}, "c1", 1, true, 0, "{}"}}});
-  story.list("NodePool", {events::NodePoolObserved{pool}});
-  story.list_all();
-  story.step();
-}
-
 // Claims that were asked for become objects; their launches succeed, their nodes come up.
 std::vector<std::string> bring_up(Story& story) {
   std::vector<std::string> names;
@@ -72,7 +63,7 @@ std::vector<std::string> deleted_claims(Story& story) {
 TEST(StaticPools, HaveTheirNodesWithoutAnyPod) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log, gate_on());
-  set_the_static_stage(story, static_pool(3));
+  set_the_stage(story, static_pool(3));
   const auto created = story.take<model::CreateNodeClaim>();
   ASSERT_EQ(created.size(), 3u);
   const model::NodeClaim& claim = std::get<model::CreateNodeClaim>(created[0].spec).claim;
@@ -89,7 +80,7 @@ TEST(StaticPools, HaveTheirNodesWithoutAnyPod) {
 TEST(StaticPools, DoNothingWhileTheGateIsOff) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log);
-  set_the_static_stage(story, static_pool(3));
+  set_the_stage(story, static_pool(3));
   story.step(60'000);
   EXPECT_TRUE(story.take<model::CreateNodeClaim>().empty());
 }
@@ -99,7 +90,7 @@ TEST(StaticPools, StopAtTheirLimitOfNodesAndSaySo) {
   Story story(log, gate_on());
   model::NodePool pool = static_pool(5);
   pool.limits = {{"nodes", 2}};
-  set_the_static_stage(story, pool);
+  set_the_stage(story, pool);
   EXPECT_EQ(story.take<model::CreateNodeClaim>().size(), 2u);
   const auto* verdict = story.state().verdicts().find(
       std::pair<std::string, std::string>("nodepool/fixed", "static_pools"));
@@ -110,7 +101,7 @@ TEST(StaticPools, StopAtTheirLimitOfNodesAndSaySo) {
 TEST(StaticPools, ReplaceANodeThatIsTakenAway) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log, gate_on());
-  set_the_static_stage(story, static_pool(2));
+  set_the_stage(story, static_pool(2));
   const auto names = bring_up(story);
   ASSERT_EQ(names.size(), 2u);
   model::NodeClaim gone = story.state().claims().find(model::ClaimName(names[0]))->claim;
@@ -125,7 +116,7 @@ TEST(StaticPools, ReplaceANodeThatIsTakenAway) {
 TEST(StaticPools, GiveUpFirstWhatCostsLeast) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log, gate_on());
-  set_the_static_stage(story, static_pool(3));
+  set_the_stage(story, static_pool(3));
   const auto names = bring_up(story);
   ASSERT_EQ(names.size(), 3u);
   model::PodShape plain = shape_of(100);
