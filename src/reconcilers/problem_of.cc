@@ -27,8 +27,23 @@ bool comes_up(const ClusterState& state, const Context& context, const ClaimRow&
   return row.initialized_at.value() != 0 || context.now < comes_up_until(state, row);
 }
 
-// Whether the pod's expectation still holds: its claim lives and has not been up for too long
-// without the pod.
+// Whether the node still has a seat for the pod that is expected there: what is bound leaves room
+// for those expected before it (by uid), and for it. Others may have taken the seats, since
+// kube-scheduler knows no nominations.
+bool has_seat(const ClusterState& state, const NodeRow& node, const PodRow& pod,
+              const std::vector<const PodRow*>& expected) {
+  const std::string& name = node.node.name.str();
+  model::Resources room = node.node.allocatable;
+  if (const auto* pods = state.pods().on(name)) room -= pods->requests;
+  for (const PodRow* one : expected) {
+    if (one->uid == pod.uid) break;
+    if (one->node == nullptr || *one->node != name) room -= one->shape->requests;
+  }
+  return model::fits(pod.shape->requests, room);
+}
+
+// Whether the pod's expectation still holds: its claim lives, has a seat for it, and has not been
+// up for too long without the pod.
 bool covered(const ClusterState& state, const Context& context, const PodRow& pod, Plan& plan) {
   const auto still = [&](LogTime until) {
     if (until <= context.now) return false;
@@ -38,6 +53,7 @@ bool covered(const ClusterState& state, const Context& context, const PodRow& po
   if (!pod.expected_node.empty()) {
     const NodeRow* node = state.nodes().find(pod.expected_node);
     return node != nullptr && node->node.deletion_millis == 0 && node->tainted_at == Position() &&
+           has_seat(state, *node, pod, state.pods().expected_on_node(pod.expected_node.str())) &&
            still(pod.expected_until);
   }
   if (pod.expected_claim.empty()) return false;
@@ -46,6 +62,10 @@ bool covered(const ClusterState& state, const Context& context, const PodRow& po
   if (claim->leaving() || claim->gone_at.value() != 0) return false;
   if (claim->interrupted_at.value() != 0) return false;
   if (claim->initialized_at.value() == 0) return still(comes_up_until(state, *claim));
+  if (const NodeRow* node = state.node_of(*claim);
+      node != nullptr &&
+      !has_seat(state, *node, pod, state.pods().expected_on_claim(pod.expected_claim.str())))
+    return false;
   return still(claim->initialized_at + state.config().nomination_millis);
 }
 

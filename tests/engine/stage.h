@@ -39,14 +39,11 @@ inline std::vector<ports::IssuedCommand> create_claims(Story& story) {
   return story.take<model::Launch>();
 }
 
-// One claim's node, up and ready, with nothing on it: its pods are gone again.
-inline void bring_up_an_empty_node(Story& story) {
-  add_pods(story, 1);
-  const auto launches = create_claims(story);
-  ASSERT_EQ(launches.size(), 1u);
-  const auto& launch = std::get<model::Launch>(launches[0].spec);
-  const model::Instance instance = instance_for(launch, 0, launches[0].id);
-  story.answer(launches[0], model::OutcomeKind::kDone, {instance});
+// The machine of the launch's first claim joins as "node-1" and is ready.
+inline void come_up(Story& story, const ports::IssuedCommand& command) {
+  const auto& launch = std::get<model::Launch>(command.spec);
+  const model::Instance instance = instance_for(launch, 0, command.id);
+  story.answer(command, model::OutcomeKind::kDone, {instance});
   model::Node node;
   node.name = model::NodeName("node-1");
   node.uid = model::NodeUid("node-uid-1");
@@ -60,6 +57,14 @@ inline void bring_up_an_empty_node(Story& story) {
   claim.provider_id = instance.provider_id;
   claim.conditions = {{"Ready", model::ConditionStatus::kTrue, "Ready", "", 1}};
   story.fact(events::NodeClaimObserved{claim});
+}
+
+// One claim's node, up and ready, with nothing on it: its pods are gone again.
+inline void bring_up_an_empty_node(Story& story) {
+  add_pods(story, 1);
+  const auto launches = create_claims(story);
+  ASSERT_EQ(launches.size(), 1u);
+  come_up(story, launches[0]);
   story.fact(events::PodGone{model::PodUid("pod-0"), "default", "pod-0"});
 }
 

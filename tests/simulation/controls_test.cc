@@ -67,6 +67,22 @@ class Tampered : public testing::Test {
     while (event_at(position).envelope.type != events::EventType::kRoundClosed) ++position;
     return position;
   }
+  // Whether it is no observed pod, or one of which its round tells once more.
+  static bool is_overwritten(std::uint64_t position) {
+    const auto pod_at = [](std::uint64_t at) {
+      const events::Record record = record_of(event_at(at));
+      if (record.type != events::EventType::kPodObserved &&
+          record.type != events::EventType::kPodGone)
+        return model::PodUid();
+      const events::Body body = events::decode_payload(record.type, record.payload);
+      if (const auto* gone = std::get_if<events::PodGone>(&body)) return gone->uid;
+      return std::get<events::PodObserved>(body).pod.uid;
+    };
+    const model::PodUid pod = pod_at(position);
+    for (std::uint64_t next = position + 1; next < round_after(position); ++next)
+      if (pod_at(next) == pod) return true;
+    return pod.empty() || event_at(position).envelope.type != events::EventType::kPodObserved;
+  }
   // `change` edits the body; without one the event is dropped.
   static std::unique_ptr<sim::DiskLog> copy_with(std::uint64_t position,
                                                  const std::function<void(events::Body&)>& change) {
@@ -105,8 +121,10 @@ TEST_F(Tampered, AnUntouchedCopyAgrees) {
   EXPECT_EQ(round_named(*copy), 0u);
 }
 
+// A fact that its own round overwrites leaves no trace in the state that the round closes with.
 TEST_F(Tampered, AnAlteredFactIsNamedAtItsRound) {
-  const std::uint64_t at = middle_of(events::EventType::kPodObserved);
+  std::uint64_t at = middle_of(events::EventType::kPodObserved);
+  while (is_overwritten(at)) ++at;
   const auto copy = copy_with(
       at, [](events::Body& body) { std::get<events::PodObserved>(body).pod.creation_millis += 1; });
   EXPECT_EQ(round_named(*copy), round_after(at));

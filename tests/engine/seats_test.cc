@@ -1,0 +1,61 @@
+// Pods that wait for a node which others have filled meanwhile.
+#include "tests/engine/stage.h"
+
+namespace karst::engine {
+namespace {
+
+using namespace testing;
+
+model::Pod bound_pod(const std::string& uid, const model::PodShape& shape,
+                     const std::string& node) {
+  model::Pod pod = pending_pod(uid, shape);
+  pod.unschedulable = false;
+  pod.node = model::NodeName(node);
+  return pod;
+}
+
+// Its claim's node is up with 4 CPUs; three pods of 1 CPU each were promised to it. What others
+// took of the node decides for how many of them new capacity is asked, in the next batch and not
+// after the nomination's 20 s.
+TEST(Seats, TakenByOthersAreAskedForAnew) {
+  const struct {
+    const char* name;
+    std::int64_t taken_cpu_millis;
+    std::size_t more_pods;  // how many of the three have a place elsewhere now
+  } cases[] = {
+      {"nothing is taken", 0, 0},
+      {"what is left holds all three", 900, 0},
+      {"one seat is taken", 1500, 1},
+      {"the node is full", 4000, 3},
+  };
+  for (const auto& one : cases) {
+    SCOPED_TRACE(one.name);
+    events::MemoryLog log(model::LogId("log"));
+    Story story(log);
+    set_the_stage(story);
+    add_pods(story, 3, 1000);
+    const auto launches = create_claims(story);
+    ASSERT_EQ(launches.size(), 1u);
+    come_up(story, launches[0]);
+    story.step();
+    story.take<model::CreateNodeClaim>();
+    const model::PodShape other = shape_of(one.taken_cpu_millis);
+    story.fact(events::ShapeRecorded{model::hash_of(other), other});
+    if (one.taken_cpu_millis > 0)
+      story.fact(events::PodObserved{bound_pod("stranger", other, "node-1")});
+    story.step();
+    story.step(1100);
+    std::size_t elsewhere = 0;
+    for (const char* uid : {"pod-0", "pod-1", "pod-2"}) {
+      const auto& row = story.state().pods().row_of(uid);
+      const auto name = std::get<model::Launch>(launches[0].spec).items[0].name;
+      elsewhere += !row.expected_claim.empty() && row.expected_claim != name;
+    }
+    EXPECT_EQ(elsewhere, one.more_pods);
+    EXPECT_EQ(story.take<model::CreateNodeClaim>().empty(), one.more_pods == 0);
+    EXPECT_FALSE(verified(log).difference);
+  }
+}
+
+}  // namespace
+}  // namespace karst::engine
