@@ -1,0 +1,202 @@
+#include "providers/aws/resolved.h"
+
+#include <nlohmann/json.hpp>
+
+namespace karst::providers::aws {
+namespace {
+
+using nlohmann::json;
+
+// The two directions of one list of fields.
+class Writing {
+ public:
+  explicit Writing(json& object) : object_(object) {}
+  void operator()(const char* key, std::string& value) { object_[key] = value; }
+  void operator()(const char* key, std::int64_t& value) { object_[key] = value; }
+  void operator()(const char* key, bool& value) { object_[key] = value; }
+
+ private:
+  json& object_;
+};
+
+class Reading {
+ public:
+  Reading(const json& object, bool& ok) : object_(object), ok_(ok) {}
+  void operator()(const char* key, std::string& value) {
+    if (const json* at = find(key, json::value_t::string)) value = at->get<std::string>();
+  }
+  void operator()(const char* key, std::int64_t& value) {
+    const auto at = object_.find(key);
+    ok_ = ok_ && at != object_.end() && at->is_number_integer();
+    if (ok_) value = at->get<std::int64_t>();
+  }
+  void operator()(const char* key, bool& value) {
+    if (const json* at = find(key, json::value_t::boolean)) value = at->get<bool>();
+  }
+
+ private:
+  const json* find(const char* key, json::value_t type) {
+    const auto at = object_.find(key);
+    ok_ = ok_ && at != object_.end() && at->type() == type;
+    return ok_ ? &*at : nullptr;
+  }
+
+  const json& object_;
+  bool& ok_;
+};
+
+template <class Fields>
+void fields_of(Fields field, Cluster& c) {
+  field("name", c.name);
+  field("uid", c.uid);
+  field("endpoint", c.endpoint);
+  field("ca", c.ca);
+  field("dnsIP", c.dns_ip);
+  field("serviceCIDR", c.service_cidr);
+  field("version", c.version);
+  field("region", c.region);
+  field("ipv6", c.ipv6);
+}
+template <class Fields>
+void fields_of(Fields field, Subnet& s) {
+  field("id", s.id);
+  field("zone", s.zone);
+  field("zoneID", s.zone_id);
+  field("free", s.free_addresses);
+}
+template <class Fields>
+void fields_of(Fields field, SecurityGroup& g) {
+  field("id", g.id);
+  field("name", g.name);
+}
+template <class Fields>
+void fields_of(Fields field, Image& i) {
+  field("id", i.id);
+  field("name", i.name);
+  field("created", i.created);
+  field("deprecated", i.deprecated);
+}
+template <class Fields>
+void fields_of(Fields field, Reservation& r) {
+  field("id", r.id);
+  field("availabilityZone", r.zone);
+  field("instanceType", r.instance_type);
+  field("ownerID", r.owner);
+  field("instanceMatchCriteria", r.match_criteria);
+  field("reservationType", r.type);
+  field("state", r.state);
+  field("endTime", r.end);
+  field("available", r.available);
+  field("interruptible", r.interruptible);
+}
+template <class Fields>
+void fields_of(Fields field, PlacementGroup& g) {
+  field("id", g.id);
+  field("name", g.name);
+  field("strategy", g.strategy);
+  field("partitions", g.partitions);
+}
+
+template <class T>
+json to_object(T value) {
+  json object = json::object();
+  fields_of(Writing(object), value);
+  return object;
+}
+
+template <class T>
+json to_list(const std::vector<T>& values) {
+  json list = json::array();
+  for (const T& value : values) list.push_back(to_object(value));
+  return list;
+}
+
+template <class T>
+void from_object(const json& object, T& value, bool& ok) {
+  ok = ok && object.is_object();
+  if (ok) fields_of(Reading(object, ok), value);
+}
+
+const json& member(const json& object, const char* key) {
+  static const json kNone;
+  const auto at = object.find(key);
+  return at == object.end() ? kNone : *at;
+}
+
+template <class T>
+void from_list(const json& list, std::vector<T>& values, bool& ok) {
+  ok = ok && list.is_array();
+  if (!ok) return;
+  for (const json& object : list) from_object(object, values.emplace_back(), ok);
+}
+
+json requirements_to_json(const std::vector<model::RequirementSpec>& specs) {
+  json list = json::array();
+  for (const model::RequirementSpec& spec : specs)
+    list.push_back(
+        {{"key", spec.key}, {"operator", model::operator_name(spec.op)}, {"values", spec.values}});
+  return list;
+}
+
+void requirements_from_json(const json& list, std::vector<model::RequirementSpec>& specs,
+                            bool& ok) {
+  ok = ok && list.is_array();
+  if (!ok) return;
+  for (const json& one : list) {
+    const json& key = member(one, "key");
+    const json& op = member(one, "operator");
+    const json& values = member(one, "values");
+    ok = ok && key.is_string() && op.is_string() && values.is_array();
+    if (!ok) return;
+    const auto known = model::parse_operator(op.get<std::string>());
+    ok = known.has_value();
+    if (!ok) return;
+    model::RequirementSpec spec{key.get<std::string>(), *known, {}, 0};
+    for (const json& value : values) {
+      ok = ok && value.is_string();
+      if (ok) spec.values.push_back(value.get<std::string>());
+    }
+    specs.push_back(std::move(spec));
+  }
+}
+
+}  // namespace
+
+std::string to_json(const Resolved& resolved) {
+  json images = to_list(resolved.images);
+  for (std::size_t i = 0; i < images.size(); ++i)
+    images[i]["requirements"] = requirements_to_json(resolved.images[i].requirements);
+  const json all = {{"cluster", to_object(resolved.cluster)},
+                    {"subnets", to_list(resolved.subnets)},
+                    {"securityGroups", to_list(resolved.security_groups)},
+                    {"images", std::move(images)},
+                    {"capacityReservations", to_list(resolved.reservations)},
+                    {"placementGroup", to_object(resolved.placement_group)},
+                    {"instanceProfile", resolved.instance_profile}};
+  return all.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+base::Result<Resolved> read_resolved(std::string_view text) {
+  const json all = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  bool ok = all.is_object();
+  Resolved resolved;
+  if (ok) {
+    from_object(member(all, "cluster"), resolved.cluster, ok);
+    from_list(member(all, "subnets"), resolved.subnets, ok);
+    from_list(member(all, "securityGroups"), resolved.security_groups, ok);
+    from_list(member(all, "images"), resolved.images, ok);
+    for (std::size_t i = 0; ok && i < resolved.images.size(); ++i)
+      requirements_from_json(member(member(all, "images")[i], "requirements"),
+                             resolved.images[i].requirements, ok);
+    from_list(member(all, "capacityReservations"), resolved.reservations, ok);
+    from_object(member(all, "placementGroup"), resolved.placement_group, ok);
+    const json& profile = member(all, "instanceProfile");
+    ok = ok && profile.is_string();
+    if (ok) resolved.instance_profile = profile.get<std::string>();
+  }
+  if (!ok)
+    return base::fail(base::Kind::kInvalid, "what the node class found: not in its JSON form");
+  return resolved;
+}
+
+}  // namespace karst::providers::aws

@@ -1,0 +1,357 @@
+#include "providers/aws/selectors.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/time.h"
+#include "providers/aws/class_status.h"
+#include "providers/aws/images.h"
+#include "providers/aws/profile.h"
+#include "providers/aws/xml.h"
+
+namespace karst::providers::aws {
+namespace {
+
+using model::ConditionStatus;
+
+constexpr std::int64_t kBlockExpiresMillis = 40 * base::kMillisPerMinute;
+constexpr std::string_view kSsmPrefix = "ssm/";
+
+void add_tag_filters(Request& request, const model::Labels& tags) {
+  for (const auto& [key, value] : tags)
+    value == "*" ? add_filter(request, "tag-key", {key})
+                 : add_filter(request, "tag:" + key, {value});
+}
+
+Request describe(const char* action) {
+  Request request{"ec2", action, Tree::object()};
+  request.parameters["MaxResults"] = "1000";
+  return request;
+}
+
+// Terms by id, and for groups by name, are one question; each term by tags is one of its own.
+void ask_terms(std::vector<Question>& out, const std::vector<SelectorTerm>& terms,
+               const char* action, const std::string& prefix, const char* id_filter) {
+  std::vector<std::string> ids;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    if (!terms[i].id.empty()) {
+      ids.push_back(terms[i].id);
+    } else if (!terms[i].name.empty()) {
+      names.push_back(terms[i].name);
+    } else {
+      Question question{prefix + std::to_string(i), describe(action)};
+      add_tag_filters(question.request, terms[i].tags);
+      out.push_back(std::move(question));
+    }
+  }
+  if (!ids.empty()) {
+    out.push_back({prefix + "ids", describe(action)});
+    add_filter(out.back().request, id_filter, ids);
+  }
+  if (!names.empty()) {
+    out.push_back({prefix + "names", describe(action)});
+    add_filter(out.back().request, "group-name", names);
+  }
+}
+
+void ask_reservations(std::vector<Question>& out, const std::vector<SelectorTerm>& terms) {
+  std::vector<std::string> ids;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    const SelectorTerm& term = terms[i];
+    if (!term.id.empty()) {
+      ids.push_back(term.id);
+      continue;
+    }
+    Question question{"reservation/" + std::to_string(i), describe("DescribeCapacityReservations")};
+    add_filter(question.request, "state", {"active"});
+    add_tag_filters(question.request, term.tags);
+    if (!term.owner.empty()) add_filter(question.request, "owner-id", {term.owner});
+    if (!term.match_criteria.empty())
+      add_filter(question.request, "instance-match-criteria", {term.match_criteria});
+    out.push_back(std::move(question));
+  }
+  if (ids.empty()) return;
+  Question question{"reservation/ids", {"ec2", "DescribeCapacityReservations", Tree::object()}};
+  question.request.parameters["CapacityReservationId"] = ids;
+  add_filter(question.request, "state", {"active"});
+  out.push_back(std::move(question));
+}
+
+void ask_placement_group(std::vector<Question>& out, const NodeClassSpec& spec) {
+  if (spec.placement_group_name.empty() && spec.placement_group_id.empty()) return;
+  Question question{"placement-group", {"ec2", "DescribePlacementGroups", Tree::object()}};
+  if (spec.placement_group_id.empty())
+    question.request.parameters["GroupName"] = {spec.placement_group_name};
+  else
+    question.request.parameters["GroupId"] = {spec.placement_group_id};
+  out.push_back(std::move(question));
+}
+
+Question ask_parameter(const std::string& name) {
+  Question question{std::string(kSsmPrefix) + name, {"ssm", "GetParameter", Tree::object()}};
+  question.request.parameters["Name"] = name;
+  return question;
+}
+
+// The image id that a parameter holds; empty when it holds none, or was refused.
+std::string parameter_value(const Answers& answers, const std::string& name) {
+  const auto at = answers.find(std::string(kSsmPrefix) + name);
+  if (at == answers.end() || at->second.pages.empty()) return {};
+  const auto json = nlohmann::json::parse(at->second.pages.front(), nullptr, false);
+  const auto pointer = nlohmann::json::json_pointer("/Parameter/Value");
+  if (!json.is_object() || !json.contains(pointer) || !json[pointer].is_string()) return {};
+  std::string value = json[pointer].get<std::string>();
+  return value.starts_with("ami-") ? value : std::string();
+}
+
+// An image id, and what it serves.
+struct Wanted {
+  std::string id;
+  Variant variant = Variant::kAny;
+};
+
+std::vector<Wanted> wanted_images(const NodeClassSpec& spec, const Cluster& cluster,
+                                  const Answers& answers) {
+  std::vector<Wanted> wanted;
+  for (const AliasParameter& one : alias_parameters(spec.alias, cluster.version))
+    if (const std::string id = parameter_value(answers, one.name); !id.empty())
+      for (const Variant variant : one.variants) wanted.push_back({id, variant});
+  for (const SelectorTerm& term : spec.images) {
+    if (!term.id.empty()) wanted.push_back({term.id, Variant::kAny});
+    if (term.ssm_parameter.empty()) continue;
+    if (const std::string id = parameter_value(answers, term.ssm_parameter); !id.empty())
+      wanted.push_back({id, Variant::kAny});
+  }
+  return wanted;
+}
+
+void ask_for_images(std::vector<Question>& out, const NodeClassSpec& spec, const Cluster& cluster,
+                    const Answers& answers) {
+  if (check_alias(spec.alias, cluster.version)) return;
+  std::vector<std::string> names;
+  for (const AliasParameter& one : alias_parameters(spec.alias, cluster.version))
+    names.push_back(one.name);
+  for (const SelectorTerm& term : spec.images)
+    if (!term.ssm_parameter.empty()) names.push_back(term.ssm_parameter);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  bool complete = true;
+  for (const std::string& name : names) {
+    out.push_back(ask_parameter(name));
+    complete = complete && answers.contains(out.back().key);
+  }
+  for (std::size_t i = 0; i < spec.images.size(); ++i)
+    if (spec.images[i].id.empty() && spec.images[i].ssm_parameter.empty())
+      out.push_back({"image/" + std::to_string(i), ask_images(spec.images[i])});
+  if (!complete) return;
+  std::set<std::string> ids;
+  for (const Wanted& one : wanted_images(spec, cluster, answers)) ids.insert(one.id);
+  if (!ids.empty()) out.push_back({"image/ids", ask_images({ids.begin(), ids.end()})});
+}
+
+// All the answers whose keys start with `prefix`, and the first error among them.
+struct Pages {
+  std::vector<const std::string*> pages;
+  std::string error;  // "Code: message"
+};
+
+Pages pages_of(const Answers& answers, std::string_view prefix,
+               std::initializer_list<std::string_view> not_found = {}) {
+  Pages out;
+  for (const auto& [key, answer] : answers) {
+    if (!key.starts_with(prefix)) continue;
+    for (const std::string& page : answer.pages) out.pages.push_back(&page);
+    const bool absent =
+        std::find(not_found.begin(), not_found.end(), answer.error_code) != not_found.end();
+    if (!answer.error_code.empty() && !absent && out.error.empty())
+      out.error = answer.error_code + ": " + answer.error_message;
+  }
+  return out;
+}
+
+template <class Read>
+void each_answered(Pages& pages, const char* list, Read read) {
+  for (const std::string* page : pages.pages) {
+    const auto document = read_xml(*page);
+    if (!document) {
+      if (pages.error.empty()) pages.error = document.error().message;
+      continue;
+    }
+    each_item(document->document_element(), list, read);
+  }
+}
+
+template <class T>
+void sort_unique_by_id(std::vector<T>& all) {
+  std::stable_sort(all.begin(), all.end(), [](const T& a, const T& b) { return a.id < b.id; });
+  all.erase(
+      std::unique(all.begin(), all.end(), [](const T& a, const T& b) { return a.id == b.id; }),
+      all.end());
+}
+
+std::string resolve_subnets(const Answers& answers, std::vector<Subnet>& out) {
+  Pages pages = pages_of(answers, "subnet/");
+  each_answered(pages, "subnetSet", [&](const pugi::xml_node& item) {
+    out.push_back({text_at(item, "subnetId"), text_at(item, "availabilityZone"),
+                   text_at(item, "availabilityZoneId"),
+                   number_at(item, "availableIpAddressCount").value_or(0)});
+  });
+  sort_unique_by_id(out);
+  std::stable_sort(out.begin(), out.end(), [](const Subnet& a, const Subnet& b) {
+    return a.free_addresses > b.free_addresses;
+  });
+  return pages.error;
+}
+
+std::string resolve_groups(const Answers& answers, std::vector<SecurityGroup>& out) {
+  Pages pages = pages_of(answers, "group/");
+  each_answered(pages, "securityGroupInfo", [&](const pugi::xml_node& item) {
+    out.push_back({text_at(item, "groupId"), text_at(item, "groupName")});
+  });
+  sort_unique_by_id(out);
+  return pages.error;
+}
+
+std::string resolve_images(const NodeClassSpec& spec, const Cluster& cluster,
+                           const Answers& answers, std::int64_t now_millis,
+                           std::vector<Image>& out) {
+  Pages pages = pages_of(answers, "image/");
+  const std::vector<Wanted> wanted = wanted_images(spec, cluster, answers);
+  std::vector<Image> images;
+  for (const std::string* page : pages.pages) {
+    auto read = read_images(*page, now_millis);
+    if (!read) {
+      if (pages.error.empty()) pages.error = read.error().message;
+      continue;
+    }
+    for (const Image& image : *read) {
+      bool named = false;
+      for (const Wanted& one : wanted)
+        if (one.id == image.id) {
+          named = true;
+          images.push_back(with_variant(image, one.variant, spec.settings.family));
+        }
+      if (!named) images.push_back(with_variant(image, Variant::kAny, spec.settings.family));
+    }
+  }
+  out = choose_images(std::move(images));
+  if (out.empty() && pages.error.empty())
+    return pages_of(answers, kSsmPrefix, {"ParameterNotFound"}).error;
+  return pages.error;
+}
+
+std::string resolve_reservations(const Answers& answers, std::int64_t now_millis,
+                                 std::vector<Reservation>& out) {
+  Pages pages = pages_of(answers, "reservation/", {"InvalidCapacityReservationId.NotFound"});
+  each_answered(pages, "capacityReservationSet", [&](const pugi::xml_node& item) {
+    Reservation one;
+    one.id = text_at(item, "capacityReservationId");
+    one.zone = text_at(item, "availabilityZone");
+    one.instance_type = text_at(item, "instanceType");
+    one.owner = text_at(item, "ownerId");
+    one.match_criteria = text_at(item, "instanceMatchCriteria");
+    if (text_at(item, "reservationType") == "capacity-block") one.type = "capacity-block";
+    one.end = text_at(item, "endDate");
+    one.available = number_at(item, "availableInstanceCount").value_or(0);
+    one.interruptible = true_at(item, "interruptible");
+    if (text_at(item, "state") != "active") return;
+    const auto end = base::parse_rfc3339(one.end);
+    const bool expiring =
+        one.type == "capacity-block" && end && *end - now_millis <= kBlockExpiresMillis;
+    one.state = expiring ? "expiring" : "active";
+    out.push_back(std::move(one));
+  });
+  sort_unique_by_id(out);
+  return pages.error;
+}
+
+std::string resolve_placement_group(const Answers& answers, PlacementGroup& out) {
+  Pages pages = pages_of(answers, "placement-group", {"InvalidPlacementGroup.Unknown"});
+  each_answered(pages, "placementGroupSet", [&](const pugi::xml_node& item) {
+    out = {text_at(item, "groupId"), text_at(item, "groupName"), text_at(item, "strategy"),
+           number_at(item, "partitionCount").value_or(0)};
+  });
+  return pages.error;
+}
+
+void add_images_condition(ClassStatus& conditions, const NodeClassSpec& spec,
+                          const Cluster& cluster, const Resolved& resolved,
+                          const std::string& error) {
+  if (const auto unsupported = check_alias(spec.alias, cluster.version))
+    conditions.add("AMIsReady", ConditionStatus::kFalse, unsupported->reason, unsupported->message);
+  else
+    conditions.found("AMIsReady", !resolved.images.empty(), error, "AMINotFound",
+                     "amiSelectorTerms: they match no image of this account and region");
+}
+
+void add_validation(ClassStatus& conditions, const NodeClassSpec& spec, const Cluster& cluster) {
+  constexpr const char* kType = "ValidationSucceeded";
+  const std::set<std::string> apart = {"PlacementGroupReady", "CapacityReservationsReady"};
+  if (const auto found = check_node_class(spec))
+    return conditions.add(kType, ConditionStatus::kFalse, found->reason, found->message);
+  if (spec.settings.family == Family::kAl2023 && cluster.service_cidr.empty())
+    return conditions.add(kType, ConditionStatus::kFalse, "ClusterCIDRResolutionFailed",
+                          "the cluster's service CIDR is not known: AL2023 needs it; allow "
+                          "eks:DescribeCluster");
+  const ConditionStatus worst = conditions.worst(apart);
+  if (worst == ConditionStatus::kTrue) return conditions.hold(kType);
+  conditions.add(kType, worst, "DependenciesNotReady",
+                 "waits for " + conditions.named(worst, apart));
+}
+
+}  // namespace
+
+std::vector<Question> questions(const NodeClassSubject& subject, const Cluster& cluster,
+                                const Answers& answers) {
+  std::vector<Question> all;
+  const NodeClassSpec& spec = subject.spec;
+  ask_terms(all, spec.subnets, "DescribeSubnets", "subnet/", "subnet-id");
+  ask_terms(all, spec.security_groups, "DescribeSecurityGroups", "group/", "group-id");
+  ask_for_images(all, spec, cluster, answers);
+  ask_reservations(all, spec.reservations);
+  ask_placement_group(all, spec);
+  ask_for_profile(all, subject, cluster, answers);
+  std::erase_if(all, [&](const Question& question) { return answers.contains(question.key); });
+  if (all.size() > kQuestionsMax) all.resize(kQuestionsMax);
+  return all;
+}
+
+Resolution resolve(const NodeClassSubject& subject, const Cluster& cluster, const Answers& answers,
+                   std::int64_t now_millis) {
+  const NodeClassSpec& spec = subject.spec;
+  Resolution out;
+  Resolved& resolved = out.resolved;
+  resolved.cluster = cluster;
+  ClassStatus conditions(subject.generation);
+  const std::string subnets = resolve_subnets(answers, resolved.subnets);
+  conditions.found("SubnetsReady", !resolved.subnets.empty(), subnets, "SubnetsNotFound",
+                   "subnetSelectorTerms: they match no subnet of this account and region");
+  const std::string groups = resolve_groups(answers, resolved.security_groups);
+  conditions.found("SecurityGroupsReady", !resolved.security_groups.empty(), groups,
+                   "SecurityGroupsNotFound",
+                   "securityGroupSelectorTerms: they match no group of this account and region");
+  const std::string images = resolve_images(spec, cluster, answers, now_millis, resolved.images);
+  add_images_condition(conditions, spec, cluster, resolved, images);
+  const std::string profile = resolve_profile(subject, cluster, answers, resolved);
+  conditions.found("InstanceProfileReady", true, profile, "", "");
+  if (!spec.placement_group_name.empty() || !spec.placement_group_id.empty()) {
+    const std::string group = resolve_placement_group(answers, resolved.placement_group);
+    conditions.found("PlacementGroupReady", !resolved.placement_group.id.empty(), group,
+                     "PlacementGroupNotFound", "placementGroupSelector: there is no such group");
+  }
+  const std::string reservations = resolve_reservations(answers, now_millis, resolved.reservations);
+  conditions.found("CapacityReservationsReady", true, reservations, "", "");
+  add_validation(conditions, spec, cluster);
+  const ConditionStatus worst = conditions.worst();
+  out.ready = worst == ConditionStatus::kTrue;
+  if (out.ready)
+    conditions.hold("Ready");
+  else
+    conditions.add("Ready", worst, "UnhealthyDependents", "waits for " + conditions.named(worst));
+  out.conditions = conditions.take();
+  return out;
+}
+
+}  // namespace karst::providers::aws
