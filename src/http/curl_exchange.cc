@@ -110,8 +110,11 @@ std::string part_of(CURLU* url, CURLUPart part, unsigned flags = 0) {
   return copy;
 }
 
-bool is_loopback(const std::string& host) {
-  return host == "localhost" || host.starts_with("127.") || host == "[::1]";
+// This machine, and link-local addresses (a cloud's metadata and credential agents): a proxy would
+// ask its own.
+bool never_by_proxy(const std::string& host) {
+  return host == "localhost" || host.starts_with("127.") || host == "[::1]" ||
+         host.starts_with("169.254.") || host.starts_with("[fd00:ec2::");
 }
 
 // The URL as it goes to libcurl, and what depends on its host. Another server name takes the host's
@@ -126,7 +129,7 @@ void set_url(Exchange& exchange, const Connection& connection) {
   if (!connection.proxy_url.empty()) {
     curl_easy_setopt(exchange.easy, CURLOPT_PROXY, connection.proxy_url.c_str());
     curl_easy_setopt(exchange.easy, CURLOPT_NOPROXY, "");
-  } else if (is_loopback(host)) {
+  } else if (never_by_proxy(host)) {
     curl_easy_setopt(exchange.easy, CURLOPT_NOPROXY, "*");
   }
   const std::string& name = connection.tls.server_name;
