@@ -227,6 +227,21 @@ TEST(CurlTransport, ReachesAServerOverItsProxyAndByAnotherName) {
   EXPECT_EQ(exchange(transport, named).body, "/b");
 }
 
+TEST(CurlTransport, AsksNoProxyOfTheEnvironmentForALinkLocalAddress) {
+  const auto server = serve([](std::string_view) { return Reply{200, "text/plain", "proxy"}; });
+  setenv("http_proxy", url(server->port()).c_str(), 1);
+  {
+    CurlTransport transport({});
+    EXPECT_EQ(exchange(transport, get("http://cluster.invalid:1/a")).body, "proxy");
+    for (const char* address : {"http://169.254.1.1:1/a", "http://[fd00:ec2::1]:1/a"}) {
+      Request request = get(address);
+      request.timeout_millis = 200;
+      EXPECT_NE(exchange(transport, std::move(request)).body, "proxy") << address;
+    }
+  }
+  unsetenv("http_proxy");
+}
+
 TEST(CurlTransport, BoundsBodiesAndHeaders) {
   const auto server =
       serve([](std::string_view) { return Reply{200, "text/plain", std::string(10'000, 'x')}; });
