@@ -230,7 +230,7 @@ TEST(CurlTransport, ReachesAServerOverItsProxyAndByAnotherName) {
             "http://cluster.invalid:1/c");
   Request local = get("http://169.254.1.1:1/d");  // link-local: no proxy of the environment
   local.timeout_millis = 200;
-  EXPECT_EQ(exchange(transport, local).body, "");
+  EXPECT_NE(exchange(transport, local).body, local.url);
   unsetenv("http_proxy");
 }
 
