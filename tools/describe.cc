@@ -87,6 +87,12 @@ struct CommandText {
   std::string operator()(const model::MirrorPool& c) const {
     return "write the status of nodepool " + c.name.str();
   }
+  std::string operator()(const model::MirrorStatus& c) const {
+    return fmt::format("write the status of {} {}", c.kind, c.name);
+  }
+  std::string operator()(const model::ResolveNodeClass& c) const {
+    return fmt::format("ask what the selectors of {} {} find", c.ref.kind, c.ref.name);
+  }
 };
 
 std::string node_text(const model::Node& node) {

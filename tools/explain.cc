@@ -188,7 +188,8 @@ void see(Subject& subject, const events::Event& event) {
   if (!subject.streams.contains(std::string(envelope.stream)) && !orders_for(subject, body)) return;
   if (std::holds_alternative<model::Nomination>(body) && subject.kind == "pod") return;
   if (envelope.type == EventType::kClaimMirrorRequested ||
-      envelope.type == EventType::kPoolMirrorRequested)
+      envelope.type == EventType::kPoolMirrorRequested ||
+      envelope.type == EventType::kStatusMirrorRequested)
     return;  // nor its outcome
   if (std::holds_alternative<model::Command>(body))
     subject.streams.insert("command/" + std::to_string(envelope.position.value()));

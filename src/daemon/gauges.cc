@@ -185,7 +185,7 @@ void Maker::offerings() {
                              {"capacity_type", offering.capacity_type},
                              {"zone", offering.zone}};
       const auto* exhausted = state_.exhausted().find(
-          model::Offer{type.name, offering.zone, offering.capacity_type, 0});
+          model::Offer{type.name, offering.zone, offering.capacity_type, 0, offering.reservation});
       const bool there =
           offering.available && (exhausted == nullptr || exhausted->until <= out_.at);
       add(kPrice, offering.price_nanos_per_hour, 9, labels);

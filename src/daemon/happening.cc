@@ -28,6 +28,8 @@ bool is_told(CommandKind kind) {
     case CommandKind::kSyncNode:
     case CommandKind::kMirrorClaim:
     case CommandKind::kMirrorPool:
+    case CommandKind::kMirrorStatus:
+    case CommandKind::kResolveNodeClass:
       return false;
   }
   return false;

@@ -41,13 +41,13 @@ void issue(const projections::ClusterState& state, const events::Body& body,
 }  // namespace
 
 Answer decide(projections::ClusterState& state, const providers::Provider& provider,
-              base::LogTime now, base::WallTime wall) {
+              reconcilers::ClassTypes& class_types, base::LogTime now, base::WallTime wall) {
   Answer answer;
   if (state.leadership_lost()) return answer;  // a standby admits facts and decides nothing
   for (const reconcilers::Reconciler& reconciler : reconcilers::reconcilers()) {
     if (state.config().shadow && !reconciler.in_shadow) continue;
     reconcilers::Plan plan(state, reconciler.name);
-    reconciler.reconcile(state, reconcilers::Context{now, provider}, plan);
+    reconciler.reconcile(state, reconcilers::Context{now, provider, class_types}, plan);
     if (const auto wake = plan.earliest_wake();
         wake && (!answer.wake_at || *wake < *answer.wake_at))
       answer.wake_at = wake;

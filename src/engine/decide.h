@@ -12,6 +12,7 @@
 #include "ports/command_port.h"
 #include "projections/cluster_state.h"
 #include "providers/provider.h"
+#include "reconcilers/class_types.h"
 
 namespace karst::engine {
 
@@ -22,9 +23,9 @@ struct Answer {
   std::optional<base::LogTime> wake_at;
 };
 
-// Applies what it decides to `state`.
+// Applies what it decides to `state`. `class_types`: the same one for each round of a state.
 Answer decide(projections::ClusterState& state, const providers::Provider& provider,
-              base::LogTime now, base::WallTime wall);
+              reconcilers::ClassTypes& class_types, base::LogTime now, base::WallTime wall);
 
 // Applies one record to `state` at its next position; returns that position.
 model::Position apply_record(projections::ClusterState& state, const events::Record& record,

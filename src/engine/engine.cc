@@ -139,7 +139,7 @@ base::Result<Round> Engine::step(base::LogTime now, base::WallTime wall,
 }
 
 void Engine::decide(base::LogTime now, base::WallTime wall, Round& round) {
-  Answer answer = engine::decide(state_, provider_, now, wall);
+  Answer answer = engine::decide(state_, provider_, class_types_, now, wall);
   round.decisions = answer.records.size();
   round.wake_at = answer.wake_at;
   if (answer.records.empty() && facts_since_round_ == 0)

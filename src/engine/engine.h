@@ -20,6 +20,7 @@
 #include "ports/fact.h"
 #include "projections/cluster_state.h"
 #include "providers/provider.h"
+#include "reconcilers/class_types.h"
 
 namespace karst::engine {
 
@@ -79,6 +80,7 @@ class Engine {
   events::EventLog& log_;
   events::Snapshots* snapshots_;
   const providers::Provider& provider_;
+  reconcilers::ClassTypes class_types_;
   EngineOptions options_;
   projections::ClusterState state_;
   Admission admission_;

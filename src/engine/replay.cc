@@ -99,8 +99,8 @@ class Verifier {
       return differ(event, "it closes " + std::to_string(closed.facts) + " facts, the log holds " +
                                std::to_string(facts_));
     if (own_ || across_) {
-      const Answer answer =
-          decide(state_, *provider, event.envelope.log_time, event.envelope.wall_time);
+      const Answer answer = decide(state_, *provider, class_types_, event.envelope.log_time,
+                                   event.envelope.wall_time);
       if (std::string what = compare(pending_, answer.records); !what.empty())
         return differ(event, std::move(what));
       if (closed.decision_digest != decision_digest(answer.records))
@@ -125,6 +125,7 @@ class Verifier {
   ClusterState state_;
   std::vector<events::Record> pending_;
   std::uint64_t facts_ = 0;
+  reconcilers::ClassTypes class_types_;
   VerifyReport report_;
 };
 

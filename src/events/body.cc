@@ -274,6 +274,10 @@ std::string_view event_type_name(EventType type) {
       return "ClaimMirrorRequested";
     case EventType::kPoolMirrorRequested:
       return "PoolMirrorRequested";
+    case EventType::kStatusMirrorRequested:
+      return "StatusMirrorRequested";
+    case EventType::kNodeClassResolveRequested:
+      return "NodeClassResolveRequested";
     case EventType::kAttemptStarted:
       return "AttemptStarted";
     case EventType::kCommandAbandoned:

@@ -71,6 +71,8 @@ enum class EventType : std::uint16_t {
   kNodeSyncRequested = 109,
   kClaimMirrorRequested = 110,
   kPoolMirrorRequested = 111,
+  kStatusMirrorRequested = 112,
+  kNodeClassResolveRequested = 113,
   kAttemptStarted = 150,
   kCommandAbandoned = 151,
   // outcomes

@@ -119,6 +119,10 @@ bool with_root(EventType type, Visit&& visit) {
       return visit(Root<log::ClaimMirrorRequested, model::MirrorClaim>());
     case T::kPoolMirrorRequested:
       return visit(Root<log::PoolMirrorRequested, model::MirrorPool>());
+    case T::kStatusMirrorRequested:
+      return visit(Root<log::StatusMirrorRequested, model::MirrorStatus>());
+    case T::kNodeClassResolveRequested:
+      return visit(Root<log::NodeClassResolveRequested, model::ResolveNodeClass>());
     case T::kAttemptStarted:
       return visit(Root<log::AttemptStarted, model::AttemptStarted>());
     case T::kCommandAbandoned:

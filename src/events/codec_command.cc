@@ -215,4 +215,40 @@ void get(const log::PoolMirrorRequested& in, model::MirrorPool& out) {
   get(in.hash_version(), out.hash_version);
 }
 
+Offset<log::StatusMirrorRequested> put(Builder& b, WhyOffset why, const model::MirrorStatus& v) {
+  const auto group = put(b, v.group);
+  const auto kind = put(b, v.kind);
+  const auto namespace_name = put(b, v.namespace_name);
+  const auto name = put(b, v.name);
+  const auto uid = put(b, v.uid);
+  const auto conditions = put_all(b, v.conditions);
+  return log::CreateStatusMirrorRequested(b, why, group, kind, namespace_name, name, uid,
+                                          conditions, put(b, v.fields_json));
+}
+void get(const log::StatusMirrorRequested& in, model::MirrorStatus& out) {
+  get(in.group(), out.group);
+  get(in.kind(), out.kind);
+  get(in.namespace_name(), out.namespace_name);
+  get(in.name(), out.name);
+  get(in.uid(), out.uid);
+  get_all(in.conditions(), out.conditions);
+  get(in.fields_json(), out.fields_json);
+}
+
+Offset<log::NodeClassResolveRequested> put(Builder& b, WhyOffset why,
+                                           const model::ResolveNodeClass& v) {
+  const auto ref = put_some(b, v.ref);
+  const auto uid = put(b, v.uid);
+  const auto request = put(b, v.request);
+  return log::CreateNodeClassResolveRequested(b, why, ref, uid, v.generation, request,
+                                              put(b, v.known));
+}
+void get(const log::NodeClassResolveRequested& in, model::ResolveNodeClass& out) {
+  get_some(in.ref(), out.ref);
+  get(in.uid(), out.uid);
+  out.generation = in.generation();
+  get(in.request(), out.request);
+  get(in.known(), out.known);
+}
+
 }  // namespace karst::events::codec

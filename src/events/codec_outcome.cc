@@ -53,7 +53,7 @@ Offset<log::OutcomeReceived> put(Builder& b, const model::Outcome& v) {
   const auto read_back = v.read_back ? put(b, *v.read_back) : Offset<log::NodeReadBack>();
   return log::CreateOutcomeReceived(b, v.command.value(), v.attempt, as<log::OutcomeKind>(v.kind),
                                     as<log::RefusalCode>(v.code), message, object_uid, instances,
-                                    exhausted, read_back);
+                                    exhausted, read_back, put(b, v.resolution));
 }
 void get(const log::OutcomeReceived& in, model::Outcome& out) {
   out.command = model::Position(in.command());
@@ -65,6 +65,7 @@ void get(const log::OutcomeReceived& in, model::Outcome& out) {
   get_all(in.instances(), out.instances);
   get_all(in.exhausted(), out.exhausted);
   if (in.read_back() != nullptr) get(*in.read_back(), out.read_back.emplace());
+  get(in.resolution(), out.resolution);
 }
 
 Offset<log::VerdictReached> put(Builder& b, const model::Verdict& v) {

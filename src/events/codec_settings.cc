@@ -108,13 +108,19 @@ void get(const log::NodeClassGone& in, NodeClassGone& out) {
 
 Offset<log::Offering> put(Builder& b, const model::Offering& v) {
   const auto zone = put(b, v.zone);
-  return log::CreateOffering(b, zone, put(b, v.capacity_type), v.price_nanos_per_hour, v.available);
+  const auto capacity_type = put(b, v.capacity_type);
+  const auto reservation = put(b, v.reservation);
+  return log::CreateOffering(b, zone, capacity_type, v.price_nanos_per_hour, v.available,
+                             reservation, v.reservation_count, put_all(b, v.labels));
 }
 void get(const log::Offering& in, model::Offering& out) {
   get(in.zone(), out.zone);
   get(in.capacity_type(), out.capacity_type);
   out.price_nanos_per_hour = in.price_nanos_per_hour();
   out.available = in.available();
+  get(in.reservation(), out.reservation);
+  out.reservation_count = in.reservation_count();
+  get_all(in.labels(), out.labels);
 }
 
 Offset<log::InstanceType> put(Builder& b, const model::InstanceType& v) {
@@ -122,8 +128,10 @@ Offset<log::InstanceType> put(Builder& b, const model::InstanceType& v) {
   const auto requirements = put_all(b, v.requirements);
   const auto capacity = put_some(b, v.capacity);
   const auto allocatable = put_some(b, v.allocatable);
-  return log::CreateInstanceType(b, name, requirements, capacity, allocatable,
-                                 put_all(b, v.offerings));
+  const auto offerings = put_all(b, v.offerings);
+  const auto facts = put(b, v.facts);
+  return log::CreateInstanceType(b, name, requirements, capacity, allocatable, offerings, facts,
+                                 put_all(b, v.attach_limits));
 }
 void get(const log::InstanceType& in, model::InstanceType& out) {
   get(in.name(), out.name);
@@ -131,6 +139,8 @@ void get(const log::InstanceType& in, model::InstanceType& out) {
   get_some(in.capacity(), out.capacity);
   get_some(in.allocatable(), out.allocatable);
   get_all(in.offerings(), out.offerings);
+  get(in.facts(), out.facts);
+  get_all(in.attach_limits(), out.attach_limits);
 }
 
 Offset<log::CatalogueObserved> put(Builder& b, const CatalogueObserved& v) {

@@ -68,13 +68,16 @@ void get(const log::NodeClassRef& in, model::NodeClassRef& out) {
 Offset<log::Offer> put(Builder& b, const model::Offer& v) {
   const auto instance_type = put(b, v.instance_type);
   const auto zone = put(b, v.zone);
-  return log::CreateOffer(b, instance_type, zone, put(b, v.capacity_type), v.price_nanos_per_hour);
+  const auto capacity_type = put(b, v.capacity_type);
+  return log::CreateOffer(b, instance_type, zone, capacity_type, v.price_nanos_per_hour,
+                          put(b, v.reservation));
 }
 void get(const log::Offer& in, model::Offer& out) {
   get(in.instance_type(), out.instance_type);
   get(in.zone(), out.zone);
   get(in.capacity_type(), out.capacity_type);
   out.price_nanos_per_hour = in.price_nanos_per_hour();
+  get(in.reservation(), out.reservation);
 }
 
 Offset<log::Instance> put(Builder& b, const model::Instance& v) {

@@ -284,6 +284,9 @@ Offset<log::InstanceFindRequested> put(Builder& b, WhyOffset why, const model::F
 Offset<log::NodeSyncRequested> put(Builder& b, WhyOffset why, const model::SyncNode& v);
 Offset<log::ClaimMirrorRequested> put(Builder& b, WhyOffset why, const model::MirrorClaim& v);
 Offset<log::PoolMirrorRequested> put(Builder& b, WhyOffset why, const model::MirrorPool& v);
+Offset<log::StatusMirrorRequested> put(Builder& b, WhyOffset why, const model::MirrorStatus& v);
+Offset<log::NodeClassResolveRequested> put(Builder& b, WhyOffset why,
+                                           const model::ResolveNodeClass& v);
 
 void get(const log::NodeClaimCreateRequested& in, model::CreateNodeClaim& out);
 void get(const log::ObjectDeleteRequested& in, model::DeleteObject& out);
@@ -297,5 +300,7 @@ void get(const log::InstanceFindRequested& in, model::FindInstances& out);
 void get(const log::NodeSyncRequested& in, model::SyncNode& out);
 void get(const log::ClaimMirrorRequested& in, model::MirrorClaim& out);
 void get(const log::PoolMirrorRequested& in, model::MirrorPool& out);
+void get(const log::StatusMirrorRequested& in, model::MirrorStatus& out);
+void get(const log::NodeClassResolveRequested& in, model::ResolveNodeClass& out);
 
 }  // namespace karst::events::codec

@@ -24,6 +24,12 @@ std::string claim_path(const model::ClaimName& name) {
 std::string pool_path(const model::PoolName& name) {
   return "/apis/karpenter.sh/v1/nodepools/" + escaped(name.str());
 }
+// Of objects whose status is explained and that are not owned; empty for another kind.
+std::string status_owner_path(const model::MirrorStatus& spec) {
+  if (spec.group == "karpenter.k8s.aws" && spec.kind == "EC2NodeClass")
+    return "/apis/karpenter.k8s.aws/v1/ec2nodeclasses/" + spec.name;
+  return {};
+}
 std::string pod_path(const std::string& namespace_name, const std::string& name) {
   return "/api/v1/namespaces/" + escaped(namespace_name) + "/pods/" + escaped(name);
 }
@@ -96,7 +102,8 @@ template <class CloudCommand>
 void KubeWriter::run(const Command& command, const CloudCommand&) {
   static_assert(std::is_same_v<CloudCommand, model::Launch> ||
                 std::is_same_v<CloudCommand, model::Terminate> ||
-                std::is_same_v<CloudCommand, model::FindInstances>);
+                std::is_same_v<CloudCommand, model::FindInstances> ||
+                std::is_same_v<CloudCommand, model::ResolveNodeClass>);
   KARST_CHECK(!model::goes_to_cloud(model::kind_of(command->spec)),
               "a command of the cloud at the API server's hands");
 }
@@ -300,6 +307,13 @@ void KubeWriter::run(const Command& command, const model::MirrorPool& spec) {
   mirror(command, pool_path(spec.name),
          spec.hash.empty() ? std::string() : objects::pool_annotations_patch(spec),
          objects::pool_status_patch(spec));
+}
+
+void KubeWriter::run(const Command& command, const model::MirrorStatus& spec) {
+  const std::string path = status_owner_path(spec);
+  if (path.empty())
+    return finish(refused(*command, RefusalCode::kInvalid, "no status is known of a " + spec.kind));
+  mirror_status(command, path, objects::status_patch(spec));
 }
 
 }  // namespace karst::kube

@@ -39,6 +39,7 @@ class KubeWriter final : public ports::CommandPort {
   void run(const Command& command, const model::SyncNode& spec);
   void run(const Command& command, const model::MirrorClaim& spec);
   void run(const Command& command, const model::MirrorPool& spec);
+  void run(const Command& command, const model::MirrorStatus& spec);
   template <class CloudCommand>
   void run(const Command& command, const CloudCommand& spec);
 

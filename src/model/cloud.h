@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/ids.h"
+#include "model/labels.h"
 #include "model/requirements.h"
 #include "model/resources.h"
 
@@ -17,6 +18,9 @@ struct Offering {
   std::string capacity_type;  // on-demand, spot, reserved
   std::int64_t price_nanos_per_hour = 0;
   bool available = true;
+  std::string reservation;             // the capacity reservation's id; empty: none
+  std::int64_t reservation_count = 0;  // machines that it has left
+  Labels labels;  // what only such machines carry, the provider's own (zone id and the like)
   friend bool operator==(const Offering&, const Offering&) = default;
 };
 
@@ -27,6 +31,9 @@ struct InstanceType {
   Resources capacity;
   Resources allocatable;
   std::vector<Offering> offerings;
+  std::string facts;  // the provider's own columns, from which it works out what depends on a class
+  Labels attach_limits;  // volumes that a machine can attach beside its root volume, as decimal
+                         // text by CSI driver; absent: not limited
   friend bool operator==(const InstanceType&, const InstanceType&) = default;
 };
 
@@ -43,6 +50,7 @@ struct Offer {
   std::string zone;
   std::string capacity_type;
   std::int64_t price_nanos_per_hour = 0;
+  std::string reservation;  // as in Offering
   friend auto operator<=>(const Offer&, const Offer&) = default;
 };
 
@@ -89,11 +97,12 @@ struct Interruption {
 
 template <class Archive>
 void fields(Archive& a, Offering& o) {
-  a(o.zone, o.capacity_type, o.price_nanos_per_hour, o.available);
+  a(o.zone, o.capacity_type, o.price_nanos_per_hour, o.available, o.reservation,
+    o.reservation_count, o.labels);
 }
 template <class Archive>
 void fields(Archive& a, InstanceType& t) {
-  a(t.name, t.requirements, t.capacity, t.allocatable, t.offerings);
+  a(t.name, t.requirements, t.capacity, t.allocatable, t.offerings, t.facts, t.attach_limits);
 }
 template <class Archive>
 void fields(Archive& a, Catalogue& c) {
@@ -101,7 +110,7 @@ void fields(Archive& a, Catalogue& c) {
 }
 template <class Archive>
 void fields(Archive& a, Offer& o) {
-  a(o.instance_type, o.zone, o.capacity_type, o.price_nanos_per_hour);
+  a(o.instance_type, o.zone, o.capacity_type, o.price_nanos_per_hour, o.reservation);
 }
 template <class Archive>
 void fields(Archive& a, PriceUpdate& p) {

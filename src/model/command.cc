@@ -28,6 +28,10 @@ std::string_view command_kind_name(CommandKind kind) {
       return "mirror-nodeclaim";
     case CommandKind::kMirrorPool:
       return "mirror-nodepool";
+    case CommandKind::kMirrorStatus:
+      return "mirror-status";
+    case CommandKind::kResolveNodeClass:
+      return "resolve-nodeclass";
   }
   return "?";
 }
@@ -101,6 +105,13 @@ struct SubjectOf {
   std::string operator()(const SyncNode& c) const { return "node/" + c.node.str(); }
   std::string operator()(const MirrorClaim& c) const { return "nodeclaim/" + c.name.str(); }
   std::string operator()(const MirrorPool& c) const { return "nodepool/" + c.name.str(); }
+  std::string operator()(const MirrorStatus& c) const {
+    std::string kind = c.kind;
+    for (char& letter : kind)
+      if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+    return kind + "/" + (c.namespace_name.empty() ? "" : c.namespace_name + "/") + c.name;
+  }
+  std::string operator()(const ResolveNodeClass& c) const { return "nodeclass/" + c.ref.name; }
 };
 
 }  // namespace

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -15,6 +14,7 @@
 #include "model/cloud.h"
 #include "model/cluster.h"
 #include "model/ids.h"
+#include "model/outcome.h"
 #include "model/taint.h"
 #include "model/variant_fields.h"
 
@@ -157,9 +157,35 @@ struct MirrorPool {
   friend bool operator==(const MirrorPool&, const MirrorPool&) = default;
 };
 
-using CommandSpec =
-    std::variant<CreateNodeClaim, DeleteObject, Launch, Terminate, TaintNode, EvictPod,
-                 SetFinalizer, ReadBackNode, FindInstances, SyncNode, MirrorClaim, MirrorPool>;
+// Mirror. Status of an object that karst explains without owning it: a node class, a NodeOverlay,
+// a CapacityBuffer.
+struct MirrorStatus {
+  std::string group;  // karpenter.k8s.aws
+  std::string kind;   // EC2NodeClass
+  std::string namespace_name;
+  std::string name;
+  std::string uid;
+  std::vector<Condition> conditions;
+  std::string fields_json;  // the rest of its status, a JSON object; empty: nothing else
+  friend bool operator==(const MirrorStatus&, const MirrorStatus&) = default;
+};
+
+// Read: what a node class's selectors find in the account now. The outcome's `resolution` says it
+// in the provider's own words.
+struct ResolveNodeClass {
+  NodeClassRef ref;
+  std::string uid;
+  std::int64_t generation = 0;
+  std::string request;  // bytes as the provider encoded them
+  // SHA-256 of the resolution that the state has, in hex; an outcome that finds the same leaves it
+  // out. Empty: there is none.
+  std::string known;
+  friend bool operator==(const ResolveNodeClass&, const ResolveNodeClass&) = default;
+};
+
+using CommandSpec = std::variant<CreateNodeClaim, DeleteObject, Launch, Terminate, TaintNode,
+                                 EvictPod, SetFinalizer, ReadBackNode, FindInstances, SyncNode,
+                                 MirrorClaim, MirrorPool, MirrorStatus, ResolveNodeClass>;
 
 // Same order as CommandSpec.
 enum class CommandKind {
@@ -175,8 +201,10 @@ enum class CommandKind {
   kSyncNode = 9,
   kMirrorClaim = 10,
   kMirrorPool = 11,
+  kMirrorStatus = 12,
+  kResolveNodeClass = 13,
 };
-inline constexpr int kCommandKinds = 12;
+inline constexpr int kCommandKinds = 14;
 std::string_view command_kind_name(CommandKind kind);
 inline CommandKind kind_of(const CommandSpec& spec) {
   return static_cast<CommandKind>(spec.index());
@@ -185,11 +213,12 @@ inline CommandKind kind_of(const CommandSpec& spec) {
 // Commands that the cloud's hands carry out; the others go to the API server.
 inline bool goes_to_cloud(CommandKind kind) {
   return kind == CommandKind::kLaunch || kind == CommandKind::kTerminate ||
-         kind == CommandKind::kFindInstances;
+         kind == CommandKind::kFindInstances || kind == CommandKind::kResolveNodeClass;
 }
 
 // What the command is about, as a stream name: "nodeclaim/NAME", "node/NAME", "pod/UID",
-// "nodepool/NAME", "instance/PROVIDER-ID".
+// "nodepool/NAME", "nodeclass/NAME", "instance/PROVIDER-ID", and for other objects
+// "KIND/[NAMESPACE/]NAME" with the kind in lower case.
 std::string subject_of(const CommandSpec& spec);
 
 inline constexpr std::size_t kEvidenceMax = 16;
@@ -201,58 +230,6 @@ struct Command {
       evidence;  // events that it rests on, at most kEvidenceMax, the most telling first
   CommandSpec spec;
   friend bool operator==(const Command&, const Command&) = default;
-};
-
-enum class OutcomeKind { kDone = 0, kRefused = 1, kUnclear = 2 };
-std::string_view outcome_kind_name(OutcomeKind kind);
-
-// How the caller must react to a refusal. Same meaning as base::Kind, fixed numbers because they
-// reach the log.
-enum class RefusalCode {
-  kNone = 0,
-  kRetry = 1,
-  kCapacity = 2,
-  kGone = 3,
-  kConflict = 4,
-  kDenied = 5,
-  kInvalid = 6,
-  kThrottled = 7,
-  kBlocked = 8
-};
-std::string_view refusal_code_name(RefusalCode code);
-
-struct ReadBackPod {
-  PodUid uid;
-  std::string namespace_name;
-  std::string name;
-  bool drainable = true;  // must leave before the node does: not terminal, no mirror pod, does not
-                          // tolerate karpenter.sh/disrupted
-  bool daemon = false;
-  bool do_not_disrupt = false;
-  friend bool operator==(const ReadBackPod&, const ReadBackPod&) = default;
-};
-
-struct NodeReadBack {
-  bool exists = false;
-  bool tainted = false;  // carries karpenter.sh/disrupted
-  std::vector<ReadBackPod> pods;
-  friend bool operator==(const NodeReadBack&, const NodeReadBack&) = default;
-};
-
-inline constexpr std::size_t kOutcomeMessageMax = 512;
-
-struct Outcome {
-  Position command;
-  std::uint32_t attempt = 1;
-  OutcomeKind kind = OutcomeKind::kDone;
-  RefusalCode code = RefusalCode::kNone;
-  std::string message;     // cut to kOutcomeMessageMax bytes; never a secret
-  std::string object_uid;  // of a created object
-  std::vector<Instance>
-      instances;  // launched or found; for kFindInstances "done" and empty means proven absent
-  std::vector<Offer> exhausted;  // offers for which there was no capacity
-  std::optional<NodeReadBack> read_back;
-  friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
 // The next try of a command, decided by the retry reconciler: same id, same bytes.
@@ -349,14 +326,13 @@ void fields(Archive& a, MirrorPool& c) {
   a(c.name, c.uid, c.resources, c.nodes, c.node_class_observed_generation, c.conditions, c.hash,
     c.hash_version);
 }
-
 template <class Archive>
-void fields(Archive& a, ReadBackPod& p) {
-  a(p.uid, p.namespace_name, p.name, p.drainable, p.daemon, p.do_not_disrupt);
+void fields(Archive& a, MirrorStatus& c) {
+  a(c.group, c.kind, c.namespace_name, c.name, c.uid, c.conditions, c.fields_json);
 }
 template <class Archive>
-void fields(Archive& a, NodeReadBack& r) {
-  a(r.exists, r.tainted, r.pods);
+void fields(Archive& a, ResolveNodeClass& c) {
+  a(c.ref, c.uid, c.generation, c.request, c.known);
 }
 
 template <class Archive>

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/check.h"
 #include "base/time.h"
 
 namespace karst::objects {
@@ -168,6 +169,14 @@ std::string pool_status_patch(const model::MirrorPool& mirror) {
                  {"conditions", conditions_json(mirror.conditions)}};
   if (mirror.node_class_observed_generation != 0)
     status["nodeClassObservedGeneration"] = mirror.node_class_observed_generation;
+  return status_patch(mirror.uid, std::move(status));
+}
+
+std::string status_patch(const model::MirrorStatus& mirror) {
+  json status = json::object();
+  if (!mirror.fields_json.empty()) status = json::parse(mirror.fields_json, nullptr, false);
+  KARST_CHECK(status.is_object(), "a status is an object");
+  status["conditions"] = conditions_json(mirror.conditions);
   return status_patch(mirror.uid, std::move(status));
 }
 

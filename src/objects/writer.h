@@ -26,5 +26,7 @@ std::string claim_status_patch(const model::MirrorClaim& mirror);
 // The same two for a NodePool: its hash annotations, and its status.
 std::string pool_annotations_patch(const model::MirrorPool& mirror);
 std::string pool_status_patch(const model::MirrorPool& mirror);
+// REQUIRES: fields_json is a JSON object or empty.
+std::string status_patch(const model::MirrorStatus& mirror);
 
 }  // namespace karst::objects

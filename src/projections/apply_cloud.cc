@@ -1,4 +1,5 @@
-// The fold of what clouds tell: catalogues and prices, instances, interruptions.
+// The fold of what clouds tell: catalogues and prices, instances, interruptions, what node classes
+// find.
 #include <algorithm>
 
 #include "projections/apply.h"
@@ -129,6 +130,27 @@ void Apply::instance_gone(const model::ProviderId& id) const {
     s.edit_claim(model::ClaimName(claim->claim.name), [&](ClaimRow& row) {
       if (row.gone_at.value() == 0) row.gone_at = now;
     });
+}
+
+void Apply::class_resolved(const model::ResolveNodeClass& asked,
+                           const std::string& resolution) const {
+  const NodeClassRow* known = s.node_classes_.find(asked.ref);
+  if (known == nullptr || known->node_class.uid != asked.uid) return;
+  s.node_classes_.edit(asked.ref, [&](NodeClassRow& row) {
+    const bool same = !asked.known.empty() && resolution.empty();
+    if (!same || row.resolved_generation != asked.generation) row.resolved_position = at.position;
+    if (!same) row.resolved = resolution;
+    row.resolved_generation = asked.generation;
+    row.resolved_at = now;
+  });
+}
+
+void Apply::class_told(const model::MirrorStatus& told) const {
+  const model::NodeClassRef ref{told.group, told.kind, told.name};
+  s.node_classes_.edit_if(ref, [&](NodeClassRow& row) {
+    row.told = told.conditions;
+    row.told_fields = told.fields_json;
+  });
 }
 
 }  // namespace karst::projections

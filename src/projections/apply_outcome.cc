@@ -30,6 +30,8 @@ bool waits_for_echo(model::CommandKind kind) {
     case model::CommandKind::kSyncNode:
     case model::CommandKind::kMirrorClaim:
     case model::CommandKind::kMirrorPool:
+    case model::CommandKind::kMirrorStatus:
+    case model::CommandKind::kResolveNodeClass:
       return true;
     case model::CommandKind::kCreateNodeClaim:
     case model::CommandKind::kLaunch:
@@ -298,6 +300,13 @@ struct OnOutcome {
 
   void operator()(const model::Terminate&) const {
     for (const model::Instance& instance : outcome.instances) fold.observe_instance(instance, true);
+  }
+
+  void operator()(const model::ResolveNodeClass& c) const {
+    if (done()) fold.class_resolved(c, outcome.resolution);
+  }
+  void operator()(const model::MirrorStatus& c) const {
+    if (done()) fold.class_told(c);
   }
 
   void operator()(const model::ReadBackNode& c) const {

@@ -77,6 +77,8 @@ bool leaves_an_echo(CommandKind kind) {
     case CommandKind::kMirrorClaim:
     case CommandKind::kMirrorPool:
       return true;
+    case CommandKind::kMirrorStatus:
+    case CommandKind::kResolveNodeClass:
     case CommandKind::kLaunch:
     case CommandKind::kReadBackNode:
     case CommandKind::kFindInstances:

@@ -3,6 +3,7 @@
 // hands are in src/cloud.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,13 @@ struct LaunchSubject {
   const model::NodeClaim* claim = nullptr;
   std::uint32_t attempt = 1;
   std::string_view node_class;  // its spec as JSON; empty: it is gone
+  std::string_view resolved;    // what the class's selectors found; empty: nothing was asked
+};
+
+// What a node class's status says: conditions without their times, and the rest.
+struct NodeClassStatus {
+  std::vector<model::Condition> conditions;  // sorted by type, "Ready" among them
+  std::string fields_json;                   // a JSON object, keys sorted; empty: nothing else
 };
 
 class Provider {
@@ -36,6 +44,29 @@ class Provider {
 
   // Label keys that its instance types define beyond the well-known ones.
   virtual std::span<const std::string_view> label_keys() const = 0;
+
+  // The label whose value is a reservation's id; empty: nothing is reserved here.
+  virtual std::string_view reservation_label() const { return {}; }
+
+  // What machines of a class can be, of what the cloud offers now by the log. `resolved`: what the
+  // class's selectors found, this provider's own words; empty while nobody has asked. Only called
+  // when depends_on_class(): otherwise every class has the catalogue's types as they are.
+  virtual bool depends_on_class() const { return false; }
+  virtual std::vector<model::InstanceType> types_for(const model::Catalogue& catalogue,
+                                                     const model::NodeClass& node_class,
+                                                     std::string_view resolved) const {
+    (void)node_class, (void)resolved;
+    return catalogue.types;
+  }
+
+  // The bytes of a ResolveNodeClass, whose outcome is `resolved`; empty: there is nothing to ask.
+  virtual std::string encode_resolve(const model::NodeClass&) const { return {}; }
+  // The status of a class of which encode_resolve() asks. `resolved` is empty before the first
+  // answer.
+  virtual NodeClassStatus status_of(const model::NodeClass&, std::string_view resolved) const {
+    (void)resolved;
+    return {};
+  }
 
   // The bytes to send for an order. The same arguments give the same bytes. `catalogue`: what it
   // offers now, by the log. `command_tag` is the CommandId as text.

@@ -21,12 +21,18 @@ std::vector<model::Offer> offers_for(const ClusterState& state, const Context& c
                                      const model::NodeClaim& claim) {
   const model::Requirements wanted(claim.requirements);
   std::vector<model::Offer> offers;
+  const projections::PoolRow* row = state.pools().find(claim.pool);
+  model::NodePool gone;  // of a claim whose pool is deleted meanwhile
+  gone.name = claim.pool;
+  gone.node_class = claim.node_class;
+  const model::NodePool* pool = row == nullptr ? &gone : &row->pool;
   const Offered offered(state, context);
-  for (const model::InstanceType& type : offered.types(claim.pool)) {
+  for (const model::InstanceType& type : offered.types(*pool)) {
     const model::Requirements of_type(type.requirements);
     if (!of_type.intersects(wanted) || !model::fits(claim.requests, type.allocatable)) continue;
     for (const model::Offering& offering : type.offerings) {
-      const model::Offer key{type.name, offering.zone, offering.capacity_type, 0};
+      const model::Offer key{type.name, offering.zone, offering.capacity_type, 0,
+                             offering.reservation};
       const auto* exhausted = state.exhausted().find(key);
       if (!offering.available || (exhausted != nullptr && exhausted->until > context.now)) continue;
       const auto allows = [&](std::string_view label, const std::string& value) {
@@ -35,15 +41,18 @@ std::vector<model::Offer> offers_for(const ClusterState& state, const Context& c
       };
       if (!allows(model::kZoneLabel, offering.zone) ||
           !allows(model::kCapacityTypeLabel, offering.capacity_type) ||
-          !allows(model::kInstanceTypeLabel, type.name))
+          !allows(model::kInstanceTypeLabel, type.name) ||
+          !std::all_of(offering.labels.begin(), offering.labels.end(),
+                       [&](const auto& label) { return allows(label.first, label.second); }))
         continue;
-      offers.push_back(
-          {type.name, offering.zone, offering.capacity_type, offering.price_nanos_per_hour});
+      offers.push_back({type.name, offering.zone, offering.capacity_type,
+                        offering.price_nanos_per_hour, offering.reservation});
     }
   }
   std::sort(offers.begin(), offers.end(), [](const model::Offer& a, const model::Offer& b) {
-    return std::tie(a.price_nanos_per_hour, a.instance_type, a.zone, a.capacity_type) <
-           std::tie(b.price_nanos_per_hour, b.instance_type, b.zone, b.capacity_type);
+    return std::tie(a.price_nanos_per_hour, a.instance_type, a.zone, a.capacity_type,
+                    a.reservation) < std::tie(b.price_nanos_per_hour, b.instance_type, b.zone,
+                                              b.capacity_type, b.reservation);
   });
   if (offers.size() > kOffersMax) offers.resize(kOffersMax);
   return offers;
@@ -77,7 +86,8 @@ void launch(const ClusterState& state, const Context& context, Plan& plan,
   for (const ClaimRow* row : rows) {
     const std::uint32_t attempt = row->attempts + 1;
     order.items.push_back({row->claim.uid, row->claim.name, attempt});
-    subjects.push_back({&row->claim, attempt, node_class->node_class.spec_json});
+    subjects.push_back(
+        {&row->claim, attempt, node_class->node_class.spec_json, node_class->resolved});
     keys.push_back({row->claim.uid, attempt});
     evidence.push_back(row->position);
   }

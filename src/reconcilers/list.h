@@ -34,6 +34,9 @@ void reconcile_provisioning(const projections::ClusterState& state, const Contex
 void reconcile_mirror(const projections::ClusterState& state, const Context& context, Plan& plan);
 // NodePool status and drift hash.
 void reconcile_pools(const projections::ClusterState& state, const Context& context, Plan& plan);
+// Node classes: what their selectors find, and their status.
+void reconcile_node_classes(const projections::ClusterState& state, const Context& context,
+                            Plan& plan);
 // Beside the product that acts: whatever the others asked for ends as not sent.
 void reconcile_shadow(const projections::ClusterState& state, const Context& context, Plan& plan);
 

@@ -1,5 +1,5 @@
-// What pools can buy: the catalogue, under the NodeOverlays while their gate is on. Internal to
-// whoever buys.
+// What pools can buy: what their node classes can be, under the NodeOverlays while their gate is
+// on. Internal to whoever buys.
 #pragma once
 
 #include <map>
@@ -14,13 +14,22 @@ class Offered {
  public:
   Offered(const ClusterState& state, const Context& context);
 
-  const std::vector<model::InstanceType>& types(const model::PoolName& pool) const {
-    const auto at = overlaid_.find(pool);
-    return at == overlaid_.end() ? plain_ : at->second;
+  const std::vector<model::InstanceType>& types(const model::NodePool& pool) const {
+    const auto at = overlaid_.find(pool.name);
+    return at == overlaid_.end() ? plain(pool) : at->second;
   }
 
+  // The same less what is not for sale at this moment: offerings that lately had no capacity, and
+  // reservations that claims have used up.
+  std::vector<model::InstanceType> available_types(const model::NodePool& pool) const;
+
  private:
-  const std::vector<model::InstanceType>& plain_;
+  const std::vector<model::InstanceType>& plain(const model::NodePool& pool) const {
+    return context_.class_types.of(state_, context_.provider, pool.node_class);
+  }
+
+  const ClusterState& state_;
+  const Context& context_;
   std::map<model::PoolName, std::vector<model::InstanceType>> overlaid_;
 };
 

@@ -165,7 +165,8 @@ void add_node(const ClusterState& state, Supply& supply, const NodeRow& node, co
   supply.offers.push_back(std::move(offer));
 }
 
-void add_claim(const ClusterState& state, Supply& supply, const ClaimRow& row) {
+void add_claim(const ClusterState& state, const Context& context, Supply& supply,
+               const ClaimRow& row) {
   scheduling::Node offer;
   offer.name = row.claim.name.str();
   offer.labels = row.claim.labels;
@@ -175,12 +176,12 @@ void add_claim(const ClusterState& state, Supply& supply, const ClaimRow& row) {
   label(model::kInstanceTypeLabel, row.instance.offer.instance_type);
   label(model::kZoneLabel, row.instance.offer.zone);
   label(model::kCapacityTypeLabel, row.instance.offer.capacity_type);
-  if (const auto* known = state.catalogues().find(state.config().provider))
-    for (const model::InstanceType& type : known->catalogue.types)
-      if (type.name == row.instance.offer.instance_type)
-        for (const model::RequirementSpec& spec : type.requirements)
-          if (spec.op == model::Operator::kIn && spec.values.size() == 1)
-            label(spec.key, spec.values.front());
+  for (const model::InstanceType& type :
+       context.class_types.of(state, context.provider, row.claim.node_class))
+    if (type.name == row.instance.offer.instance_type)
+      for (const model::RequirementSpec& spec : type.requirements)
+        if (spec.op == model::Operator::kIn && spec.values.size() == 1)
+          label(spec.key, spec.values.front());
   offer.taints = row.claim.taints;
   offer.initialized = false;
   offer.available = row.instance.allocatable;
@@ -205,19 +206,6 @@ void add_limits(const ClusterState& state, const model::NodePool& pool, scheduli
     out.used.push_back({resource, resource == "nodes" ? nodes : used.amount(resource)});
 }
 
-// Offerings that lately had no capacity are not for sale.
-void drop_exhausted(const ClusterState& state, const Context& context,
-                    std::vector<model::InstanceType>& types) {
-  for (const auto& [offer, slot] : state.exhausted().slots()) {
-    if (slot.row.until <= context.now) continue;
-    for (model::InstanceType& type : types)
-      if (type.name == offer.instance_type)
-        for (model::Offering& offering : type.offerings)
-          if (offering.zone == offer.zone && offering.capacity_type == offer.capacity_type)
-            offering.available = false;
-  }
-}
-
 }  // namespace
 
 Supply supply_of(const ClusterState& state, const Context& context) {
@@ -238,7 +226,7 @@ Supply supply_of(const ClusterState& state, const Context& context) {
     const ClaimRow& row = slot.row;
     if (row.launched() && state.node_of(row) == nullptr && !leaves(row) &&
         row.registered_at.value() == 0 && ours(row, context) && comes_up(state, context, row))
-      add_claim(state, supply, row);
+      add_claim(state, context, supply, row);
   }
   return supply;
 }
@@ -318,13 +306,14 @@ void add_namespaces(const ClusterState& state, scheduling::Problem& problem) {
   for (const scheduling::BoundPods& bound : problem.bound) add(bound.namespace_name);
 }
 
-scheduling::Options options_of(const events::Config& config) {
+scheduling::Options options_of(const events::Config& config, const providers::Provider& provider) {
   using namespace scheduling;
   Options options;
   if (config.preference_policy_ignore) options.preferences = PreferencePolicy::kIgnore;
   if (config.min_values_best_effort) options.min_values = MinValuesPolicy::kBestEffort;
   if (!config.reserved_capacity) options.reserved = ReservedMode::kOff;
   options.label_aliases = known_label_aliases();
+  options.reservation_id_label = provider.reservation_label();
   return options;
 }
 
@@ -339,8 +328,7 @@ void add_pools(const ClusterState& state, const Context& context, scheduling::Pr
     if (!pool_fault(state, pool).empty()) continue;
     scheduling::Pool out;
     out.pool = pool;
-    std::vector<model::InstanceType> types = offered.types(name);
-    drop_exhausted(state, context, types);
+    const std::vector<model::InstanceType> types = offered.available_types(pool);
     out.types = scheduling::instance_types_of(types);
     constexpr std::string_view kPlaces[] = {model::kZoneLabel};
     scheduling::fit_to_pool(pool, kPlaces, out.types);
@@ -354,7 +342,7 @@ void add_pools(const ClusterState& state, const Context& context, scheduling::Pr
 scheduling::Problem problem_of(const ClusterState& state, const Context& context,
                                const Demand& demand, Supply& supply, bool with_buffers) {
   scheduling::Problem problem;
-  problem.options = options_of(state.config());
+  problem.options = options_of(state.config(), context.provider);
   add_pools(state, context, problem);
   problem.nodes = std::move(supply.offers);
   add_demand(state, demand, problem);

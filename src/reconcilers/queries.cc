@@ -102,7 +102,7 @@ model::Labels machine_labels(const ClusterState& state, const Context& context,
   model::Labels labels;
   const model::Offer& offer = row.instance.offer;
   if (!row.launched() || offer.instance_type.empty()) return labels;
-  const auto& types = catalogue(state, context).types;
+  const auto& types = context.class_types.of(state, context.provider, row.claim.node_class);
   const auto type = std::find_if(types.begin(), types.end(), [&](const model::InstanceType& one) {
     return one.name == offer.instance_type;
   });

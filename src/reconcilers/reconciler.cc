@@ -22,6 +22,7 @@ constexpr std::array kReconcilers{
     Reconciler{"provisioning", reconcile_provisioning, true},
     Reconciler{"mirror", reconcile_mirror},
     Reconciler{"pools", reconcile_pools},
+    Reconciler{"node_classes", reconcile_node_classes},
     Reconciler{"shadow", reconcile_shadow, true},
 };
 

@@ -15,6 +15,7 @@
 #include "model/command.h"
 #include "projections/cluster_state.h"
 #include "providers/provider.h"
+#include "reconcilers/class_types.h"
 
 namespace karst::reconcilers {
 
@@ -71,6 +72,7 @@ class Plan {
 struct Context {
   base::LogTime now;
   const providers::Provider& provider;
+  ClassTypes& class_types;  // saves time, and changes no answer
 };
 
 // The reason of a command that a shadow ends.

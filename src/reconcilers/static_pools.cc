@@ -43,7 +43,8 @@ model::NodeClaim static_claim(const ClusterState& state, const Context& context,
                               const model::NodePool& pool, const model::CommandId& id) {
   scheduling::Pool of_pool;
   of_pool.pool = pool;
-  of_pool.types = scheduling::instance_types_of(catalogue(state, context).types);
+  of_pool.types = scheduling::instance_types_of(
+      context.class_types.of(state, context.provider, pool.node_class));
   scheduling::NewClaim wanted;
   model::Requirements requirements(pool.requirements);
   requirements.add(model::Requirements::from_labels(scheduling::pool_labels(pool)));

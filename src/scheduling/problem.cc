@@ -1,5 +1,7 @@
 #include "scheduling/problem.h"
 
+#include <charconv>
+
 #include "model/labels.h"
 
 namespace karst::scheduling {
@@ -32,8 +34,14 @@ InstanceType instance_type_of(const model::InstanceType& type) {
     demand(offering, model::kCapacityTypeLabel, source.capacity_type);
     offering.price_nanos_per_hour = source.price_nanos_per_hour;
     offering.available = source.available;
+    offering.reservation_capacity = source.reservation_count;
+    for (const auto& [key, value] : source.labels) demand(offering, key, value);
     result.offerings.push_back(std::move(offering));
   }
+  for (const auto& [driver, limit] : type.attach_limits)
+    if (std::int64_t count = 0;
+        std::from_chars(limit.data(), limit.data() + limit.size(), count).ec == std::errc())
+      result.attach_limits[driver] = count;
   return result;
 }
 

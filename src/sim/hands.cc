@@ -138,6 +138,9 @@ model::Outcome Hands::perform(const ports::IssuedCommand& command, bool late) {
       return mirror_claim(std::get<model::MirrorClaim>(command.spec));
     case model::CommandKind::kMirrorPool:
       return mirror_pool(std::get<model::MirrorPool>(command.spec));
+    case model::CommandKind::kMirrorStatus:
+    case model::CommandKind::kResolveNodeClass:
+      break;  // its cloud has neither
   }
   return refused(model::RefusalCode::kInvalid, "unknown command");
 }

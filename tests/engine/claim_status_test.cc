@@ -34,8 +34,9 @@ bool has(const std::vector<std::string>& all, const std::string& line) {
 // As the state has them now, whatever was written.
 std::vector<std::string> now_shown(const Story& story) {
   const auto& state = story.state();
+  reconcilers::ClassTypes types;
   return lines(reconcilers::claim_conditions(
-                   state, {base::LogTime(story.now()), *providers::find_provider("kwok")},
+                   state, {base::LogTime(story.now()), *providers::find_provider("kwok"), types},
                    state.claims().slots().begin()->second.row)
                    .sorted());
 }

@@ -46,8 +46,12 @@ inline model::NodePool pool_of(const std::string& name) {
 
 class Story {
  public:
-  explicit Story(events::MemoryLog& log, events::Config config = {})
-      : log_(log), config_(std::move(config)) {
+  // `provider`, if given, outlives the story.
+  explicit Story(events::MemoryLog& log, events::Config config = {},
+                 const providers::Provider* provider = nullptr)
+      : log_(log),
+        config_(std::move(config)),
+        provider_(provider == nullptr ? providers::find_provider("kwok") : provider) {
     config_.cluster_uid = "cluster";
     start();
   }
@@ -57,7 +61,7 @@ class Story {
     options.config = config_;
     options.version = "test";
     options.decision_version = "test";
-    engine_ = std::make_unique<Engine>(log_, nullptr, *providers::find_provider("kwok"), options);
+    engine_ = std::make_unique<Engine>(log_, nullptr, *provider_, options);
     auto recovered = engine_->recover(base::LogTime(now_), base::WallTime(now_));
     ASSERT_TRUE(recovered) << recovered.error().message;
   }
@@ -108,6 +112,7 @@ class Story {
  private:
   events::MemoryLog& log_;
   events::Config config_;
+  const providers::Provider* provider_;
   std::unique_ptr<Engine> engine_;
   std::vector<ports::Fact> facts_;
   std::vector<ports::IssuedCommand> sent_;

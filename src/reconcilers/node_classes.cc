@@ -1,0 +1,68 @@
+// Node classes of clouds where selectors are asked of the account: what they find is asked for
+// again and again, and shown in the status.
+#include "base/sha256.h"
+#include "reconcilers/conditions.h"
+#include "reconcilers/list.h"
+#include "reconcilers/queries.h"
+
+namespace karst::reconcilers {
+namespace {
+
+// Subnets fill up and images are published: as often as Karpenter looks (v1.14, provider caches).
+constexpr std::int64_t kResolveEveryMillis = 60'000;
+
+void resolve(const ClusterState& state, const Context& context, Plan& plan,
+             const projections::NodeClassRow& row) {
+  const model::NodeClass& node_class = row.node_class;
+  const bool current =
+      row.resolved_at.value() != 0 && row.resolved_generation == node_class.generation;
+  if (const LogTime next = row.resolved_at + kResolveEveryMillis; current && context.now < next)
+    return plan.wake_at(next);
+  if (!may_issue(state, context, plan, "nodeclass/" + node_class.ref.name,
+                 model::CommandKind::kResolveNodeClass))
+    return;
+  model::ResolveNodeClass command;
+  command.ref = node_class.ref;
+  command.uid = node_class.uid;
+  command.generation = node_class.generation;
+  command.request = context.provider.encode_resolve(node_class);
+  if (!row.resolved.empty()) command.known = base::hex_lower(base::sha256(row.resolved));
+  plan.command(std::move(command), current ? "again" : "changed", {row.position});
+}
+
+void show(const ClusterState& state, const Context& context, Plan& plan,
+          const projections::NodeClassRow& row) {
+  const model::NodeClass& node_class = row.node_class;
+  const providers::NodeClassStatus status = context.provider.status_of(node_class, row.resolved);
+  Conditions conditions(row.told, node_class.generation);
+  for (const model::Condition& one : status.conditions)
+    conditions.set(one.type, one.status, one.reason, one.message, context.now);
+  const model::Condition* ready = conditions.find("Ready");
+  const bool seen = ready == nullptr || node_class.ready_condition.status == ready->status;
+  if (seen && !conditions.differ() && row.told_fields == status.fields_json) return;
+  model::MirrorStatus mirror;
+  mirror.group = node_class.ref.group;
+  mirror.kind = node_class.ref.kind;
+  mirror.name = node_class.ref.name;
+  mirror.uid = node_class.uid;
+  mirror.conditions = conditions.sorted();
+  mirror.fields_json = status.fields_json;
+  if (may_issue(state, context, plan, model::subject_of(mirror), model::CommandKind::kMirrorStatus))
+    plan.command(std::move(mirror), "status", {row.position});
+}
+
+}  // namespace
+
+void reconcile_node_classes(const ClusterState& state, const Context& context, Plan& plan) {
+  if (!state.listed("NodeClass")) return;
+  for (const auto& [ref, slot] : state.node_classes().slots()) {
+    const model::NodeClass& node_class = slot.row.node_class;
+    if (plan.full()) return;
+    if (!context.provider.understands(ref) || node_class.deletion_millis != 0) continue;
+    if (context.provider.encode_resolve(node_class).empty()) continue;
+    resolve(state, context, plan, slot.row);
+    show(state, context, plan, slot.row);
+  }
+}
+
+}  // namespace karst::reconcilers

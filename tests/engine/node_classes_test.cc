@@ -1,0 +1,168 @@
+// Node classes whose selectors are asked of an account: when they are asked, what their status
+// says, and what their pools can buy.
+#include "tests/engine/stage.h"
+
+namespace karst::engine {
+namespace {
+
+using namespace testing;
+using model::ConditionStatus;
+
+// A cloud where a class finds nothing until it has been asked, and then what the answer says: the
+// name of one type, which can be bought reserved.
+class Account final : public providers::Provider {
+ public:
+  Account() {
+    catalogue_.provider = "kwok";
+    for (const char* name : {"large", "small"}) {
+      model::InstanceType type;
+      type.name = name;
+      type.requirements = {{std::string(model::kInstanceTypeLabel), model::Operator::kIn, {name}}};
+      type.capacity = shape_of(4000).requests;
+      type.capacity.memory_bytes = std::int64_t{8} << 30;
+      type.capacity.pods = 20;
+      type.allocatable = type.capacity;
+      model::Offering offering{"zone-1", "reserved", 0, true};
+      offering.reservation = "cr-1";
+      offering.reservation_count = 1;
+      offering.labels = {{"reservation-id", "cr-1"}};
+      type.offerings = {{"zone-1", "on-demand", 1'000'000, true}, offering};
+      catalogue_.types.push_back(std::move(type));
+    }
+  }
+  std::string_view name() const override { return "kwok"; }
+  bool understands(const model::NodeClassRef&) const override { return true; }
+  const model::Catalogue& embedded_catalogue() const override { return catalogue_; }
+  std::span<const std::string_view> label_keys() const override { return kKeys; }
+  bool depends_on_class() const override { return true; }
+  std::string_view reservation_label() const override { return kKeys[0]; }
+  std::vector<model::InstanceType> types_for(const model::Catalogue& catalogue,
+                                             const model::NodeClass&,
+                                             std::string_view resolved) const override {
+    ++asked;
+    std::vector<model::InstanceType> types;
+    for (const model::InstanceType& type : catalogue.types)
+      if (type.name == resolved) types.push_back(type);
+    return types;
+  }
+  std::string encode_resolve(const model::NodeClass& node_class) const override {
+    return "find " + node_class.spec_json;
+  }
+  providers::NodeClassStatus status_of(const model::NodeClass&,
+                                       std::string_view resolved) const override {
+    model::Condition ready;
+    ready.type = ready.reason = "Ready";
+    ready.status = resolved.empty() ? ConditionStatus::kUnknown : ConditionStatus::kTrue;
+    return {{ready}, resolved.empty() ? "" : R"({"found":")" + std::string(resolved) + "\"}"};
+  }
+  std::string encode_launch(const model::Catalogue&,
+                            std::span<const providers::LaunchSubject> subjects,
+                            const model::LaunchToken&, std::span<const model::Offer>,
+                            const std::string&) const override {
+    return "launch with " + std::string(subjects.front().resolved);
+  }
+
+  mutable int asked = 0;
+
+ private:
+  static constexpr std::string_view kKeys[] = {"reservation-id"};
+  model::Catalogue catalogue_;
+};
+
+model::NodeClass node_class(std::int64_t generation) {
+  return {{"karpenter.kwok.sh", "KWOKNodeClass", "default"}, "c1", generation, true, 0, "{}", {}};
+}
+
+// Answers the one ResolveNodeClass that was sent.
+model::ResolveNodeClass found(Story& story, const std::string& what) {
+  const auto commands = story.take<model::ResolveNodeClass>();
+  EXPECT_EQ(commands.size(), 1u);
+  if (commands.size() != 1) return {};
+  model::Outcome outcome;
+  outcome.command = commands[0].id.position;
+  outcome.resolution = what;
+  story.fact(outcome);
+  story.step();
+  return std::get<model::ResolveNodeClass>(commands[0].spec);
+}
+
+TEST(NodeClasses, AreAskedForWhenTheyChangeAndEachMinute) {
+  Account account;
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log, {}, &account);
+  set_the_stage(story);
+  const auto first = found(story, "small");
+  EXPECT_EQ(first.request, "find {}");
+  EXPECT_EQ(first.known, "");
+  story.step(59'000);
+  EXPECT_TRUE(story.take<model::ResolveNodeClass>().empty());
+  story.step(2'000);
+  const auto again = found(story, "");  // nothing has changed
+  EXPECT_EQ(again.known.size(), 64u);
+  const auto& row = story.state().node_classes().slots().begin()->second.row;
+  EXPECT_EQ(row.resolved, "small");
+  story.fact(events::NodeClassObserved{node_class(2)});
+  story.step(10'000);
+  const auto changed = found(story, "large");
+  EXPECT_EQ(changed.generation, 2);
+  EXPECT_EQ(story.state().node_classes().slots().begin()->second.row.resolved, "large");
+}
+
+TEST(NodeClasses, TellWhatTheySeeOncePerChange) {
+  Account account;
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log, {}, &account);
+  set_the_stage(story);
+  const auto told = [&] {
+    std::vector<std::string> all;
+    for (const auto& command : story.take<model::MirrorStatus>()) {
+      const auto& mirror = std::get<model::MirrorStatus>(command.spec);
+      all.push_back(mirror.fields_json);
+      story.answer(command, model::OutcomeKind::kDone);
+      model::NodeClass seen = node_class(1);
+      seen.ready_condition = mirror.conditions.at(0);
+      story.fact(events::NodeClassObserved{seen});
+    }
+    story.step();
+    return all;
+  };
+  EXPECT_EQ(told(), std::vector<std::string>{""});
+  found(story, "small");
+  story.step(10'000);
+  EXPECT_EQ(told(), std::vector<std::string>{R"({"found":"small"})"});
+  story.step(10'000);
+  EXPECT_EQ(told(), std::vector<std::string>{});
+  story.fact(events::NodeClassObserved{node_class(1)});  // somebody took the condition away
+  story.step(10'000);
+  EXPECT_EQ(told(), std::vector<std::string>{R"({"found":"small"})"});
+}
+
+TEST(NodeClasses, DecideWhatTheirPoolsBuy) {
+  Account account;
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log, {}, &account);
+  set_the_stage(story);
+  add_pods(story, 2, 3000);
+  story.step(1100);
+  EXPECT_TRUE(story.take<model::CreateNodeClaim>().empty()) << "nothing was found yet";
+  found(story, "small");
+  story.step(10'000);  // a pass that left pods behind holds the next one for so long
+  // The first pod takes the only reserved machine; the second waits for the next pass, and then has
+  // none of them left, launched or not.
+  for (const char* wanted : {"reserved cr-1", "on-demand "}) {
+    const auto launches = create_claims(story);
+    ASSERT_EQ(launches.size(), 1u);
+    const auto& launch = std::get<model::Launch>(launches[0].spec);
+    EXPECT_EQ(launch.request, "launch with small");
+    const model::Offer& offer = launch.offers.at(0);
+    EXPECT_EQ(offer.instance_type, "small");
+    EXPECT_EQ(offer.capacity_type + " " + offer.reservation, wanted);
+    story.step(10'000);
+  }
+  const int before = account.asked;
+  story.step(1000);
+  EXPECT_EQ(account.asked, before) << "kept while nothing changes";
+}
+
+}  // namespace
+}  // namespace karst::engine
