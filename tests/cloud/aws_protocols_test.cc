@@ -45,7 +45,6 @@ TEST(AwsProtocols, ListsAreNumberedAndMembersDotted) {
 
 struct ErrorCase {
   const char* name;
-  Protocol protocol;
   int status;
   const char* body;
   Trouble trouble;
@@ -62,48 +61,48 @@ std::string ec2_error(const std::string& code, const std::string& message = "m")
          "</Message></Error></Errors><RequestID>r-1</RequestID></Response>";
 }
 
-CallError read(Protocol protocol, int status, const std::string& body, std::int64_t skew = 0) {
+CallError read(int status, const std::string& body, std::int64_t skew = 0) {
   http::Response response;
   response.status = status;
   response.body = body;
-  return read_error(response, protocol, skew);
+  return read_error(response, skew);
 }
 
 TEST(AwsProtocols, ErrorAnswersAreReadAndClassed) {
   const std::int64_t off = kSkewMillisMax + 1000;
   const ErrorCase kCases[] = {
-      {"ec2", Protocol::kEc2Query, 503, kEc2Throttle, Trouble::kThrottled, "RequestLimitExceeded"},
-      {"sts", Protocol::kQuery, 403,
+      {"ec2", 503, kEc2Throttle, Trouble::kThrottled, "RequestLimitExceeded"},
+      {"sts", 403,
        "<ErrorResponse xmlns=\"u\"><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>no"
        "</Message></Error><RequestId>r</RequestId></ErrorResponse>",
        Trouble::kDenied, "AccessDenied"},
-      {"sqs", Protocol::kJson10, 400,
-       R"({"__type":"com.amazonaws.sqs#QueueDoesNotExist","message":"none"})", Trouble::kNotFound,
-       "QueueDoesNotExist"},
-      {"ssm", Protocol::kJson11, 400, R"({"__type":"ParameterNotFound"})", Trouble::kNotFound,
-       "ParameterNotFound"},
-      {"url in the type", Protocol::kJson11, 400,
-       R"({"__type":"ThrottlingException:http://x/","Message":"slow"})", Trouble::kThrottled,
-       "ThrottlingException"},
-      {"json and a wrong signature", Protocol::kJson11, 400,
+      {"sqs", 400, R"({"__type":"com.amazonaws.sqs#QueueDoesNotExist","message":"none"})",
+       Trouble::kNotFound, "QueueDoesNotExist"},
+      {"ssm", 400, R"({"__type":"ParameterNotFound"})", Trouble::kNotFound, "ParameterNotFound"},
+      {"url in the type", 400, R"({"__type":"ThrottlingException:http://x/","Message":"slow"})",
+       Trouble::kThrottled, "ThrottlingException"},
+      {"json and a wrong signature", 400,
        R"({"__type":"InvalidSignatureException","message":"canary"})", Trouble::kCredentials,
        "InvalidSignatureException"},
-      {"the same with the clock off", Protocol::kJson11, 400,
+      {"the same with the clock off", 400,
        R"({"__type":"InvalidSignatureException","message":"canary"})", Trouble::kSkew,
        "InvalidSignatureException", off},
-      {"an HTML page", Protocol::kEc2Query, 500, "<!doctype html><html>oops", Trouble::kServer, ""},
-      {"an HTML page without fault", Protocol::kEc2Query, 404, "<html></html>", Trouble::kMalformed,
-       ""},
-      {"no JSON", Protocol::kJson10, 400, "[1", Trouble::kMalformed, ""},
-      {"nothing", Protocol::kRestJson, 502, "", Trouble::kServer, ""},
-      {"a bare 429", Protocol::kRestJson, 429, "", Trouble::kThrottled, ""},
-      {"request timeout", Protocol::kQuery, 400,
+      {"an HTML page", 500, "<!doctype html><html>oops", Trouble::kServer, ""},
+      {"an HTML page without fault", 404, "<html></html>", Trouble::kMalformed, ""},
+      {"XML for a JSON service", 403,
+       "<ErrorResponse><Errors><Error><Code>SignatureDoesNotMatch</Code>"
+       "</Error></Errors></ErrorResponse>",
+       Trouble::kCredentials, "SignatureDoesNotMatch"},
+      {"no JSON", 400, "[1", Trouble::kMalformed, ""},
+      {"nothing", 502, "", Trouble::kServer, ""},
+      {"a bare 429", 429, "", Trouble::kThrottled, ""},
+      {"request timeout", 400,
        "<ErrorResponse><Error><Code>RequestTimeout</Code></Error></ErrorResponse>",
        Trouble::kServer, "RequestTimeout"},
   };
   for (const ErrorCase& c : kCases) {
     SCOPED_TRACE(c.name);
-    const CallError error = read(c.protocol, c.status, c.body, c.skew_millis);
+    const CallError error = read(c.status, c.body, c.skew_millis);
     EXPECT_EQ(trouble_name(error.trouble), trouble_name(c.trouble));
     EXPECT_EQ(error.code, c.code);
     EXPECT_EQ(error.message.find("canary"), std::string::npos) << error.message;
@@ -138,23 +137,21 @@ TEST(AwsProtocols, Ec2CodesAreClassed) {
       {"Unavailable", 503, Trouble::kServer},
   };
   for (const auto& c : kCases) {
-    const CallError error =
-        read(Protocol::kEc2Query, c.status, ec2_error(c.code, c.message), c.skew);
+    const CallError error = read(c.status, ec2_error(c.code, c.message), c.skew);
     EXPECT_EQ(trouble_name(error.trouble), trouble_name(c.trouble)) << c.code;
     EXPECT_EQ(error.request_id, "r-1");
   }
 }
 
 TEST(AwsProtocols, WhatPeopleReadSaysWhatAndWhy) {
-  EXPECT_EQ(told(read(Protocol::kEc2Query, 503, kEc2Throttle), "DescribeInstances"),
+  EXPECT_EQ(told(read(503, kEc2Throttle), "DescribeInstances"),
             "DescribeInstances: throttled (RequestLimitExceeded, HTTP 503, request r-1): slower");
-  EXPECT_EQ(told(read(Protocol::kEc2Query, 401, ec2_error("AuthFailure"), 600'000), "CreateFleet"),
+  EXPECT_EQ(told(read(401, ec2_error("AuthFailure"), 600'000), "CreateFleet"),
             "CreateFleet: refused for this machine's clock (AuthFailure, HTTP 401, request r-1): "
             "this machine's clock is 600 s off the service's; let NTP set it. m");
-  const CallError cut =
-      read(Protocol::kEc2Query, 400, ec2_error("X", std::string(5000, 'a') + "\n"));
+  const CallError cut = read(400, ec2_error("X", std::string(5000, 'a') + "\n"));
   EXPECT_EQ(cut.message.size(), kErrorTextMax);
-  EXPECT_EQ(read(Protocol::kEc2Query, 400, ec2_error("X", "a\nb")).message, "a b");
+  EXPECT_EQ(read(400, ec2_error("X", "a\nb")).message, "a b");
 }
 
 TEST(AwsProtocols, OnlySomeTroublesLeaveTheOutcomeOpen) {

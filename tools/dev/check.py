@@ -210,25 +210,37 @@ def check_cluster(tally):
     if not (ROOT / "build/release/karst").is_file() and not build(tally, "release"):
         return None
     for name in CLUSTER_TESTS:
-        cluster_test(tally, name)
+        script(tally, f"tests/cluster/{name}.sh")
     return None
 
 
-def cluster_test(tally, name):
-    script, log = ROOT / f"tests/cluster/{name}.sh", ROOT / f"build/release/logs/cluster-{name}.txt"
-    if not script.is_file():
-        return tally.skip(f"tests/cluster/{name}.sh is not there")
-    code, output = run([script, ROOT / "build/release"], STORY_SECONDS_MAX, log)
+def script(tally, name):
+    """Runs tests/…/NAME.sh BUILD_DIR, whose last line says "N passed, N failed[, N skipped]"."""
+    path, log = ROOT / name, ROOT / "build/release/logs" / (name.removeprefix("tests/").removesuffix(".sh").replace("/", "-") + ".txt")
+    if not path.is_file():
+        return tally.skip(f"{name} is not there")
+    code, output = run([path, ROOT / "build/release"], STORY_SECONDS_MAX, log)
     last = re.fullmatch(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", output.rstrip().rpartition("\n")[2])
     passed, failed, skipped = (int(number or 0) for number in last.groups()) if last else (0, 0, 0)
     show_end(output)
     tally.add(passed=passed)
     if failed or not passed or code != 0:
         for _ in range(max(failed, 1)):
-            tally.fail(f"tests/cluster/{name}.sh (exit {code}); see {log}")
+            tally.fail(f"{name} (exit {code}); see {log}")
     for _ in range(skipped):
-        tally.skip(f"a part of tests/cluster/{name}.sh; see {log}")
+        tally.skip(f"a part of {name}; see {log}")
     return None
+
+
+def check_aws(tally):
+    """The AWS client on the wire, against a server of its shape on loopback."""
+    if not (ROOT / "build/release/karst_aws_calls").is_file() and not build(tally, "release"):
+        return None
+    code, output = run([ROOT / "tests/aws/build.sh"], BUILD_SECONDS_MAX)
+    if code != 0:
+        show_end(output)
+        return tally.skip("the tests on an AWS-shaped server: tests/aws/build.sh could not install it (python3 with venv, and pip)")
+    return script(tally, "tests/aws/calls.sh")
 
 
 def check_quickstart(tally):
@@ -261,6 +273,7 @@ SECTIONS = {
     "tsan": (check_tsan, f"ThreadSanitizer build, the threaded test programs ({', '.join(THREADED)})"),
     "fuzz": (check_fuzz, f"each fuzzer for {FUZZ_SECONDS} s (KARST_FUZZ_SECONDS)"),
     "cluster": (check_cluster, f"a real control plane: tests/cluster/*.sh of {', '.join(CLUSTER_TESTS)}"),
+    "aws": (check_aws, "the AWS client against an AWS-shaped server on loopback: tests/aws/calls.sh"),
     "quickstart": (check_quickstart, "tools/quickstart, and every command that it prints"),
 }
 QUICK = ("house", "release")

@@ -148,7 +148,7 @@ void Client::send_signed(Lane& lane, const Call& call, Done done,
   auto request =
       make_request(call, lane.endpoint, credentials.get(), parts_.time->now_millis(), user_agent_);
   if (!request) return answer(done, unsent(Trouble::kRefused, request.error().message));
-  ++sent_[std::string(facts_of(call.service).name) + " " + call.action];
+  ++sent_[std::string(facts_of(call.service).signing_name) + " " + call.action];
   parts_.transport->send(std::move(*request), [this, &lane, credentials,
                                                done = std::move(done)](http::Response response) {
     done(read(lane, credentials, std::move(response)));
@@ -170,7 +170,7 @@ Answer Client::read(Lane& lane, const CredentialKeeper::Current& credentials,
     made.body = std::move(response.body);
     return made;
   }
-  made.error = read_error(response, facts_of(lane.endpoint.service).protocol, skew);
+  made.error = read_error(response, skew);
   withhold_secrets(credentials, made.error);
   const std::int64_t now = parts_.clock->monotonic_millis();
   if (made.error.trouble == Trouble::kThrottled)

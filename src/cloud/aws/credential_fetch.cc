@@ -229,7 +229,7 @@ class Fetch : public std::enable_shared_from_this<Fetch> {
   }
 
   void refuse(const http::Response& response, std::int64_t skew, const std::string& asked) {
-    const CallError error = read_error(response, Protocol::kQuery, skew);
+    const CallError error = read_error(response, skew);
     const bool passing = error.trouble == Trouble::kThrottled || may_have_happened(error.trouble) ||
                          error.trouble == Trouble::kSkew;
     done_(base::fail(passing ? Kind::kRetry : Kind::kDenied, "STS " + told(error, asked)));

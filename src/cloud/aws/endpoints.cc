@@ -37,7 +37,7 @@ constexpr Partition kPartitions[] = {
     {"cn-", "aws-cn", "amazonaws.com.cn", "api.amazonwebservices.com.cn", "cn-north-1"},
     {"us-gov-", "aws-us-gov", "amazonaws.com", "api.aws", "us-gov-west-1"},
     {"us-isob-", "aws-iso-b", "sc2s.sgov.gov", "api.aws.scloud", "us-isob-east-1"},
-    {"us-isof-", "aws-iso-f", "csp.hci.ic.gov", "api.aws.hci.ic.gov", "us-isof-south-1"},
+    {"us-isof-", "aws-iso-f", "csp.hci.ic.gov", "", "us-isof-south-1"},
     {"eu-isoe-", "aws-iso-e", "cloud.adc-e.uk", "", "eu-isoe-west-1"},
     {"us-iso-", "aws-iso", "c2s.ic.gov", "api.aws.ic.gov", "us-iso-east-1"},
     {"eusc-", "aws-eusc", "amazonaws.eu", "api.amazonwebservices.eu", "eusc-de-east-1"},

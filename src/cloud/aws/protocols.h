@@ -61,7 +61,7 @@ std::string told(const CallError& error, std::string_view action);
 
 // Reads an answer whose status is not 2xx. `skew_millis`: how far the answer's Date is off our
 // clock; a refused signature is a matter of the clock when that is too far.
-CallError read_error(const http::Response& response, Protocol protocol, std::int64_t skew_millis);
+CallError read_error(const http::Response& response, std::int64_t skew_millis);
 
 // A signature is refused when its time is five minutes off; a little earlier we say so ourselves.
 inline constexpr std::int64_t kSkewMillisMax = 4 * 60'000;

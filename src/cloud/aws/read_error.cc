@@ -78,11 +78,10 @@ void read_xml(const http::Response& response, CallError& error) {
   const auto parsed = document.load_buffer(response.body.data(), response.body.size());
   if (!parsed) return;
   const pugi::xml_node root = document.document_element();
+  // EC2 Query has a list of errors, Query one error; servers that imitate them mix the two.
   pugi::xml_node body;
-  if (std::strcmp(root.name(), "Response") == 0)
-    body = root.child("Errors").child("Error");
-  else if (std::strcmp(root.name(), "ErrorResponse") == 0)
-    body = root.child("Error");
+  if (std::strcmp(root.name(), "Response") == 0 || std::strcmp(root.name(), "ErrorResponse") == 0)
+    body = root.child("Errors") ? root.child("Errors").child("Error") : root.child("Error");
   error.code = body.child_value("Code");
   error.message = body.child_value("Message");
   for (const char* name : {"RequestID", "RequestId"})
@@ -115,10 +114,10 @@ bool may_be_shown(unsigned char c) {
 
 }  // namespace
 
-CallError read_error(const http::Response& response, Protocol protocol, std::int64_t skew_millis) {
+CallError read_error(const http::Response& response, std::int64_t skew_millis) {
   CallError error;
   error.status = response.status;
-  if (protocol == Protocol::kEc2Query || protocol == Protocol::kQuery)
+  if (response.body.starts_with('<'))  // a gateway before a JSON service may speak XML
     read_xml(response, error);
   else
     read_json(response, error);
