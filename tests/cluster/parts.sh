@@ -1,4 +1,4 @@
-# What the scripts of this folder share: sourced after `set -euo pipefail` by SCRIPT.sh BUILD_DIR [DIR], whose arguments it reads.
+# What the scripts of this folder and of tests/aws share: sourced after `set -euo pipefail` by SCRIPT.sh BUILD_DIR [DIR], whose arguments it reads.
 # Every check is a line "ok WHAT" or "not ok WHAT: found"; finish() ends with "N passed, N failed". Every wait is for a condition.
 # Exit 0: all passed; 1: some failed; 4: no control plane. A script that sets $all_seconds has so long for all its waits together.
 here=$(cd "$(dirname "$0")" && pwd)
