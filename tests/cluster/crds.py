@@ -45,6 +45,9 @@ BASE = {
                        "spec": {"podTemplateRef": {"name": "a"}, "replicas": 1}},
     "KWOKNodeClass": {"apiVersion": "karpenter.kwok.sh/v1alpha1", "kind": "KWOKNodeClass", "metadata": {"name": "crd-test"},
                       "spec": {}},
+    "EC2NodeClass": {"apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "crd-test"},
+                     "spec": {"amiSelectorTerms": [{"alias": "al2023@latest"}], "role": "node",
+                              "subnetSelectorTerms": [{"id": "subnet-1"}], "securityGroupSelectorTerms": [{"id": "sg-1"}]}},
 }
 PLURAL = {"NodePool": "nodepools", "NodeClaim": "nodeclaims"}
 GONE = object()
@@ -209,6 +212,77 @@ BUFFER = [
 ]
 KWOK = [("the delay is a duration", {"spec.nodeRegistrationDelay": "1.5s"}, {"spec.nodeRegistrationDelay": "soon"}, "should match")]
 
+SUBNETS, GROUPS, IMAGES = "spec.subnetSelectorTerms", "spec.securityGroupSelectorTerms", "spec.amiSelectorTerms"
+RESERVATIONS, INTERFACES, ALONE = "spec.capacityReservationSelectorTerms", "spec.networkInterfaces", "is mutually exclusive"
+ALIAS = [{"alias": "al2023@latest"}]
+
+
+def disk(**ebs):
+    return {"spec.blockDeviceMappings": [{"deviceName": "/dev/xvda", "ebs": ebs}]}
+
+
+def nic(card, device, kind="interface"):
+    return {"networkCardIndex": card, "deviceIndex": device, "interfaceType": kind}
+
+
+EC2 = [
+    ("subnets are required", {}, {SUBNETS: GONE}, "Required value"),
+    ("subnets: at least one", {SUBNETS: [{"id": "subnet-1"}]}, {SUBNETS: []}, "should have at least 1 item"),
+    ("subnets: at most 30", {SUBNETS: [{"id": "subnet-1"}] * 30}, {SUBNETS: [{"id": "subnet-1"}] * 31}, "must have at most 30 items"),
+    ("subnets: something to select by", {SUBNETS: [{"tags": {"a": "*"}}]}, {SUBNETS: [{}]}, "expected at least one"),
+    ("subnets: id alone, if all break it", {SUBNETS: [{"id": "subnet-1", "tags": {"a": "b"}}, {"id": "subnet-2"}]},
+     {SUBNETS: [{"id": "subnet-1", "tags": {"a": "b"}}]}, ALONE),
+    ("subnets: an id", {SUBNETS: [{"id": "subnet-0abc"}]}, {SUBNETS: [{"id": "vpc-1"}]}, "should match"),
+    ("subnets: no empty value of a tag", {SUBNETS: [{"tags": {"a": "b"}}]}, {SUBNETS: [{"tags": {"a": ""}}]}, "empty tag keys or values"),
+    ("subnets: at most 20 tags", {SUBNETS: [{"tags": {f"k{i}": "a" for i in range(20)}}]}, {SUBNETS: [{"tags": {f"k{i}": "a" for i in range(21)}}]}, "must have at most 20"),
+    ("groups are required", {}, {GROUPS: GONE}, "Required value"),
+    ("groups: id alone", {GROUPS: [{"id": "sg-1"}]}, {GROUPS: [{"id": "sg-1", "name": "a"}]}, ALONE),
+    ("groups: name alone", {GROUPS: [{"name": "a"}]}, {GROUPS: [{"name": "a", "tags": {"b": "c"}}]}, ALONE),
+    ("groups: an id", {GROUPS: [{"id": "sg-0a"}]}, {GROUPS: [{"id": "subnet"}]}, "should match"),
+    ("reservations: the owner is not enough", {RESERVATIONS: [{"tags": {"a": "b"}, "ownerID": "123456789012"}]}, {RESERVATIONS: [{"ownerID": "123456789012"}]}, "expected at least one"),
+    ("reservations: the owner has 12 digits", {RESERVATIONS: [{"instanceMatchCriteria": "open", "ownerID": "123456789012"}]}, {RESERVATIONS: [{"instanceMatchCriteria": "open", "ownerID": "1"}]}, "should match"),
+    ("reservations: id alone", {RESERVATIONS: [{"id": "cr-1"}]}, {RESERVATIONS: [{"id": "cr-1", "instanceMatchCriteria": "open"}]}, ALONE),
+    ("reservations: the criteria are two", {RESERVATIONS: [{"instanceMatchCriteria": "targeted"}]}, {RESERVATIONS: [{"instanceMatchCriteria": "any"}]}, "Unsupported value"),
+    ("placement group: one of name and id", {"spec.placementGroupSelector": {"name": "a"}}, {"spec.placementGroupSelector": {"name": "a", "id": "pg-1"}}, "must specify exactly one of"),
+    ("placement group: not neither", {"spec.placementGroupSelector": {"id": "pg-1"}}, {"spec.placementGroupSelector": {}}, "must specify exactly one of"),
+    ("prefixes from 0", {"spec.ipPrefixCount": 0}, {"spec.ipPrefixCount": -1}, "greater than or equal to 0"),
+    ("images are required", {}, {IMAGES: GONE}, "Required value"),
+    ("images: id alone, each", {IMAGES: [{"id": "ami-1"}], "spec.amiFamily": "AL2"}, {IMAGES: [{"id": "ami-1", "name": "a"}, {"id": "ami-2"}], "spec.amiFamily": "AL2"}, ALONE),
+    ("images: the owner is not enough", {IMAGES: [{"owner": "self", "name": "a"}], "spec.amiFamily": "AL2"}, {IMAGES: [{"owner": "self"}], "spec.amiFamily": "AL2"}, "expected at least one"),
+    ("images: an alias is the only term", {IMAGES: ALIAS}, {IMAGES: ALIAS + [{"id": "ami-1"}]}, ALONE),
+    ("images: an alias stands alone", {IMAGES: ALIAS}, {IMAGES: [{"alias": "al2023@latest", "name": "a"}]}, ALONE),
+    ("images: an alias has a version", {IMAGES: [{"alias": "bottlerocket@v1.20.3"}]}, {IMAGES: [{"alias": "bottlerocket"}]}, "improperly formatted"),
+    ("images: an alias has a known family", {IMAGES: [{"alias": "al2@latest"}]}, {IMAGES: [{"alias": "ubuntu@latest"}]}, "family is not supported"),
+    ("images: windows is the latest", {IMAGES: [{"alias": "windows2022@latest"}]}, {IMAGES: [{"alias": "windows2022@v1"}]}, "may only specify version 'latest'"),
+    ("the family is needed without an alias", {IMAGES: [{"id": "ami-1"}], "spec.amiFamily": "Custom"}, {IMAGES: [{"id": "ami-1"}]}, "must specify amiFamily"),
+    ("the family is that of the alias", {"spec.amiFamily": "AL2023"}, {"spec.amiFamily": "AL2"}, "must be that of the alias"),
+    ("the family may be Custom", {"spec.amiFamily": "Custom"}, {"spec.amiFamily": "Ubuntu"}, "Unsupported value"),
+    ("role or profile", {"spec.role": GONE, "spec.instanceProfile": "a"}, {"spec.instanceProfile": "a"}, "must specify exactly one of"),
+    ("not neither role nor profile", {}, {"spec.role": GONE}, "must specify exactly one of"),
+    ("the role is not empty", {"spec.role": "a"}, {"spec.role": ""}, "role cannot be empty"),
+    ("tags: no empty key", {"spec.tags": {"a": ""}}, {"spec.tags": {"": "a"}}, "empty tag keys"),
+    *((f"tags: not {key}", {"spec.tags": {"Name": "a"}}, {"spec.tags": {key: "a"}}, "restricted tag")
+      for key in ("eks:eks-cluster-name", "karpenter.sh/nodepool", "karpenter.sh/nodeclaim", "karpenter.k8s.aws/ec2nodeclass", "kubernetes.io/cluster/a")),
+    ("disks: at most 50", {"spec.blockDeviceMappings": [{"deviceName": "a"}] * 50}, {"spec.blockDeviceMappings": [{"deviceName": "a"}] * 51}, "must have at most 50 items"),
+    ("disks: one root", {"spec.blockDeviceMappings": [{"rootVolume": True}, {"rootVolume": False}]}, {"spec.blockDeviceMappings": [{"rootVolume": True}] * 2}, "must have only one"),
+    ("disks: a size or a snapshot", disk(snapshotID="snap-1"), disk(volumeType="gp3"), "snapshotID or volumeSize"),
+    ("disks: a rate needs a snapshot", disk(snapshotID="snap-1", volumeInitializationRate=100), disk(volumeSize="1Gi", volumeInitializationRate=100), "snapshotID must be set"),
+    ("disks: the rate to 300", disk(snapshotID="snap-1", volumeInitializationRate=300), disk(snapshotID="snap-1", volumeInitializationRate=301), "less than or equal to 300"),
+    ("disks: the type is one of seven", disk(volumeSize="1Gi", volumeType="io2"), disk(volumeSize="1Gi", volumeType="io3"), "Unsupported value"),
+    *((f"disks: {good} and not {bad}", disk(volumeSize=good), disk(volumeSize=bad), "should match")
+      for good, bad in (("59000Gi", "59001Gi"), ("64000G", "64001G"), ("58Ti", "59Ti"), ("64T", "65T"), ("1Gi", "0Gi"), ("20Gi", "20"))),
+    ("the store's policy is RAID0", {"spec.instanceStorePolicy": "RAID0"}, {"spec.instanceStorePolicy": "RAID1"}, "Unsupported value"),
+    ("interfaces: the first is there", {INTERFACES: [nic(0, 0), nic(1, 1, "efa-only")]}, {INTERFACES: [nic(0, 0, "efa-only")]}, "must include an interface"),
+    ("interfaces: each once", {INTERFACES: [nic(0, 0), nic(0, 1)]}, {INTERFACES: [nic(0, 0), nic(0, 0)]}, "must be unique"),
+    ("interfaces: one efa-only a card", {INTERFACES: [nic(0, 0), nic(1, 0, "efa-only")]}, {INTERFACES: [nic(0, 0), nic(1, 0, "efa-only"), nic(1, 1, "efa-only")]}, "at most one efa-only"),
+    ("metadata: the hop limit to 64", {"spec.metadataOptions": {"httpPutResponseHopLimit": 64}}, {"spec.metadataOptions": {"httpPutResponseHopLimit": 65}}, "less than or equal to 64"),
+    ("metadata: tokens are two words", {"spec.metadataOptions": {"httpTokens": "optional"}}, {"spec.metadataOptions": {"httpTokens": "never"}}, "Unsupported value"),
+    ("tracking: not empty", {"spec.connectionTracking": {"udpTimeout": 30}}, {"spec.connectionTracking": {}}, "must specify at least one of"),
+    ("tracking: tcp from 60", {"spec.connectionTracking": {"tcpEstablishedTimeout": 60}}, {"spec.connectionTracking": {"tcpEstablishedTimeout": 59}}, "greater than or equal to 60"),
+    ("tracking: udp to 60", {"spec.connectionTracking": {"udpTimeout": 60}}, {"spec.connectionTracking": {"udpTimeout": 61}}, "less than or equal to 60"),
+    ("nested virtualization is two words", {"spec.cpuOptions": {"nestedVirtualization": "enabled"}}, {"spec.cpuOptions": {"nestedVirtualization": "on"}}, "Unsupported value"),
+]
+
 # Where the reader and the API server differ, and why: (kind, rule, which object).
 READER_DIFFERS = {
     ("KWOKNodeClass", "the delay is a duration", "invalid"): "the dry run makes no node of a class, so it does not read classes of KWOK",
@@ -224,7 +298,8 @@ def table():
     rows = of_requirements("NodePool", T + "requirements") + of_requirements("NodeClaim", "spec.requirements")
     rows += of_requirements("NodeOverlay", "spec.requirements")
     rows += of_template("NodePool", T) + of_template("NodeClaim", "spec.")
-    for kind, some in (("NodePool", POOL), ("NodeClaim", CLAIM), ("NodeOverlay", OVERLAY), ("CapacityBuffer", BUFFER), ("KWOKNodeClass", KWOK)):
+    for kind, some in (("NodePool", POOL), ("NodeClaim", CLAIM), ("NodeOverlay", OVERLAY), ("CapacityBuffer", BUFFER), ("KWOKNodeClass", KWOK),
+                       ("EC2NodeClass", EC2)):
         rows += [(row[0], kind, *row[1:]) for row in some]
     return rows
 
@@ -295,6 +370,9 @@ def defaults():
     claim = applied(BASE["NodeClaim"])["spec"]
     tell("NodeClaim: expireAfter is 720h by default", "" if claim.get("expireAfter") == "720h" else str(claim))
     buffer = applied(BASE["CapacityBuffer"])["spec"]
+    metadata = applied(BASE["EC2NodeClass"])["spec"].get("metadataOptions")
+    wanted = {"httpEndpoint": "enabled", "httpProtocolIPv6": "disabled", "httpPutResponseHopLimit": 1, "httpTokens": "required"}
+    tell("EC2NodeClass: defaults of metadataOptions", "" if metadata == wanted else str(metadata))
     tell("CapacityBuffer: active capacity is the default strategy",
          "" if buffer.get("provisioningStrategy") == "buffer.x-k8s.io/active-capacity" else str(buffer))
 
@@ -323,9 +401,11 @@ def columns():
         ("nodepools", "NAME NODECLASS NODES READY AGE", "WEIGHT CPU MEMORY"),
         ("nodeclaims", "NAME TYPE CAPACITY ZONE NODE READY AGE", "IMAGEID ID NODEPOOL NODECLASS DRIFTED"),
         ("nodeoverlays", "NAME READY AGE", "WEIGHT"),
+        ("ec2nodeclasses", "NAME READY AGE", "ROLE"),
         ("capacitybuffers", "NAME STRATEGY PODTEMPLATE REPLICAS CONDITIONSTYPE CONDITIONSSTATUS CONDITIONSREASON AGE", ""),
     ]
     applied(BASE["NodeOverlay"])
+    applied(BASE["EC2NodeClass"])
     for plural, narrow, wide in rows:
         for flag, wanted in ((), narrow), (("-o", "wide"), f"{narrow} {wide}".strip()):
             code, output = kubectl("get", plural, *flag)
@@ -334,7 +414,7 @@ def columns():
 
 
 def names():
-    for word, kinds in (("karpenter", ("nodepool.", "nodeclaim.", "nodeoverlay.")), ("overlays", ("crd-test",)), ("cb", ("crd-test",)), ("autoscaling", ("crd-test",))):
+    for word, kinds in (("karpenter", ("nodepool.", "nodeclaim.", "nodeoverlay.")), ("overlays", ("crd-test",)), ("cb", ("crd-test",)), ("autoscaling", ("crd-test",)), ("ec2nc", ("crd-test",))):
         code, output = kubectl("get", word)
         tell(f"kubectl get {word}", "" if code == 0 and all(kind in output for kind in kinds) else output)
     code, output = kubectl("scale", "nodepool", "crd-static", "--replicas=3")
