@@ -22,7 +22,9 @@ const model::InstanceType* type_named(const std::string& name) {
 TEST(Provider, IsFoundByName) {
   ASSERT_NE(nullptr, find_provider("kwok"));
   EXPECT_EQ("kwok", find_provider("kwok")->name());
-  EXPECT_EQ(nullptr, find_provider("aws"));
+  ASSERT_NE(nullptr, find_provider("aws"));
+  EXPECT_EQ("aws", find_provider("aws")->name());
+  EXPECT_EQ(nullptr, find_provider("huawei"));
   EXPECT_EQ(nullptr, find_provider(""));
 }
 

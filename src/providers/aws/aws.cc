@@ -1,0 +1,63 @@
+#include "providers/aws/aws.h"
+
+#include "providers/aws/catalogue.h"
+#include "providers/aws/class_types.h"
+#include "providers/aws/launch.h"
+#include "providers/aws/resolution.h"
+
+namespace karst::providers::aws {
+namespace {
+
+class Aws final : public Provider {
+ public:
+  std::string_view name() const override { return "aws"; }
+  bool understands(const model::NodeClassRef& ref) const override {
+    return ref.group == kNodeClassGroup && ref.kind == kNodeClassKind;
+  }
+  const model::Catalogue& embedded_catalogue() const override {
+    static const model::Catalogue kAll = embedded_base_catalogue();
+    return kAll;
+  }
+  std::span<const std::string_view> label_keys() const override { return aws::label_keys(); }
+  std::string_view reservation_label() const override { return kReservationIdLabel; }
+  bool depends_on_class() const override { return true; }
+
+  // Nothing can be had of a class that nobody has looked for in the account.
+  std::vector<model::InstanceType> types_for(const model::Catalogue& catalogue,
+                                             const model::NodeClass& node_class,
+                                             std::string_view resolved) const override {
+    const auto spec = read_node_class_spec(node_class.spec_json);
+    const auto found = read_resolved(resolved);
+    if (!spec || !found) return {};
+    return aws::types_for(catalogue, *spec, *found);
+  }
+
+  std::string encode_resolve(const model::NodeClass& node_class) const override {
+    return aws::encode_resolve(node_class);
+  }
+  NodeClassStatus status_of(const model::NodeClass&, std::string_view resolved) const override {
+    return {conditions_of(resolved), status_fields(resolved)};
+  }
+
+  std::string encode_launch(const model::Catalogue& catalogue,
+                            std::span<const LaunchSubject> subjects,
+                            const model::LaunchToken& token, std::span<const model::Offer> offers,
+                            const std::string& command_tag) const override {
+    LaunchInput input;
+    input.catalogue = &catalogue;
+    input.subjects = subjects;
+    input.offers = offers;
+    input.token = token.str();
+    input.command_tag = command_tag;
+    return aws::encode_launch(input);
+  }
+};
+
+}  // namespace
+
+const Provider& provider() {
+  static const Aws kProvider;
+  return kProvider;
+}
+
+}  // namespace karst::providers::aws

@@ -1,0 +1,186 @@
+#include "providers/aws/class_types.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "model/labels.h"
+#include "providers/aws/allocatable.h"
+#include "providers/aws/catalogue.h"
+#include "providers/aws/images.h"
+
+namespace karst::providers::aws {
+namespace {
+
+constexpr std::string_view kMemoryLabel = "karpenter.k8s.aws/instance-memory";
+constexpr std::string_view kNvmeLabel = "karpenter.k8s.aws/instance-local-nvme";
+constexpr std::string_view kWindowsBuildLabel = "node.kubernetes.io/windows-build";
+
+// The only value of a label; empty: it has none.
+std::string_view value_of(const model::InstanceType& type, std::string_view key) {
+  for (const model::RequirementSpec& spec : type.requirements)
+    if (spec.key == key && spec.op == model::Operator::kIn && spec.values.size() == 1)
+      return spec.values.front();
+  return {};
+}
+
+std::int64_t number_of(std::string_view text) {
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+// What of the facts sizes depend on; views live as long as `type`.
+TypeFacts facts_of(const model::InstanceType& type) {
+  TypeFacts facts;
+  facts.name = type.name;
+  facts.cpus = type.capacity.cpu_millis / 1000;
+  facts.memory_mib = number_of(value_of(type, kMemoryLabel));
+  facts.arm = value_of(type, model::kArchLabel) == "arm64";
+  facts.nvme = !value_of(type, kNvmeLabel).empty();
+  // "4 15 0": interfaces, addresses of each, gigabytes of instance store.
+  std::string_view rest = type.facts;
+  for (std::int64_t* column :
+       {&facts.interfaces, &facts.addresses_per_interface, &facts.storage_gb}) {
+    *column = number_of(rest);
+    rest.remove_prefix(std::min(rest.find(' '), rest.size()));
+    if (!rest.empty()) rest.remove_prefix(1);
+  }
+  return facts;
+}
+
+void set_system(model::InstanceType& type, Family family) {
+  for (model::RequirementSpec& spec : type.requirements) {
+    if (spec.key == model::kOsLabel) spec.values = {is_windows(family) ? "windows" : "linux"};
+    if (spec.key == kWindowsBuildLabel && is_windows(family)) {
+      spec.op = model::Operator::kIn;
+      spec.values = {std::string(windows_build(family))};
+    }
+  }
+}
+
+// Resources that are the machine's whatever the class: what capacity_of does not know here.
+void keep_devices(model::Resources& out, const model::Resources& base) {
+  for (const auto& [name, amount] : base.extended) out.set_amount(name, amount);
+}
+
+// Zones that have a subnet, with their ids.
+std::map<std::string, std::string> zones_of(const Resolved& resolved) {
+  std::map<std::string, std::string> zones;
+  for (const Subnet& subnet : resolved.subnets) zones.emplace(subnet.zone, subnet.zone_id);
+  return zones;
+}
+
+std::int64_t on_demand_price(const model::InstanceType& type) {
+  std::int64_t price = 0;
+  for (const model::Offering& one : type.offerings)
+    if (one.capacity_type == "on-demand" && (price == 0 || one.price_nanos_per_hour < price))
+      price = one.price_nanos_per_hour;
+  return price;
+}
+
+void add_reserved(model::InstanceType& type, const Resolved& resolved, std::int64_t price) {
+  for (const Reservation& one : resolved.reservations) {
+    if (one.instance_type != type.name || one.available <= 0 || price <= 0) continue;
+    model::Offering offering{one.zone, "reserved",
+                             std::max<std::int64_t>(1, price / kReservedDivisor), true};
+    offering.reservation = one.id;
+    offering.reservation_count = one.available;
+    model::set_label(offering.labels, kReservationIdLabel, one.id);
+    model::set_label(offering.labels, "karpenter.k8s.aws/capacity-reservation-type", one.type);
+    model::set_label(offering.labels, "karpenter.k8s.aws/capacity-reservation-interruptible",
+                     one.interruptible ? "true" : "false");
+    type.offerings.push_back(std::move(offering));
+  }
+}
+
+void add_zone_ids(model::InstanceType& type, const std::map<std::string, std::string>& zones) {
+  for (model::Offering& one : type.offerings)
+    if (const auto zone = zones.find(one.zone); zone != zones.end() && !zone->second.empty())
+      model::set_label(one.labels, kZoneIdLabel, zone->second);
+}
+
+bool knows_region(const model::Catalogue& catalogue,
+                  const std::map<std::string, std::string>& zones) {
+  for (const model::InstanceType& type : catalogue.types)
+    for (const model::Offering& one : type.offerings)
+      if (zones.contains(one.zone)) return true;
+  return false;
+}
+
+model::Catalogue base_catalogue(const Place& place) {
+  model::Catalogue catalogue;
+  catalogue.provider = "aws";
+  for (const TypeFacts& facts : type_facts()) {
+    model::InstanceType type = base_type(facts, place.region);
+    type.offerings = make_type(facts, {}, place).offerings;
+    if (!type.offerings.empty()) catalogue.types.push_back(std::move(type));
+  }
+  return catalogue;
+}
+
+}  // namespace
+
+model::InstanceType base_type(const TypeFacts& facts, const std::string& region) {
+  Place place;
+  place.region = region;
+  model::InstanceType type = make_type(facts, {}, place);
+  type.offerings.clear();
+  type.facts = std::to_string(facts.interfaces) + " " +
+               std::to_string(facts.addresses_per_interface) + " " +
+               std::to_string(facts.storage_gb);
+  // One attachment is the root volume's.
+  if (facts.attachments > 0)
+    model::set_label(type.attach_limits, kVolumeDriver, std::to_string(facts.attachments - 1));
+  return type;
+}
+
+model::Catalogue embedded_base_catalogue() {
+  return base_catalogue({});
+}
+
+model::InstanceType adapted(const model::InstanceType& base, const NodeClassSettings& settings) {
+  const TypeFacts facts = facts_of(base);
+  model::InstanceType type = base;
+  set_system(type, settings.family);
+  type.capacity = capacity_of(facts, settings);
+  type.allocatable = allocatable_of(facts, settings);
+  keep_devices(type.capacity, base.capacity);
+  keep_devices(type.allocatable, base.capacity);
+  return type;
+}
+
+std::vector<model::InstanceType> types_for(const model::Catalogue& catalogue,
+                                           const NodeClassSpec& spec, const Resolved& resolved) {
+  const std::map<std::string, std::string> zones = zones_of(resolved);
+  model::Catalogue elsewhere;
+  const model::Catalogue* source = &catalogue;
+  if (!zones.empty() && !knows_region(catalogue, zones)) {
+    Place place;
+    place.region = region_of(zones.begin()->first);
+    for (const auto& [zone, id] : zones) place.zones.push_back(zone);
+    elsewhere = base_catalogue(place);
+    source = &elsewhere;
+  }
+  std::vector<model::InstanceType> types;
+  for (const model::InstanceType& base : source->types) {
+    if (!fits(facts_of(base), spec.settings)) continue;
+    model::InstanceType type = adapted(base, spec.settings);
+    if (image_for(resolved.images, model::Requirements(type.requirements)) == nullptr) continue;
+    const std::int64_t price = on_demand_price(type);
+    std::erase_if(type.offerings,
+                  [](const model::Offering& one) { return one.capacity_type == "reserved"; });
+    add_reserved(type, resolved, price);
+    std::erase_if(type.offerings,
+                  [&](const model::Offering& one) { return !zones.contains(one.zone); });
+    add_zone_ids(type, zones);
+    std::sort(type.offerings.begin(), type.offerings.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.zone, a.capacity_type, a.reservation) <
+             std::tie(b.zone, b.capacity_type, b.reservation);
+    });
+    if (!type.offerings.empty()) types.push_back(std::move(type));
+  }
+  return types;
+}
+
+}  // namespace karst::providers::aws

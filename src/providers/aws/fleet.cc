@@ -1,0 +1,137 @@
+#include "providers/aws/fleet.h"
+
+#include <algorithm>
+#include <set>
+
+#include "providers/aws/launch.h"
+#include "providers/aws/launch_errors.h"
+#include "providers/aws/xml.h"
+
+namespace karst::providers::aws {
+namespace {
+
+constexpr const char* kOverrides = "launchTemplateAndOverrides/overrides";
+
+std::string cut(std::string text) {
+  if (text.size() > model::kOutcomeMessageMax) text.resize(model::kOutcomeMessageMax);
+  return text;
+}
+
+model::Offer offer_of(const model::Launch& launch, const LaunchOrder& order,
+                      const std::string& type, const std::string& zone,
+                      const std::string& capacity_type) {
+  const auto reserved = order.reservations.find({type, zone});
+  const std::string reservation =
+      reserved == order.reservations.end() ? std::string() : reserved->second;
+  for (const model::Offer& offer : launch.offers)
+    if (offer.instance_type == type && offer.zone == zone && offer.capacity_type == capacity_type &&
+        (offer.reservation.empty() || offer.reservation == reservation))
+      return offer;
+  return {type, zone, capacity_type, 0, reservation};
+}
+
+// One <item> of fleetInstanceSet: instances of one type in one subnet.
+void read_launched(const pugi::xml_node& item, const model::Launch& launch,
+                   const LaunchOrder& order, std::vector<model::Instance>& out) {
+  const pugi::xml_node overrides = item.first_element_by_path(kOverrides);
+  std::string zone = text_at(overrides, "availabilityZone");
+  if (const auto at = order.zones.find(text_at(overrides, "subnetId"));
+      zone.empty() && at != order.zones.end())
+    zone = at->second;
+  std::string type = text_at(item, "instanceType");
+  if (type.empty()) type = text_at(overrides, "instanceType");
+  std::string capacity_type = order.capacity_type;
+  if (capacity_type != "reserved" && text_at(item, "lifecycle") == "spot") capacity_type = "spot";
+  for (const pugi::xml_node& id : item.child("instanceIds").children("item")) {
+    model::Instance one;
+    one.provider_id = model::ProviderId("aws:///" + zone + "/" + id.text().get());
+    one.offer = offer_of(launch, order, type, zone, capacity_type);
+    one.image = text_at(overrides, "imageId");
+    one.command_tag = order.command_tag;
+    if (const auto size = order.sizes.find(type); size != order.sizes.end()) {
+      one.capacity = size->second.capacity;
+      one.allocatable = size->second.allocatable;
+    }
+    out.push_back(std::move(one));
+  }
+}
+
+// The offers that an error says have nothing left: those of its override, or all when it has none.
+void read_exhausted(const pugi::xml_node& error, const model::Launch& launch,
+                    const std::string& capacity_type, std::set<model::Offer>& out) {
+  const std::string code = text_at(error, "errorCode");
+  const bool role = is_spot_role_error(code);
+  if (!role && !is_capacity_error(code)) return;
+  const pugi::xml_node overrides = error.first_element_by_path(kOverrides);
+  const std::string type = text_at(overrides, "instanceType");
+  const std::string zone = text_at(overrides, "availabilityZone");
+  for (const model::Offer& offer : launch.offers) {
+    if (offer.capacity_type != (role ? "spot" : capacity_type)) continue;
+    if (role ||
+        ((type.empty() || offer.instance_type == type) && (zone.empty() || offer.zone == zone)))
+      out.insert(offer);
+  }
+}
+
+// What becomes of claims without an instance: room elsewhere only if nothing but room was missing.
+void explain(FleetAnswer& answer, const std::vector<std::pair<std::string, std::string>>& errors) {
+  if (errors.empty()) {
+    answer.code = model::RefusalCode::kRetry;
+    answer.reason = "LaunchFailed";
+    answer.message = "too few instances returned";
+    return;
+  }
+  const auto* telling = &errors.front();
+  for (const auto& error : errors)
+    if (refusal_code(error.first) != model::RefusalCode::kCapacity) {
+      telling = &error;
+      break;
+    }
+  answer.code = refusal_code(telling->first);
+  answer.reason = answer.code == model::RefusalCode::kCapacity
+                      ? "InsufficientCapacity"
+                      : launch_reason(telling->first, telling->second);
+  answer.message = cut(telling->first + ": " + telling->second);
+}
+
+}  // namespace
+
+base::Result<FleetAnswer> decode_fleet(std::string_view xml, const model::Launch& launch) {
+  const auto order = read_launch(launch.request);
+  if (!order) return base::fail(order.error());
+  const auto document = read_xml(xml);
+  const pugi::xml_node root = document ? document->child("CreateFleetResponse") : pugi::xml_node();
+  if (!root) return base::fail(base::Kind::kUnclear, "CreateFleet: an answer that is none of its");
+  FleetAnswer answer;
+  each_item(root, "fleetInstanceSet", [&](const pugi::xml_node& item) {
+    read_launched(item, launch, *order, answer.instances);
+  });
+  std::sort(answer.instances.begin(), answer.instances.end(), [](const auto& a, const auto& b) {
+    return instance_id(a.provider_id) < instance_id(b.provider_id);
+  });
+  for (std::size_t i = 0; i < answer.instances.size() && i < launch.items.size(); ++i) {
+    answer.instances[i].claim = launch.items[i].claim;
+    answer.instances[i].attempt = launch.items[i].attempt;
+  }
+  std::set<model::Offer> exhausted;
+  std::vector<std::pair<std::string, std::string>> errors;
+  each_item(root, "errorSet", [&](const pugi::xml_node& item) {
+    errors.emplace_back(text_at(item, "errorCode"), text_at(item, "errorMessage"));
+    read_exhausted(item, launch, order->capacity_type, exhausted);
+  });
+  answer.exhausted.assign(exhausted.begin(), exhausted.end());
+  if (answer.instances.size() < launch.items.size()) explain(answer, errors);
+  return answer;
+}
+
+FleetAnswer decode_fleet_error(std::string_view code, std::string_view message) {
+  FleetAnswer answer;
+  // Whatever its code, it says nothing of any offer: a claim stays, and is tried again.
+  answer.code = refusal_code(code);
+  if (answer.code == model::RefusalCode::kCapacity) answer.code = model::RefusalCode::kRetry;
+  answer.reason = launch_reason(code, message);
+  answer.message = cut(std::string(code) + ": " + std::string(message));
+  return answer;
+}
+
+}  // namespace karst::providers::aws

@@ -1,0 +1,60 @@
+// What CreateFleet answered to a launch order: instances for its claims, offers without room, and
+// what it means when there are too few. Also the other calls about instances, and what
+// DescribeInstances says. Pure.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/cloud.h"
+#include "model/command.h"
+#include "providers/aws/request.h"
+
+namespace karst::providers::aws {
+
+inline constexpr std::size_t kInstancesPerCallMax = 500;  // ids in one call
+
+struct FleetAnswer {
+  // Sorted by id; the first belongs to the order's first claim, and so on. Fewer than the order
+  // has claims: the last claims got none.
+  std::vector<model::Instance> instances;
+  std::vector<model::Offer> exhausted;  // sorted, each once; also beside instances
+  // What the claims without an instance are told; kNone: all have one.
+  model::RefusalCode code = model::RefusalCode::kNone;
+  std::string reason;   // of condition Launched
+  std::string message;  // for people, at most model::kOutcomeMessageMax
+};
+
+// Errors: kUnclear: it is no answer of CreateFleet; it may have launched.
+base::Result<FleetAnswer> decode_fleet(std::string_view xml, const model::Launch& launch);
+
+// The same for an error of the call itself.
+FleetAnswer decode_fleet_error(std::string_view code, std::string_view message);
+
+// One instance of DescribeInstances, with what drift and ownership are judged by.
+struct FoundInstance {
+  model::Instance instance;
+  std::string token;                     // of the launch order; empty: not ours
+  std::vector<model::LaunchItem> items;  // of the order, names empty
+  std::string node_claim;                // tag karpenter.sh/nodeclaim
+  std::string subnet;
+  std::vector<std::string> security_groups;  // sorted
+  std::string reservation;
+};
+
+// Of all pages, sorted by id. Errors: kInvalid. Instances of one order are given to its claims as
+// decode_fleet gives them, so the answer must hold all of the order.
+base::Result<std::vector<FoundInstance>> decode_instances(std::span<const std::string> pages);
+
+// All instances that we, or a Karpenter of this cluster, launched; terminated ones too while EC2
+// shows them, since the order of an order's instances counts.
+Request list_instances(std::string_view cluster);
+Request describe_instances(const std::vector<std::string>& ids);
+Request terminate_instances(const std::vector<std::string>& ids);
+// "aws:///us-east-1a/i-1" → "i-1"; empty for another cloud's.
+std::string instance_id(const model::ProviderId& id);
+
+}  // namespace karst::providers::aws

@@ -1,0 +1,172 @@
+#include "providers/aws/launch.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "model/labels.h"
+#include "providers/aws/class_types.h"
+#include "providers/aws/launch_choice.h"
+#include "providers/aws/launch_template.h"
+
+namespace karst::providers::aws {
+namespace {
+
+constexpr std::string_view kEfa = "vpc.amazonaws.com/efa";
+constexpr std::string_view kSandbox = "eks.amazonaws.com/nitro-sandbox";
+constexpr std::string_view kTenancyLabel = "karpenter.k8s.aws/instance-tenancy";
+
+std::string refusal(const std::string& reason, const std::string& message) {
+  return Tree{{"refusal", reason}, {"message", message}}.dump(-1, ' ', false,
+                                                              Tree::error_handler_t::replace);
+}
+
+// Dollars per hour, at most nine decimals.
+std::string dollars(std::int64_t nanos) {
+  constexpr std::int64_t kNanos = 1'000'000'000;
+  std::string fraction = std::to_string(nanos % kNanos);
+  fraction.insert(0, 9 - fraction.size(), '0');
+  while (!fraction.empty() && fraction.back() == '0') fraction.pop_back();
+  return std::to_string(nanos / kNanos) + (fraction.empty() ? "" : "." + fraction);
+}
+
+Tree to_tree(const model::Resources& amounts) {
+  Tree extended = Tree::object();
+  for (const auto& [name, amount] : amounts.extended) extended[name] = amount;
+  return {{"cpu", amounts.cpu_millis},
+          {"memory", amounts.memory_bytes},
+          {"ephemeral", amounts.ephemeral_bytes},
+          {"pods", amounts.pods},
+          {"extended", std::move(extended)}};
+}
+
+// By zone the subnet with most free addresses: the first, as they are ordered.
+std::map<std::string, std::string> subnet_by_zone(const Resolved& resolved) {
+  std::map<std::string, std::string> subnets;
+  for (const Subnet& subnet : resolved.subnets) subnets.try_emplace(subnet.zone, subnet.id);
+  return subnets;
+}
+
+// Shared machines, unless the claim takes dedicated ones alone.
+std::string tenancy_of(const model::NodeClaim& claim) {
+  for (const model::RequirementSpec& spec : claim.requirements)
+    if (spec.key == kTenancyLabel && !model::to_value_set(spec).contains("default"))
+      return "dedicated";
+  return "default";
+}
+
+model::Labels order_tags(const LaunchInput& input, const TemplateInput& common) {
+  model::Labels tags = launch_tags(common);
+  model::set_label(tags, kCommandTag, input.command_tag);
+  model::set_label(tags, kTokenTag, input.token);
+  std::string claims;
+  for (std::size_t i = 0; i < input.subjects.size(); ++i) {
+    const LaunchSubject& subject = input.subjects[i];
+    claims += (claims.empty() ? "" : " ") + subject.claim->uid.str() + ":" +
+              std::to_string(subject.attempt);
+    if ((i + 1) % kClaimsPerTag != 0 && i + 1 < input.subjects.size()) continue;
+    model::set_label(tags, std::string(kClaimsTag) + std::to_string(i / kClaimsPerTag), claims);
+    claims.clear();
+  }
+  if (input.subjects.size() == 1)
+    model::set_label(tags, kNodeClaimTag, input.subjects.front().claim->name.str());
+  return tags;
+}
+
+void set_strategy(Tree& fleet, const Choice& choice, std::size_t count) {
+  std::string target = choice.capacity_type == "spot" ? "spot" : "on-demand";
+  if (choice.reservation_type == "capacity-block") target = "capacity-block";
+  if (choice.reservation_type == "interruptible") target = "reserved-capacity";
+  fleet["TargetCapacitySpecification"] = {{"TotalTargetCapacity", std::to_string(count)},
+                                          {"DefaultTargetCapacityType", target}};
+  if (target == "spot") fleet["SpotOptions"] = {{"AllocationStrategy", "price-capacity-optimized"}};
+  if (target == "on-demand") fleet["OnDemandOptions"] = {{"AllocationStrategy", "lowest-price"}};
+  if (target == "reserved-capacity")
+    fleet["ReservedCapacityOptions"]["ReservationType"] = {"interruptible-capacity-reservation"};
+}
+
+// Templates by what their types share, in the order of their keys.
+using Groups = std::map<TemplateKey, std::vector<const ChosenOffer*>>;
+
+Groups group_offers(const Choice& choice, const model::NodeClaim& claim,
+                    const std::map<std::string, std::string>& subnets) {
+  Groups groups;
+  for (const ChosenOffer& one : choice.offers) {
+    if (!subnets.contains(one.offer.zone)) continue;
+    TemplateKey key;
+    key.image = one.image->id;
+    key.max_pods = one.type->capacity.pods;
+    key.efa = claim.requests.amount(kEfa) > 0 ? one.type->capacity.amount(kEfa) : 0;
+    key.enclaves = claim.requests.amount(kSandbox) > 0;
+    key.reservation = one.reservation;
+    groups[key].push_back(&one);
+  }
+  while (groups.size() > kTemplatesPerFleetMax) groups.erase(std::prev(groups.end()));
+  return groups;
+}
+
+Tree config_of(const std::string& name, const std::vector<const ChosenOffer*>& offers,
+               const std::map<std::string, std::string>& subnets) {
+  Tree config;
+  config["LaunchTemplateSpecification"] = {{"LaunchTemplateName", name}, {"Version", "$Latest"}};
+  for (const ChosenOffer* one : offers)
+    config["Overrides"].push_back(Tree{{"InstanceType", one->offer.instance_type},
+                                       {"SubnetId", subnets.at(one->offer.zone)},
+                                       {"AvailabilityZone", one->offer.zone},
+                                       {"ImageId", one->image->id},
+                                       {"Priority", dollars(one->offer.price_nanos_per_hour)}});
+  return config;
+}
+
+std::string encode(const LaunchInput& input, const NodeClassSpec& spec, const Resolved& resolved) {
+  const model::NodeClaim& claim = *input.subjects.front().claim;
+  std::vector<model::InstanceType> types;
+  for (const model::InstanceType& base : input.catalogue->types)
+    if (std::any_of(input.offers.begin(), input.offers.end(),
+                    [&](const model::Offer& offer) { return offer.instance_type == base.name; }))
+      types.push_back(adapted(base, spec.settings));
+  const Choice choice = choose_offers(input.offers, types, resolved, claim);
+  const auto subnets = subnet_by_zone(resolved);
+  const Groups groups = group_offers(choice, claim, subnets);
+  if (groups.empty())
+    return refusal("InsufficientCapacity",
+                   "all requested instance types were unavailable during launch");
+  const TemplateInput common{&spec, &resolved, &claim, choice.capacity_type, tenancy_of(claim)};
+  Tree order = Tree::object();
+  Tree fleet = {{"ClientToken", input.token}, {"Type", "instant"}};
+  if (!spec.context.empty()) fleet["Context"] = spec.context;
+  Tree sizes = Tree::object();
+  for (const auto& [key, offers] : groups) {
+    auto made = launch_template(key, common);
+    if (!made) return refusal("LaunchFailed", made.error().message);
+    const auto name = made->parameters["LaunchTemplateName"].get<std::string>();
+    order["templates"].push_back(std::move(made->parameters));
+    fleet["LaunchTemplateConfigs"].push_back(config_of(name, offers, subnets));
+    for (const ChosenOffer* one : offers)
+      sizes[one->offer.instance_type] = {{"capacity", to_tree(one->type->capacity)},
+                                         {"allocatable", to_tree(one->type->allocatable)}};
+  }
+  set_strategy(fleet, choice, input.subjects.size());
+  const Tree tags = tag_list(order_tags(input, common));
+  for (const char* what : {"instance", "volume", "fleet"})
+    fleet["TagSpecification"].push_back(Tree{{"ResourceType", what}, {"Tag", tags}});
+  order["fleet"] = std::move(fleet);
+  order["capacityType"] = choice.capacity_type;
+  order["commandTag"] = input.command_tag;
+  order["sizes"] = std::move(sizes);
+  return order.dump(-1, ' ', false, Tree::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string encode_launch(const LaunchInput& input) {
+  KARST_CHECK(!input.subjects.empty(), "a launch order has at least one claim");
+  const LaunchSubject& subject = input.subjects.front();
+  if (subject.node_class.empty()) return refusal("InsufficientCapacity", "the node class is gone");
+  const auto spec = read_node_class_spec(subject.node_class);
+  if (!spec) return refusal("NodeClassNotReady", spec.error().message);
+  const auto resolved = read_resolved(subject.resolved);
+  if (!resolved) return refusal("NodeClassNotReady", resolved.error().message);
+  return encode(input, *spec, *resolved);
+}
+
+}  // namespace karst::providers::aws

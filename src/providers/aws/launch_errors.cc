@@ -1,0 +1,93 @@
+#include "providers/aws/launch_errors.h"
+
+#include <algorithm>
+
+namespace karst::providers::aws {
+namespace {
+
+constexpr std::string_view kCapacityCodes[] = {"InsufficientInstanceCapacity",
+                                               "MaxSpotInstanceCountExceeded",
+                                               "VcpuLimitExceeded",
+                                               "UnfulfillableCapacity",
+                                               "Unsupported",
+                                               "MaxFleetCountExceeded",
+                                               "ReservationCapacityExceeded",
+                                               "InsufficientFreeAddressesInSubnet"};
+
+constexpr std::string_view kThrottles[] = {"RequestLimitExceeded",     "Throttling",
+                                           "ThrottlingException",      "ThrottledException",
+                                           "RequestThrottled",         "RequestThrottledException",
+                                           "TooManyRequestsException", "SlowDown",
+                                           "PriorRequestNotComplete",  "EC2ThrottledException"};
+constexpr std::string_view kPassing[] = {
+    "InternalError",      "InternalFailure", "ServiceUnavailable",
+    "Unavailable",        "RequestExpired",  "InvalidLaunchTemplateName.NotFoundException",
+    "TooFewInstances",    "RequestTimeout",  "InvalidLaunchTemplateId.NotFound",
+    "PendingVerification"};
+constexpr std::string_view kDenials[] = {"UnauthorizedOperation", "AccessDenied",
+                                         "AccessDeniedException", "AuthFailure", "OptInRequired"};
+
+template <std::size_t kCount>
+bool is_one_of(std::string_view word, const std::string_view (&words)[kCount]) {
+  return std::find(std::begin(words), std::end(words), word) != std::end(words);
+}
+
+// In this order: the first text that is found decides.
+struct Reason {
+  std::string_view text;
+  std::string_view reason;
+};
+constexpr Reason kReasons[] = {
+    {"AuthFailure.ServiceLinkedRoleCreationNotPermitted", "SpotSLRCreationFailed"},
+    {"UnauthorizedOperation", "Unauthorized"},
+    {"AccessDenied", "Unauthorized"},
+    {"AuthFailure", "Unauthorized"},
+    {"belong to different networks", "SecurityGroupSubnetVPCMismatch"},
+    {"iamInstanceProfile.name is invalid", "InstanceProfileNameInvalid"},
+    {"InvalidLaunchTemplateId.NotFound", "LaunchTemplateNotFound"},
+    {"User data is limited to", "UserDataSizeLimitExceeded"},
+    {"InvalidAMIID.Malformed", "InvalidAMIID"},
+    {"InvalidAMIID.NotFound", "AMINotFound"},
+    {"RequestLimitExceeded", "RequestLimitExceeded"},
+    {"InternalError", "InternalError"},
+    {"not eligible for Free Tier", "FreeTierIneligible"},
+    {"MaxFleetCountExceeded", "FleetQuotaExceeded"},
+    {"PendingVerification", "AccountPendingVerification"},
+    {"MaxSpotInstanceCountExceeded", "SpotQuotaExceeded"},
+    {"VcpuLimitExceeded", "VCPULimitExceeded"},
+    {"InsufficientFreeAddressesInSubnet", "InsufficientFreeAddressesInSubnet"},
+};
+
+}  // namespace
+
+bool is_capacity_error(std::string_view code) {
+  return is_one_of(code, kCapacityCodes);
+}
+
+bool is_spot_role_error(std::string_view code) {
+  return code == "AuthFailure.ServiceLinkedRoleCreationNotPermitted";
+}
+
+model::RefusalCode refusal_code(std::string_view code) {
+  using model::RefusalCode;
+  if (is_capacity_error(code) || is_spot_role_error(code)) return RefusalCode::kCapacity;
+  if (is_one_of(code, kThrottles)) return RefusalCode::kThrottled;
+  if (is_one_of(code, kPassing)) return RefusalCode::kRetry;
+  if (is_one_of(code, kDenials) || code.starts_with("AuthFailure")) return RefusalCode::kDenied;
+  // The token was used with other parameters: its instances are there, find them.
+  if (code == "IdempotentParameterMismatch") return RefusalCode::kConflict;
+  return RefusalCode::kInvalid;
+}
+
+std::string launch_reason(std::string_view code, std::string_view message) {
+  const std::string text = std::string(code) + ": " + std::string(message);
+  for (const Reason& one : kReasons)
+    if (text.find(one.text) != std::string::npos) {
+      const bool image = one.reason == "Unauthorized" &&
+                         text.find("Not authorized for images") != std::string::npos;
+      return image ? "AMIAuthorizationFailure" : std::string(one.reason);
+    }
+  return "LaunchFailed";
+}
+
+}  // namespace karst::providers::aws

@@ -1,0 +1,116 @@
+// EC2 behind the interface: a class that is asked, found and launched from, end to end, without
+// I/O.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "providers/aws/aws.h"
+#include "providers/aws/resolution.h"
+#include "tests/providers/aws_launch_case.h"
+
+namespace karst::providers::aws {
+namespace {
+
+model::NodeClass node_class() {
+  model::NodeClass one;
+  one.ref = {"karpenter.k8s.aws", "EC2NodeClass", "default"};
+  one.uid = "class-uid";
+  one.generation = 4;
+  one.spec_json = LaunchCase().spec.dump();
+  return one;
+}
+
+// What LaunchCase's selectors found, ready.
+std::string resolution() {
+  Resolution found;
+  found.resolved = LaunchCase().resolved;
+  found.resolved.reservations = {{"cr-1", "us-east-1a", "m5.large", "123456789012", "open",
+                                  "default", "active", "", 2, false}};
+  found.conditions = {{"Ready", model::ConditionStatus::kTrue, "Ready", "", 0, 4},
+                      {"SubnetsReady", model::ConditionStatus::kTrue, "SubnetsReady", "", 0, 4}};
+  return to_json(found, 4);
+}
+
+TEST(AwsProvider, UnderstandsItsClassAlone) {
+  const Provider& aws = provider();
+  EXPECT_TRUE(aws.understands(node_class().ref));
+  EXPECT_FALSE(aws.understands({"karpenter.kwok.sh", "KWOKNodeClass", "default"}));
+  EXPECT_TRUE(aws.depends_on_class());
+  EXPECT_EQ("karpenter.k8s.aws/capacity-reservation-id", aws.reservation_label());
+}
+
+TEST(AwsProvider, AClassIsAskedForByItsOwnBytes) {
+  const std::string bytes = provider().encode_resolve(node_class());
+  EXPECT_EQ(bytes, provider().encode_resolve(node_class()));
+  const auto read = read_resolve(bytes);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ("default", read->name);
+  EXPECT_EQ("class-uid", read->uid);
+  EXPECT_EQ(4, read->generation);
+  EXPECT_EQ("node", read->spec.role);
+  EXPECT_FALSE(read_resolve("{}"));
+  EXPECT_FALSE(read_resolve("no"));
+}
+
+TEST(AwsProvider, ItsStatusIsWhatWasFound) {
+  const NodeClassStatus before = provider().status_of(node_class(), "");
+  ASSERT_EQ(1u, before.conditions.size());
+  EXPECT_EQ(model::ConditionStatus::kUnknown, before.conditions.front().status);
+  EXPECT_EQ("", before.fields_json);
+  const NodeClassStatus after = provider().status_of(node_class(), resolution());
+  ASSERT_EQ(2u, after.conditions.size());
+  EXPECT_EQ("Ready", after.conditions.front().type);
+  EXPECT_EQ(model::ConditionStatus::kTrue, after.conditions.front().status);
+  EXPECT_EQ(4, after.conditions.front().observed_generation);
+  const auto fields = nlohmann::json::parse(after.fields_json);
+  EXPECT_EQ(R"([{"id":"subnet-b","zone":"us-east-1b","zoneID":"use1-az2"},)"
+            R"({"id":"subnet-a","zone":"us-east-1a","zoneID":"use1-az1"},)"
+            R"({"id":"subnet-c","zone":"us-east-1a","zoneID":"use1-az1"}])",
+            fields["subnets"].dump());
+  EXPECT_EQ(R"({"id":"ami-1","name":"ami-1","requirements":[)"
+            R"({"key":"karpenter.k8s.aws/instance-gpu-count","operator":"DoesNotExist"},)"
+            R"({"key":"kubernetes.io/arch","operator":"In","values":["amd64"]}]})",
+            fields["amis"][0].dump());
+  EXPECT_EQ(R"([{"availabilityZone":"us-east-1a","id":"cr-1","instanceMatchCriteria":"open",)"
+            R"("instanceType":"m5.large","ownerID":"123456789012","reservationType":"default",)"
+            R"("state":"active"}])",
+            fields["capacityReservations"].dump());
+  EXPECT_EQ("profile", fields["instanceProfile"]);
+}
+
+TEST(AwsProvider, TypesAreOfTheClassAndOrdersOfThem) {
+  const Provider& aws = provider();
+  const std::string found = resolution();
+  EXPECT_TRUE(aws.types_for(aws.embedded_catalogue(), node_class(), "").empty());
+  const auto types = aws.types_for(aws.embedded_catalogue(), node_class(), found);
+  ASSERT_FALSE(types.empty());
+  std::string offers;
+  for (const model::InstanceType& type : types)
+    if (type.name == "m5.large") {
+      for (const model::Offering& one : type.offerings)
+        offers += one.zone + " " + one.capacity_type + " " +
+                  std::string(model::label_value(one.labels, "topology.k8s.aws/zone-id")) + " " +
+                  one.reservation + std::to_string(one.reservation_count) + "; ";
+      EXPECT_EQ("26", model::label_value(type.attach_limits, "ebs.csi.aws.com"));
+    }
+  EXPECT_EQ(
+      "us-east-1a on-demand use1-az1 0; us-east-1a reserved use1-az1 cr-12; "
+      "us-east-1a spot use1-az1 0; us-east-1b on-demand use1-az2 0; "
+      "us-east-1b spot use1-az2 0; ",
+      offers);
+  const LaunchCase c;
+  const model::NodeClass one = node_class();
+  const std::vector<LaunchSubject> subjects = {{&c.claims.front(), 1, one.spec_json, found}};
+  const auto bytes = aws.encode_launch(aws.embedded_catalogue(), subjects,
+                                       model::LaunchToken("token-1"), c.offers, "log-7");
+  EXPECT_EQ(bytes, aws.encode_launch(aws.embedded_catalogue(), subjects,
+                                     model::LaunchToken("token-1"), c.offers, "log-7"));
+  const auto order = read_launch(bytes);
+  ASSERT_TRUE(order);
+  EXPECT_EQ("", order->refusal);
+  EXPECT_EQ("token-1", order->fleet.parameters["ClientToken"]);
+}
+
+}  // namespace
+}  // namespace karst::providers::aws
