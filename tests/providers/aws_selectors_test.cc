@@ -259,6 +259,25 @@ TEST(AwsSelectors, ConditionsHaveKarpentersReasons) {
   }
 }
 
+TEST(AwsSelectors, WhatChangesEveryMinuteIsNotKept) {
+  const auto free = [](int addresses) {
+    Answers answers = good_answers();
+    answers["subnet/0"] = page(set_of("subnetSet", subnet("subnet-1", "a", addresses)));
+    answers["subnet/ids"] = page("<Answer/>");
+    return resolve(subject(), kCluster, answers, kNow).resolved.subnets.front().free_addresses;
+  };
+  for (const auto& [addresses, want] : std::vector<std::pair<int, int>>{
+           {0, 0}, {63, 63}, {64, 64}, {79, 64}, {80, 80}, {251, 224}, {4091, 3584}})
+    EXPECT_EQ(want, free(addresses)) << addresses;
+  Answers answers = good_answers();
+  answers["subnet/0"] = {
+      {},
+      "UnauthorizedOperation",
+      "You may not. Encoded authorization failure message: " + std::string(900, 'x')};
+  const Resolution out = resolve(subject(), kCluster, answers, kNow);
+  EXPECT_EQ("UnauthorizedOperation: You may not. ", condition(out, "SubnetsReady")->message);
+}
+
 TEST(AwsSelectors, TermsOfImagesAreQuestionsOfTheirOwn) {
   const NodeClassSubject one = subject(
       R"(, "amiFamily": "AL2")",

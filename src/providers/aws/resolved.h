@@ -31,7 +31,7 @@ struct Subnet {
   std::string id;
   std::string zone;
   std::string zone_id;
-  std::int64_t free_addresses = 0;
+  std::int64_t free_addresses = 0;  // exact below 64
   friend bool operator==(const Subnet&, const Subnet&) = default;
 };
 

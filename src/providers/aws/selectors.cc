@@ -16,6 +16,7 @@ namespace {
 using model::ConditionStatus;
 
 constexpr std::int64_t kBlockExpiresMillis = 40 * base::kMillisPerMinute;
+constexpr std::size_t kErrorTextMax = 300;
 constexpr std::string_view kSsmPrefix = "ssm/";
 
 void add_tag_filters(Request& request, const model::Labels& tags) {
@@ -151,6 +152,11 @@ void ask_for_images(std::vector<Question>& out, const NodeClassSpec& spec, const
   if (!ids.empty()) out.push_back({"image/ids", ask_images({ids.begin(), ids.end()})});
 }
 
+// Without what is another text each time, so that an equal refusal is an equal condition.
+std::string stable(const std::string& message) {
+  return message.substr(0, std::min(message.find("Encoded authorization"), kErrorTextMax));
+}
+
 // All the answers whose keys start with `prefix`, and the first error among them.
 struct Pages {
   std::vector<const std::string*> pages;
@@ -166,7 +172,7 @@ Pages pages_of(const Answers& answers, std::string_view prefix,
     const bool absent =
         std::find(not_found.begin(), not_found.end(), answer.error_code) != not_found.end();
     if (!answer.error_code.empty() && !absent && out.error.empty())
-      out.error = answer.error_code + ": " + answer.error_message;
+      out.error = answer.error_code + ": " + stable(answer.error_message);
   }
   return out;
 }
@@ -191,12 +197,21 @@ void sort_unique_by_id(std::vector<T>& all) {
       all.end());
 }
 
+// Every pod changes the number of free addresses: above 64 its three highest bits are kept, so that
+// what was found is not another thing every minute.
+std::int64_t coarse(std::int64_t addresses) {
+  constexpr std::int64_t kExactBelow = 64;
+  std::int64_t unit = 1;
+  while (addresses / unit >= kExactBelow) unit *= 2;
+  return unit == 1 ? addresses : addresses / (unit * 8) * (unit * 8);
+}
+
 std::string resolve_subnets(const Answers& answers, std::vector<Subnet>& out) {
   Pages pages = pages_of(answers, "subnet/");
   each_answered(pages, "subnetSet", [&](const pugi::xml_node& item) {
     out.push_back({text_at(item, "subnetId"), text_at(item, "availabilityZone"),
                    text_at(item, "availabilityZoneId"),
-                   number_at(item, "availableIpAddressCount").value_or(0)});
+                   coarse(number_at(item, "availableIpAddressCount").value_or(0))});
   });
   sort_unique_by_id(out);
   std::stable_sort(out.begin(), out.end(), [](const Subnet& a, const Subnet& b) {
