@@ -136,6 +136,10 @@ void all_facts(const ClusterSize& size, Offer&& offer) {
   constexpr const char* kKinds[] = {"NodeClass", "NodePool", "DaemonSet", "NodeClaim",
                                     "Instance",  "Node",     "Pod"};
   for (const char* kind : kKinds) offer(events::ListStarted{kind});
+  for (const std::string_view kind : model::kNamedKinds) {
+    offer(events::ListStarted{std::string(kind)});
+    offer(events::ListEnded{std::string(kind), "1"});
+  }
   offer(events::NodeClassObserved{{pool().node_class, "class", 1, true, 0, "{}"}});
   offer(events::NodePoolObserved{pool()});
   for (std::int64_t node = 0; node < size.nodes; ++node)

@@ -227,6 +227,24 @@ bool PodTable::expect(std::string_view uid, const model::ClaimName& claim,
   return true;
 }
 
+namespace {
+
+bool repels(const model::PodAffinityTerm& term) {
+  return term.anti && term.preferred_weight == 0;
+}
+bool is_particular(const model::PodShape& shape) {
+  return !shape.host_ports.empty() ||
+         std::any_of(shape.affinity.begin(), shape.affinity.end(), repels);
+}
+
+}  // namespace
+
+bool repels_beyond_its_node(const model::PodShape& shape) {
+  return std::any_of(shape.affinity.begin(), shape.affinity.end(), [](const auto& term) {
+    return repels(term) && term.topology_key != model::kHostnameLabel;
+  });
+}
+
 void PodTable::link(std::uint32_t slot) {
   PodRow& row = slots_[slot];
   const std::string_view uid = row.uid.str();
@@ -244,6 +262,8 @@ void PodTable::link(std::uint32_t slot) {
       if (row.daemon()) pods.daemon_requests += row.shape->requests;
     }
     if (row.reschedulable()) ++pods.reschedulable;
+    pods.particular += is_particular(*row.shape) ? 1 : 0;
+    pods.repelling += repels_beyond_its_node(*row.shape) ? 1 : 0;
   }
   row.hash = hash_of(row);
   digest_.add(row.hash);
@@ -278,6 +298,8 @@ void PodTable::unlink(std::uint32_t slot) {
     if (row.daemon()) pods.daemon_requests -= row.shape->requests;
   }
   if (row.reschedulable()) --pods.reschedulable;
+  pods.particular -= is_particular(*row.shape) ? 1 : 0;
+  pods.repelling -= repels_beyond_its_node(*row.shape) ? 1 : 0;
 }
 
 const NodePods* PodTable::on(std::string_view node) const {

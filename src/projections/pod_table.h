@@ -76,12 +76,17 @@ struct alignas(64) PodRow {
   model::Pod to_model() const;
 };
 
+// Whether such a pod keeps others away from more than its own node.
+bool repels_beyond_its_node(const model::PodShape& shape);
+
 // Sums over the pods bound to one node.
 struct NodePods {
   std::vector<std::uint32_t> slots;  // unordered; use PodTable::on_node
   model::Resources requests;         // of active and terminating, not terminal pods
   model::Resources daemon_requests;  // the part of them that DaemonSet pods have
   std::int64_t reschedulable = 0;    // how many pods would need another place
+  std::int64_t particular = 0;       // how many have host ports or a required anti-affinity, and
+  std::int64_t repelling = 0;        // how many of those keep others away from more than this node
 };
 
 // Rows that never move, in chunks: a look-up touches the row and nothing on the way to it that is

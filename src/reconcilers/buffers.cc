@@ -91,7 +91,7 @@ void add_buffers(const ClusterState& state, scheduling::Problem& problem) {
 
 std::set<model::NodeName> buffer_hosts(const ClusterState& state, const Context& context) {
   std::set<model::NodeName> hosts;
-  Supply supply = supply_of(state, context);
+  Supply supply = supply_of(state, context, nullptr);
   const scheduling::Problem problem = problem_of(state, context, Demand{}, supply, true);
   for (const scheduling::NodePlacement& placement : scheduling::solve(problem).placements)
     hosts.insert(supply.nodes[placement.node].node);

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "reconcilers/buffers.h"
+#include "reconcilers/interest.h"
 #include "reconcilers/neighbours.h"
 #include "reconcilers/offered.h"
 #include "reconcilers/pool_rules.h"
@@ -139,27 +140,34 @@ model::Resources expected_requests(const std::vector<const PodRow*>& pods,
   return total;
 }
 
-void add_node(const ClusterState& state, Supply& supply, const NodeRow& node, const ClaimRow* row) {
+void add_node(const ClusterState& state, const Interest& interest, Supply& supply,
+              const NodeRow& node, const ClaimRow* row) {
   const std::string& name = node.node.name.str();
+  const projections::NodePods* pods = state.pods().on(name);
   scheduling::Node offer;
-  offer.name = name;
-  offer.labels = node.node.labels;
-  offer.taints = lasting_taints(node.node.taints, row);
   offer.initialized = row == nullptr || row->initialized_at.value() != 0;
   // A starting node may not report everything it will have.
   offer.available = offer.initialized
                         ? node.node.allocatable
                         : model::max_of(node.node.allocatable, row->instance.allocatable);
-  if (row != nullptr && !offer.initialized)
-    for (const auto& [key, value] : row->claim.labels) model::set_label(offer.labels, key, value);
-  if (const auto* pods = state.pods().on(name)) {
+  if (pods != nullptr) {
     offer.available -= pods->requests;
     offer.daemon_running = pods->daemon_requests;
   }
-  offer.available -= expected_requests(state.pods().expected_on_node(name), name);
-  if (row != nullptr)
-    offer.available -=
-        expected_requests(state.pods().expected_on_claim(row->claim.name.str()), name);
+  bool is_counted = interest.in_pods(pods);
+  const auto expect = [&](const std::vector<const PodRow*>& expected) {
+    offer.available -= expected_requests(expected, name);
+    for (const PodRow* pod : expected)
+      is_counted |= projections::repels_beyond_its_node(*pod->shape);
+  };
+  expect(state.pods().expected_on_node(name));
+  if (row != nullptr) expect(state.pods().expected_on_claim(row->claim.name.str()));
+  if (!is_counted && !interest.in_room(offer.available)) return;
+  offer.name = name;
+  offer.labels = node.node.labels;
+  offer.taints = lasting_taints(node.node.taints, row);
+  if (row != nullptr && !offer.initialized)
+    for (const auto& [key, value] : row->claim.labels) model::set_label(offer.labels, key, value);
   supply.nodes.push_back(
       {node.node.name, row == nullptr ? model::ClaimName() : row->claim.name, offer.initialized});
   supply.offers.push_back(std::move(offer));
@@ -208,7 +216,8 @@ void add_limits(const ClusterState& state, const model::NodePool& pool, scheduli
 
 }  // namespace
 
-Supply supply_of(const ClusterState& state, const Context& context) {
+Supply supply_of(const ClusterState& state, const Context& context, const Demand* demand) {
+  const Interest interest(demand);
   Supply supply;
   for (const auto& [name, slot] : state.nodes().slots()) {
     const NodeRow& node = slot.row;
@@ -217,10 +226,11 @@ Supply supply_of(const ClusterState& state, const Context& context) {
     if (!usable(node) ||
         (foreign &&
          (!node.node.ready || model::has_label(node.node.labels, model::kNodePoolLabel))) ||
-        (!foreign && (leaves(*row) || !ours(*row, context) || !comes_up(state, context, *row))))
-      supply.taking_none.push_back(&node);
-    else
-      add_node(state, supply, node, row);
+        (!foreign && (leaves(*row) || !ours(*row, context) || !comes_up(state, context, *row)))) {
+      if (interest.in_pods(state.pods().on(name.str()))) supply.taking_none.push_back(&node);
+    } else {
+      add_node(state, interest, supply, node, row);
+    }
   }
   for (const auto& [name, slot] : state.claims().slots()) {
     const ClaimRow& row = slot.row;
@@ -277,7 +287,9 @@ void add_bound(const ClusterState& state, const Demand& demand, const Supply& su
       add_neighbours(what, fresh, i, problem);
     };
     if (!node.node.empty()) {
-      add(state.pods().on_node(node.node.str()));
+      const auto* pods = state.pods().on(node.node.str());
+      if (count_all || any_volumes || (pods != nullptr && pods->particular > 0))
+        add(state.pods().on_node(node.node.str()));
       add(state.pods().expected_on_node(node.node.str()));
     }
     if (!node.claim.empty()) add(state.pods().expected_on_claim(node.claim.str()));

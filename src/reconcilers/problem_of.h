@@ -26,14 +26,16 @@ struct SupplyNode {
   bool initialized = false;
 };
 
-// What could take pods now: nodes that stay, and launched claims on their way. Pods of other nodes
-// still count for spreads and affinities.
+// What could take pods of the demand now: nodes that stay, and launched claims on their way. Pods
+// of other nodes still count for spreads and affinities. Nodes without room for the smallest pod
+// are left out where nothing counts their pods.
 struct Supply {
   std::vector<SupplyNode> nodes;
   std::vector<scheduling::Node> offers;     // same order
   std::vector<const NodeRow*> taking_none;  // every other node
 };
-Supply supply_of(const ClusterState& state, const Context& context);
+// `demand`: nullptr for everything that could take any pod.
+Supply supply_of(const ClusterState& state, const Context& context, const Demand* demand);
 
 // Pods in the demand's order; then, if asked for, those that CapacityBuffers stand for (buffers.h).
 // Not known yet, and so left out: reservations.

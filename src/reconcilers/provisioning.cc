@@ -177,8 +177,8 @@ void reconcile_provisioning(const ClusterState& state, const Context& context, P
   const bool due = demand.pods.empty() ? buffers_due(state, context, plan)
                                        : window_closed(state, context, plan, demand);
   if (!due) return;
-  Supply supply = supply_of(state, context);
   const bool with_buffers = buffers_count(state, context);
+  Supply supply = supply_of(state, context, with_buffers ? nullptr : &demand);
   const scheduling::Problem problem = problem_of(state, context, demand, supply, with_buffers);
   const scheduling::Answer answer = scheduling::solve(problem);
   Hand hand(demand);

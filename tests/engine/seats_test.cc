@@ -57,5 +57,46 @@ TEST(Seats, TakenByOthersAreAskedForAnew) {
   }
 }
 
+// A full node is left out of the problem, but not what its pods forbid: one that keeps its like out
+// of the whole zone does so from there.
+TEST(Seats, FullNodesStillForbidTheirZone) {
+  for (const bool forbids : {false, true}) {
+    SCOPED_TRACE(forbids);
+    events::MemoryLog log(model::LogId("log"));
+    Story story(log);
+    set_the_stage(story);
+    add_pods(story, 1, 1000);
+    const auto launches = create_claims(story);
+    ASSERT_EQ(launches.size(), 1u);
+    come_up(story, launches[0]);
+    story.step();
+    model::PodShape hermit = shape_of(4000);
+    model::PodAffinityTerm term;
+    term.anti = true;
+    term.topology_key = std::string(model::kZoneLabel);
+    term.selector.expressions = {{"app", model::Operator::kIn, {"web"}, 0}};
+    if (forbids) hermit.affinity = {term};
+    story.fact(events::ShapeRecorded{model::hash_of(hermit), hermit});
+    model::Pod pod = bound_pod("hermit", hermit, "node-1");
+    pod.labels = {{"app", "hermit"}};
+    story.fact(events::PodObserved{pod});
+    model::Node node = story.state().nodes().find(model::NodeName("node-1"))->node;
+    model::set_label(node.labels, model::kZoneLabel, "test-zone-a");
+    story.fact(events::NodeObserved{node});
+    story.fact(events::PodGone{model::PodUid("pod-0"), "default", "pod-0"});
+    story.step();
+    model::PodShape web = shape_of(500);
+    web.node_selector = {{std::string(model::kZoneLabel), "test-zone-a"}};
+    story.fact(events::ShapeRecorded{model::hash_of(web), web});
+    model::Pod guest = pending_pod("guest", web);
+    guest.labels = {{"app", "web"}};
+    story.fact(events::PodObserved{guest});
+    story.step();
+    story.step(1100);
+    EXPECT_EQ(story.take<model::CreateNodeClaim>().empty(), forbids);
+    EXPECT_FALSE(verified(log).difference);
+  }
+}
+
 }  // namespace
 }  // namespace karst::engine
