@@ -1,5 +1,5 @@
 // The pure half of a cloud: what it offers, how an order becomes request bytes, what an answer
-// means. No I/O, no clock. One implementation per cloud: kwok/ here, aws/ and huawei/ to come. The
+// means. No I/O, no clock. One implementation per cloud: kwok/ and aws/. The
 // hands are in src/cloud.
 #pragma once
 
