@@ -5,8 +5,8 @@
 namespace karst::base {
 namespace {
 
-// Days since 1970-01-01 of a proleptic Gregorian date, and back. Algorithm: H. Hinnant,
-// "chrono-Compatible Low-Level Date Algorithms".
+// Days since 1970-01-01 of a proleptic Gregorian date; civil_from_days is the way back. Algorithm:
+// H. Hinnant, "chrono-Compatible Low-Level Date Algorithms".
 std::int64_t days_from_civil(std::int64_t year, unsigned month, unsigned day) {
   year -= month <= 2;
   const std::int64_t era = (year >= 0 ? year : year - 399) / 400;
@@ -14,27 +14,6 @@ std::int64_t days_from_civil(std::int64_t year, unsigned month, unsigned day) {
   const unsigned day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
   const unsigned day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
   return era * 146097 + static_cast<std::int64_t>(day_of_era) - 719468;
-}
-
-struct Civil {
-  std::int64_t year;
-  unsigned month;
-  unsigned day;
-};
-
-Civil civil_from_days(std::int64_t days) {
-  days += 719468;
-  const std::int64_t era = (days >= 0 ? days : days - 146096) / 146097;
-  const unsigned day_of_era = static_cast<unsigned>(days - era * 146097);
-  const unsigned year_of_era =
-      (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-  const unsigned day_of_year =
-      day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-  const unsigned shifted_month = (5 * day_of_year + 2) / 153;
-  const unsigned month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
-  const std::int64_t year =
-      static_cast<std::int64_t>(year_of_era) + era * 400 + (month <= 2 ? 1 : 0);
-  return {year, month, day_of_year - (153 * shifted_month + 2) / 5 + 1};
 }
 
 // Reads exactly `width` digits at `at` and moves past them; -1 if they are not there.
@@ -89,15 +68,29 @@ bool valid_day(std::int64_t year, std::int64_t month, std::int64_t day) {
 
 }  // namespace
 
+CivilDate civil_from_days(std::int64_t days) {
+  days += 719468;
+  const std::int64_t era = (days >= 0 ? days : days - 146096) / 146097;
+  const unsigned day_of_era = static_cast<unsigned>(days - era * 146097);
+  const unsigned year_of_era =
+      (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+  const unsigned day_of_year =
+      day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+  const unsigned shifted_month = (5 * day_of_year + 2) / 153;
+  const unsigned month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
+  const std::int64_t year =
+      static_cast<std::int64_t>(year_of_era) + era * 400 + (month <= 2 ? 1 : 0);
+  return {year, month, day_of_year - (153 * shifted_month + 2) / 5 + 1};
+}
+
 std::string format_rfc3339(std::int64_t unix_millis) {
-  constexpr std::int64_t kMillisPerDay = 24 * kMillisPerHour;
   std::int64_t days = unix_millis / kMillisPerDay;
   std::int64_t rest = unix_millis % kMillisPerDay;
   if (rest < 0) {
     rest += kMillisPerDay;
     --days;
   }
-  const Civil date = civil_from_days(days);
+  const CivilDate date = civil_from_days(days);
   char text[64];
   const int length = std::snprintf(
       text, sizeof text, "%04lld-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<long long>(date.year),

@@ -19,6 +19,7 @@ using WallTime = StrongNumber<struct WallTimeTag, std::int64_t>;  // ms since 19
 inline constexpr std::int64_t kMillisPerSecond = 1000;
 inline constexpr std::int64_t kMillisPerMinute = 60 * kMillisPerSecond;
 inline constexpr std::int64_t kMillisPerHour = 60 * kMillisPerMinute;
+inline constexpr std::int64_t kMillisPerDay = 24 * kMillisPerHour;
 
 constexpr LogTime operator+(LogTime time, std::int64_t millis) {
   return LogTime(time.value() + millis);
@@ -26,6 +27,14 @@ constexpr LogTime operator+(LogTime time, std::int64_t millis) {
 constexpr std::int64_t operator-(LogTime a, LogTime b) {
   return a.value() - b.value();
 }
+
+// A day of the proleptic Gregorian calendar, from the days since 1970-01-01.
+struct CivilDate {
+  std::int64_t year = 1970;
+  unsigned month = 1;  // 1 to 12
+  unsigned day = 1;    // 1 to 31
+};
+CivilDate civil_from_days(std::int64_t days);
 
 // RFC 3339 in UTC with milliseconds: 2026-11-21T10:17:51.042Z.
 std::string format_rfc3339(std::int64_t unix_millis);

@@ -5,6 +5,7 @@
 
 #include "daemon/words.h"
 #include "model/labels.h"
+#include "reconcilers/budgets.h"
 
 namespace karst::daemon {
 namespace {
@@ -21,6 +22,8 @@ constexpr std::string_view kUtilization = "karpenter_cluster_utilization_percent
 constexpr std::string_view kPoolLimit = "karpenter_nodepools_limit";
 constexpr std::string_view kPoolUsage = "karpenter_nodepools_usage";
 constexpr std::string_view kPoolCost = "karpenter_nodepools_cost_total";
+constexpr std::string_view kPoolAllowed = "karpenter_nodepools_allowed_disruptions";
+constexpr std::string_view kPoolLeaving = "karpenter_nodepools_nodes_consuming_budgets";
 constexpr std::string_view kPodsState = "karpenter_pods_state";
 constexpr std::string_view kUnschedulable = "karpenter_scheduler_unschedulable_pods_count";
 constexpr std::string_view kEligible = "karpenter_voluntary_disruption_eligible_nodes";
@@ -144,6 +147,7 @@ void Maker::pools() {
     cost[pool] += slot.row.instance.offer.price_nanos_per_hour;
     ++nodes[pool];
   }
+  auto counts = reconcilers::count_pools(state_);
   for (const auto& [name, slot] : state_.pools().slots()) {
     const std::string& pool = name.str();
     for (const auto& [resource, limit] : slot.row.pool.limits)
@@ -152,6 +156,14 @@ void Maker::pools() {
     add(kPoolUsage, usage[pool], {{"nodepool", pool}});
     add(kPoolUsage, nodes[pool], 0, {{"resource_type", "nodes"}, {"nodepool", pool}});
     add(kPoolCost, cost[pool], 9, {{"nodepool", pool}});
+    const reconcilers::PoolCount count = counts[name];
+    for (const std::string_view reason : reconcilers::kDisruptionReasons) {
+      const Labels labels = {{"nodepool", pool}, {"reason", std::string(reason)}};
+      add(kPoolAllowed,
+          reconcilers::allowed_disruptions(slot.row.pool, reason, count.nodes, out_.at).nodes, 0,
+          labels);
+      add(kPoolLeaving, count.leaving, 0, labels);
+    }
   }
 }
 
@@ -230,6 +242,8 @@ std::vector<GaugeFamily> gauge_families() {
       {kPoolLimit, "The limits of a node pool."},
       {kPoolUsage, "Capacity of a node pool's instances."},
       {kPoolCost, "Price of a node pool's instances, dollars per hour."},
+      {kPoolAllowed, "Nodes that a node pool's budgets allow on their way out at once."},
+      {kPoolLeaving, "Nodes of a node pool that its budgets count as on their way out."},
       {kPodsState, "Pods by what they have in common; the value is their number."},
       {kUnschedulable, "Pending pods that no node pool can serve."},
       {kEligible, "Nodes that could go for this reason, budgets aside."},

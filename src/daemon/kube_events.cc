@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
+
+#include "daemon/words.h"
 
 namespace karst::daemon {
 namespace {
@@ -28,15 +29,6 @@ kube::InvolvedObject claim_of(const Happening& h) {
 }
 kube::InvolvedObject pool_of(const Happening& h) {
   return {"karpenter.sh/v1", "NodePool", "", h.pool, h.pool_uid};
-}
-
-// Reasons of voluntary disruption as Karpenter writes them; empty: none.
-std::string_view disruption_reason(std::string_view reason) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kReasons = {
-      {{"empty", "Empty"}, {"drifted", "Drifted"}, {"underutilized", "Underutilized"}}};
-  for (const auto& [ours, theirs] : kReasons)
-    if (reason == ours) return theirs;
-  return {};
 }
 
 std::string seconds_rfc3339(std::int64_t millis) {
@@ -128,16 +120,32 @@ void KubeEvents::add_of_pods(const Happening& h, std::vector<Draft>& drafts) con
       if (h.count > 0) {
         drafts.push_back({pod_of(h), "Disrupted", false, why_deleted(h), kWindowMillis, ""});
       } else {
-        const std::string_view reason = disruption_reason(h.reason);
-        drafts.push_back(
-            {pod_of(h), "Evicted", false,
-             fmt::format("Evicted pod: {}", reason.empty() ? "Forceful Termination" : reason),
-             kWindowMillis, ""});
+        drafts.push_back({pod_of(h), "Evicted", false,
+                          fmt::format("Evicted pod: {}", eviction_reason(h.reason)), kWindowMillis,
+                          ""});
       }
       return;
     default:
       return;
   }
+}
+
+void KubeEvents::add_of_verdict(const Happening& h, std::vector<Draft>& drafts) const {
+  if (h.reason == "no_instance_types")
+    drafts.push_back({pool_of(h), "NoCompatibleInstanceTypes", true,
+                      "NodePool requirements filtered out all compatible available instance types",
+                      kPoolWindowMillis, ""});
+  if (h.reason == "volumes_attached")
+    drafts.push_back(
+        {node_of(h), "AwaitingVolumeDetachment", false,
+         fmt::format("Awaiting deletion of bound volumeattachments ({})", fmt::join(h.args, ", ")),
+         kWindowMillis, ""});
+  if (h.reason == "blocked_by_budget" && h.args.size() > 2 && h.args[2] == "0")
+    drafts.push_back({pool_of(h), "DisruptionBlocked", false,
+                      fmt::format("No allowed disruptions for disruption reason {} due to "
+                                  "blocking budget",
+                                  h.args[1]),
+                      kPoolWindowMillis, h.args[1]});
 }
 
 void KubeEvents::add(const Happening& h, std::vector<Draft>& drafts) const {
@@ -199,19 +207,7 @@ void KubeEvents::add(const Happening& h, std::vector<Draft>& drafts) const {
             fmt::format("Failed to drain node, {} pods are waiting to be evicted", h.count));
       return;
     case HappeningKind::kVerdict:
-      if (h.reason == "no_instance_types")
-        about(pool_of(h), "NoCompatibleInstanceTypes", true,
-              "NodePool requirements filtered out all compatible available instance types",
-              kPoolWindowMillis);
-      if (h.reason == "volumes_attached")
-        about(node_of(h), "AwaitingVolumeDetachment", false,
-              fmt::format("Awaiting deletion of bound volumeattachments ({})",
-                          fmt::join(h.args, ", ")));
-      if (h.reason == "blocked_by_budget")
-        about(pool_of(h), "DisruptionBlocked", false,
-              "No allowed disruptions for disruption reason Empty due to blocking budget",
-              kPoolWindowMillis, "Empty");
-      return;
+      return add_of_verdict(h, drafts);
     case HappeningKind::kClaimGone:
       about(claim_of(h), "Finalized", false, "Finalized NodeClaim");
       return;

@@ -66,6 +66,17 @@ std::vector<std::pair<std::string, std::string>> quantities(const model::Resourc
   return all;
 }
 
+std::string_view disruption_reason(std::string_view reason) {
+  if (reason == "empty") return "Empty";
+  if (reason == "drifted") return "Drifted";
+  return reason == "underutilized" ? "Underutilized" : "";
+}
+
+std::string_view eviction_reason(std::string_view reason) {
+  const std::string_view voluntary = disruption_reason(reason);
+  return voluntary.empty() ? "Forceful Termination" : voluntary;
+}
+
 std::string_view phase_name(model::PodPhase phase) {
   switch (phase) {
     case model::PodPhase::kPending:

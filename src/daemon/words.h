@@ -29,6 +29,11 @@ std::string counted(std::size_t count, std::string_view noun);
 // cpu and memory for people: "1.5 cpu, 3.2 GiB".
 std::string size_text(const model::Resources& resources);
 
+// Voluntary disruption as Karpenter writes it: "Empty", "Drifted", "Underutilized"; empty: none.
+std::string_view disruption_reason(std::string_view reason);
+// Why pods had to leave, as Karpenter writes it: the same, or "Forceful Termination".
+std::string_view eviction_reason(std::string_view reason);
+
 // As Kubernetes writes it: "Pending", "Running", …
 std::string_view phase_name(model::PodPhase phase);
 

@@ -2,49 +2,16 @@
 // tainted first; a read after the taint's echo must still find it empty, or the removal is called
 // off.
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 
+#include "reconcilers/budgets.h"
 #include "reconcilers/buffers.h"
 #include "reconcilers/list.h"
 #include "reconcilers/queries.h"
 
 namespace karst::reconcilers {
 namespace {
-
-struct PoolCount {
-  std::int64_t nodes = 0;    // initialized or on their way
-  std::int64_t leaving = 0;  // candidates and those that are being removed
-};
-
-std::map<model::PoolName, PoolCount> count_pools(const ClusterState& state) {
-  std::map<model::PoolName, PoolCount> counts;
-  for (const auto& [name, slot] : state.claims().slots()) {
-    PoolCount& count = counts[slot.row.claim.pool];
-    if (slot.row.launched()) ++count.nodes;
-    if (slot.row.leaving() || slot.row.candidate) ++count.leaving;
-  }
-  return counts;
-}
-
-// How many nodes of the pool may be on their way out at once. Percentages round up, as Karpenter's
-// do. A scheduled budget counts at all times until schedules are read: never too many.
-std::int64_t allowed_by_budgets(const model::NodePool& pool, std::int64_t nodes) {
-  std::int64_t allowed = nodes;
-  for (const model::Budget& budget : pool.budgets) {
-    if (!budget.reasons.empty() &&
-        std::find(budget.reasons.begin(), budget.reasons.end(), "Empty") == budget.reasons.end())
-      continue;
-    std::string_view text = budget.nodes;
-    const bool percent = text.ends_with('%');
-    if (percent) text.remove_suffix(1);
-    std::int64_t number = 0;  // what cannot be read allows nothing
-    (void)std::from_chars(text.data(), text.data() + text.size(), number);
-    allowed = std::min(allowed, percent ? (nodes * number + 99) / 100 : number);
-  }
-  return allowed;
-}
 
 bool is_empty(const ClusterState& state, const ClaimRow& row, const NodeRow& node) {
   const auto* pods = state.pods().on(node.node.name.str());
@@ -96,14 +63,54 @@ bool due(const ClusterState& state, const Context& context, Plan& plan, const Cl
   return at <= context.now;
 }
 
-}  // namespace
+// What the budgets leave of each pool; read when the first of its nodes is due.
+class Budgets {
+ public:
+  Budgets(const ClusterState& state, const Context& context, Plan& plan)
+      : state_(state), context_(context), plan_(plan), counts_(count_pools(state)) {}
 
-namespace {
+  // Whether one more node of the pool may go now. If not: says so of the claim, and asks to be
+  // woken when a window closes.
+  bool take(const model::ClaimName& claim, const projections::PoolRow& pool) {
+    PoolCount& count = counts_[pool.pool.name];
+    const Allowance& allowed = of(pool, count.nodes);
+    if (count.leaving < allowed.nodes) {
+      ++count.leaving;
+      return true;
+    }
+    if (allowed.ends) plan_.wake_at(*allowed.ends);
+    plan_.verdict(claim_subject(claim), "blocked_by_budget",
+                  {pool.pool.name.str(), std::string(kReason), std::to_string(allowed.nodes)},
+                  pool.position);
+    return false;
+  }
+
+ private:
+  static constexpr std::string_view kReason = "Empty";
+
+  const Allowance& of(const projections::PoolRow& pool, std::int64_t nodes) {
+    const auto [at, is_new] = allowed_.try_emplace(pool.pool.name);
+    if (!is_new) return at->second;
+    at->second = allowed_disruptions(pool.pool, kReason, nodes, context_.now);
+    const std::string subject = "nodepool/" + pool.pool.name.str();
+    if (!at->second.fault.empty())
+      plan_.verdict(subject, "budget_unreadable", {at->second.fault}, pool.position);
+    else if (state_.verdicts().find(std::pair(subject, std::string("emptiness"))) != nullptr)
+      plan_.verdict(subject, "budgets_readable", {}, pool.position);
+    return at->second;
+  }
+
+  const ClusterState& state_;
+  const Context& context_;
+  Plan& plan_;
+  std::map<model::PoolName, PoolCount> counts_;
+  std::map<model::PoolName, Allowance> allowed_;
+};
 
 // Opens the removal of vacant claims that are due, as far as the budgets of their pools allow.
 void open_removals(const ClusterState& state, const Context& context, Plan& plan) {
-  std::optional<std::map<model::PoolName, PoolCount>> counts;  // counted only when something is due
-  std::set<model::NodeName> kept;                              // for the buffers' room
+  std::optional<Budgets> budgets;  // read only when something is due
+  std::set<model::NodeName> kept;  // for the buffers' room
   // Which nodes those are takes a look of the solver: only when provisioning looks, too.
   const bool buffered = any_buffers(state);
   if (buffered && !buffers_due(state, context, plan)) return;
@@ -123,18 +130,11 @@ void open_removals(const ClusterState& state, const Context& context, Plan& plan
         !is_empty(state, row, *node))
       continue;
     if (!due(state, context, plan, row, *pool->pool.consolidate_after_millis)) continue;
-    if (!counts) {
-      counts = count_pools(state);
+    if (!budgets) {
+      budgets.emplace(state, context, plan);
       if (buffered) kept = buffer_hosts(state, context);
     }
-    if (kept.contains(node->node.name)) continue;
-    PoolCount& count = (*counts)[row.claim.pool];
-    if (count.leaving >= allowed_by_budgets(pool->pool, count.nodes)) {
-      plan.verdict(claim_subject(name), "blocked_by_budget", {row.claim.pool.str()},
-                   pool->position);
-      continue;
-    }
-    ++count.leaving;
+    if (kept.contains(node->node.name) || !budgets->take(name, *pool) || plan.full()) continue;
     set_disrupted(state, context, plan, row, *node, true, "empty", {last_pod_event(state, *node)},
                   {});
   }

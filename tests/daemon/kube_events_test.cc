@@ -95,9 +95,12 @@ TEST(KubeEvents, SayWhatKarpenterSays) {
        some(HappeningKind::kLaunchRefused, "denied"),
        {}},
       {"a budget that allows nothing",
-       some(HappeningKind::kVerdict, "blocked_by_budget"),
+       with(some(HappeningKind::kVerdict, "blocked_by_budget"), {"web", "Empty", "0"}),
        {"Normal NodePool/web DisruptionBlocked: No allowed disruptions for disruption reason "
         "Empty due to blocking budget"}},
+      {"a budget that is used up",
+       with(some(HappeningKind::kVerdict, "blocked_by_budget"), {"web", "Empty", "2"}),
+       {}},
       {"an eviction",
        some(HappeningKind::kEvicted, "empty"),
        {"Normal Pod/cart-1 Evicted: Evicted pod: Empty"}},

@@ -203,6 +203,7 @@ TEST(Gauges, ASmallCluster) {
            "karpenter_cluster_utilization_percent{resource_type=\"cpu\"} 12.50\n",
            "karpenter_nodepools_usage{resource_type=\"cpu\",nodepool=\"default\"} 4.000\n",
            "karpenter_nodepools_usage{resource_type=\"nodes\",nodepool=\"default\"} 1\n",
+           "karpenter_nodepools_allowed_disruptions{nodepool=\"default\",reason=\"Drifted\"} 1\n",
            "karpenter_pods_state{phase=\"Running\",ready=\"true\",scheduled=\"true\",managed="
            "\"false\",nodepool=\"\",zone=\"\",arch=\"\",capacity_type=\"\",instance_type=\"\"} 1\n",
            "karpenter_pods_state{phase=\"Pending\",ready=\"false\",scheduled=\"false\",managed="
