@@ -29,25 +29,43 @@ struct Counters {
   Counts nodes_terminated;     // pool, zone
   Counts launches_refused;     // reason
   Counts interruptions;        // kind
-  Counts voluntary_decisions;  // decision, reason
+  Counts voluntary_decisions;  // decision, reason, consolidation type
+  Counts decisions_by_pool;    // pool, and the same
+  Counts called_off;           // consolidation type
   Counts evictions;            // reason
+  Counts pods_drained;         // reason, as Karpenter writes it
   Counts cloud_errors;         // method, error
   Counts eviction_requests;    // code
   Counts claim_transitions;    // type, status, reason
+  Counts pool_transitions;     // the same
   Counts nodes_drained;        // pool
   Counts not_sent;             // kind of command
   std::string cloud;           // provider
-  std::map<std::string, Histogram> claim_terminations;  // by pool: deletion to gone
-  std::map<std::string, Histogram> node_lifetimes;      // by pool
-  std::map<std::string, Summary> node_terminations;     // by pool
-  std::map<std::string, Histogram> cloud_calls;         // by method
-  Histogram pods_bound;                                 // creation to bound
-  Summary pods_started;                                 // creation to running
-  Histogram scheduling;                                 // provisioning passes
+  std::map<std::string, Histogram> claim_terminations;     // by pool: deletion to gone
+  std::map<std::string, Histogram> node_lifetimes;         // by pool
+  std::map<std::string, Summary> node_terminations;        // by pool
+  std::map<std::string, Histogram> cloud_calls;            // by method
+  std::map<std::string, Histogram> instance_terminations;  // by pool
+  std::map<LabelValues, Histogram> claim_condition_times;  // type, status: how long it stood
+  std::map<LabelValues, Histogram> pool_condition_times;   // the same
+  std::map<LabelValues, Histogram> evaluations;            // reason, consolidation type
+  Histogram claims_terminated_times{kConditionBounds};     // deletion to gone
+  Histogram nodes_terminated_times{kConditionBounds};
+  Histogram pods_decided;         // seen to the first decision
+  Histogram pods_placed_bound;    // first place to bound
+  Histogram pods_placed_started;  // first place to running
+  Histogram message_ages;         // of interruptions, when they were taken up
+  std::uint64_t messages_deleted = 0;
+  Histogram pods_bound;  // creation to bound
+  Summary pods_started;  // creation to running
+  Histogram scheduling;  // provisioning passes
 
   void count(const Happening& happening);
-  // Of a round: how long it took, if pods were placed in it.
+  // Of a round: how long it took, if pods were placed in it or removals begun.
   void count_pass(const std::vector<Happening>& happenings, std::int64_t round_millis);
+
+ private:
+  void count_condition(const Happening& happening);
 };
 
 }  // namespace karst::daemon

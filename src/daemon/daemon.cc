@@ -162,6 +162,7 @@ void Daemon::acknowledge(const engine::Round& round) {
   KARST_CHECK(parts_.queue != nullptr, "a fact had a receipt, but there is no queue");
   parts_.kill_points->pass(KillPoint::kBeforeAcknowledge);
   for (const std::string& receipt : round.to_acknowledge) parts_.queue->acknowledge(receipt);
+  counters_.messages_deleted += round.to_acknowledge.size();
   parts_.kill_points->pass(KillPoint::kAfterAcknowledge);
 }
 

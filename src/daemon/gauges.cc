@@ -33,6 +33,13 @@ constexpr std::string_view kTypeCpu = "karpenter_cloudprovider_instance_type_cpu
 constexpr std::string_view kTypeMemory = "karpenter_cloudprovider_instance_type_memory_bytes";
 constexpr std::string_view kClaimCondition = "operator_nodeclaim_status_condition_count";
 constexpr std::string_view kPoolCondition = "operator_nodepool_status_condition_count";
+constexpr std::string_view kNodeCondition = "operator_node_status_condition_count";
+constexpr std::string_view kClaimConditionAge =
+    "operator_nodeclaim_status_condition_current_status_seconds";
+constexpr std::string_view kPoolConditionAge =
+    "operator_nodepool_status_condition_current_status_seconds";
+constexpr std::string_view kClaimLeaving = "operator_nodeclaim_termination_current_time_seconds";
+constexpr std::string_view kNodeLeaving = "operator_node_termination_current_time_seconds";
 
 constexpr std::int64_t kExactMax = 100'000'000'000'000;  // times 10,000 it still fits
 
@@ -61,6 +68,7 @@ class Maker {
   void pods();
   void offerings();
   void conditions();
+  void deletions();
 
  private:
   void add(std::string_view name, std::int64_t value, int decimals, Labels labels) {
@@ -72,6 +80,13 @@ class Maker {
       all.insert(all.end(), labels.begin(), labels.end());
       add(name, amount.value, amount.decimals, std::move(all));
     }
+  }
+  // A condition stands for its number and its age; one of unknown age for its number.
+  void add(std::string_view count, std::string_view age, const model::Condition& condition,
+           const Labels& labels) {
+    add(count, 1, 0, labels);
+    if (condition.transition_millis > 0)
+      add(age, out_.at.value() - condition.transition_millis, 3, labels);
   }
   const ClusterState& state_;
   Gauges& out_;
@@ -222,11 +237,30 @@ void Maker::conditions() {
     for (const model::Condition& condition : slot.row.claim.conditions) {
       Labels labels = condition_labels(condition, name.str());
       labels.emplace_back("nodepool", slot.row.claim.pool.str());
-      add(kClaimCondition, 1, 0, std::move(labels));
+      add(kClaimCondition, kClaimConditionAge, condition, labels);
     }
   for (const auto& [name, slot] : state_.pools().slots())
     for (const model::Condition& condition : slot.row.pool.conditions)
-      add(kPoolCondition, 1, 0, condition_labels(condition, name.str()));
+      add(kPoolCondition, kPoolConditionAge, condition, condition_labels(condition, name.str()));
+  for (const auto& [name, slot] : state_.nodes().slots()) {
+    const auto ready =
+        slot.row.node.ready ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse;
+    add(kNodeCondition, 1, 0, condition_labels({"Ready", ready, "", "", 0, 0}, name.str()));
+  }
+}
+
+// What is on its way out, and for how long.
+void Maker::deletions() {
+  for (const auto& [name, slot] : state_.claims().slots())
+    if (const std::int64_t since = slot.row.claim.deletion_millis; since != 0)
+      add(kClaimLeaving, out_.at.value() - since, 3,
+          {{"namespace", ""}, {"name", name.str()}, {"nodepool", slot.row.claim.pool.str()}});
+  for (const auto& [name, slot] : state_.nodes().slots())
+    if (const std::int64_t since = slot.row.node.deletion_millis; since != 0)
+      add(kNodeLeaving, out_.at.value() - since, 3,
+          {{"namespace", ""},
+           {"name", name.str()},
+           {"nodepool", label(slot.row.node, model::kNodePoolLabel)}});
 }
 
 }  // namespace
@@ -253,6 +287,11 @@ std::vector<GaugeFamily> gauge_families() {
       {kTypeMemory, "Memory of an instance type."},
       {kClaimCondition, "Status conditions of NodeClaims."},
       {kPoolCondition, "Status conditions of NodePools."},
+      {kNodeCondition, "Whether nodes are ready."},
+      {kClaimConditionAge, "For how long a condition of a NodeClaim has had its status."},
+      {kPoolConditionAge, "For how long a condition of a NodePool has had its status."},
+      {kClaimLeaving, "For how long a NodeClaim has been on its way out."},
+      {kNodeLeaving, "For how long a node has been on its way out."},
   };
 }
 
@@ -267,6 +306,7 @@ Gauges gauges_of(const ClusterState& state, bool objects) {
   maker.pools();
   maker.pods();
   maker.conditions();
+  maker.deletions();
   return gauges;
 }
 

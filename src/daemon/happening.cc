@@ -47,8 +47,7 @@ void Watcher::prime(const projections::ClusterState& state) {
     memo.leaving = row.claim.deletion_millis != 0;
     memo.deletion_millis = row.claim.deletion_millis;
     memo.deadline_millis = deadline_of(row.claim);
-    for (const model::Condition& condition : row.claim.conditions)
-      memo.conditions[condition.type] = condition.status;
+    remember(row.claim.conditions, memo.conditions);
     if (const projections::NodeRow* node = state.node_of(row)) {
       memo.node_uid = node->node.uid.str();
       memo.node_creation_millis = node->node.creation_millis;
@@ -63,11 +62,11 @@ void Watcher::prime(const projections::ClusterState& state) {
     if (!memo.node.empty()) claim_by_node_[memo.node] = name.str();
   }
   for (const auto& [name, slot] : state.pools().slots())
-    for (const model::Condition& condition : slot.row.pool.conditions)
-      pool_conditions_[name.str()][condition.type] = condition.status;
+    remember(slot.row.pool.conditions, pool_conditions_[name.str()]);
   for (const auto& [position, slot] : state.commands().slots())
     if (is_told(model::kind_of(slot.row.command.spec))) open_[position] = slot.row.command;
-  for (const std::string_view uid : state.pods().pending()) waiting_.insert(model::PodUid(uid));
+  for (const std::string_view uid : state.pods().pending())
+    waiting_[model::PodUid(uid)].decided = true;  // when, is not known
 }
 
 std::int64_t Watcher::fleet_price_nanos_per_hour() const {
@@ -112,6 +111,9 @@ void Watcher::see(const events::Event& event, const projections::ClusterState& s
     return pool_observed(scene, e->pool);
   if (const auto* p = std::get_if<events::NodePoolGone>(&body)) {
     pool_conditions_.erase(p->name.str());
+    Happening h = scene.blank(HappeningKind::kPoolGone);
+    h.pool = p->name.str();
+    scene.tell(std::move(h));
   } else if (const auto* e = std::get_if<model::CommandAbandoned>(&body)) {
     open_.erase(e->command);
     sent_.erase(e->command);
@@ -151,20 +153,24 @@ void Watcher::pod_observed(const Scene& scene, const model::Pod& pod) {
   const bool waits = pod.node.empty() && pod.active();
   const bool waited = waiting_.contains(pod.uid);
   if (waits == waited) return pod_runs(scene, pod);
-  if (waits)
-    waiting_.insert(pod.uid);
-  else
+  const base::LogTime now = scene.envelope.log_time;
+  base::LogTime placed;
+  if (waits) {
+    waiting_[pod.uid].seen = now;
+  } else {
+    placed = waiting_[pod.uid].placed;
     waiting_.erase(pod.uid);
-  if (!waits && pod.node.empty()) return;  // ended before it had a node
-  if (!waits) starting_.insert(pod.uid);
+    if (pod.node.empty()) return;  // ended before it had a node
+    starting_[pod.uid] = placed;
+  }
   Happening h = scene.blank(waits ? HappeningKind::kPodWaiting : HappeningKind::kPodBound);
   h.namespace_name = pod.namespace_name;
   h.pod = pod.name;
   h.owner = pod.owner_name;
   h.pod_uid = pod.uid.str();
   h.node = pod.node.str();
-  if (!waits && pod.creation_millis > 0)
-    h.millis = scene.envelope.log_time.value() - pod.creation_millis;
+  if (!waits && pod.creation_millis > 0) h.millis = now.value() - pod.creation_millis;
+  if (placed.value() != 0) h.placed_millis = now - placed;
   scene.tell(std::move(h));
   pod_runs(scene, pod);
 }
@@ -210,13 +216,19 @@ void Watcher::interrupted(const Scene& scene, const model::Interruption& interru
   h.reason = model::interruption_kind_name(interruption.kind);
   if (interruption.deadline_millis != 0)
     h.millis = interruption.deadline_millis - scene.envelope.log_time.value();
+  if (interruption.sent_millis != 0)
+    h.lifetime_millis = scene.envelope.log_time.value() - interruption.sent_millis;
   scene.tell(std::move(h));
 }
 
 void Watcher::command(const Scene& scene, const model::Command& command) {
   const CommandKind kind = model::kind_of(command.spec);
   if (is_told(kind)) open_[scene.envelope.position] = command;
-  if (model::goes_to_cloud(kind)) sent_[scene.envelope.position] = {kind, scene.envelope.log_time};
+  if (model::goes_to_cloud(kind)) {
+    const auto* find = std::get_if<model::FindInstances>(&command.spec);
+    sent_[scene.envelope.position] = {kind, scene.envelope.log_time,
+                                      find == nullptr ? model::ClaimUid() : find->claim};
+  }
   if (const auto* create = std::get_if<model::CreateNodeClaim>(&command.spec)) {
     claims_[create->claim.name.str()].pool = create->claim.pool.str();
   } else if (const auto* remove = std::get_if<model::DeleteObject>(&command.spec)) {
@@ -224,6 +236,11 @@ void Watcher::command(const Scene& scene, const model::Command& command) {
     Happening h = about_claim(scene, HappeningKind::kLeaving, remove->object.name);
     h.reason = command.reason;
     add_removal(scene, h);
+    scene.tell(std::move(h));
+  } else if (const auto* taint = std::get_if<model::TaintNode>(&command.spec)) {
+    if (taint->add || command.reason != "needed_again") return;
+    Happening h = about_claim(scene, HappeningKind::kCalledOff, claim_of_node(taint->node.str()));
+    h.reason = command.reason;
     scene.tell(std::move(h));
   }
 }
@@ -323,6 +340,8 @@ void Watcher::expected(const Scene& scene, const model::Nomination& nomination) 
     const projections::PodRow* row = scene.state.pods().find(uid.str());
     h.args.push_back(row == nullptr ? uid.str() : *row->namespace_name + "/" + row->name);
     h.uids.push_back(uid.str());
+    if (const auto wait = waiting_.find(uid); wait != waiting_.end())
+      decide(wait->second, scene, true, h);
   }
   scene.tell(std::move(h));
 }

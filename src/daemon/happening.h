@@ -53,6 +53,12 @@ enum class HappeningKind {
   kTaintMissing,      // a claim's node joined without the taint that keeps pods away
   kEvictionHeld,      // the API server did not let a pod be evicted
   kDrainWaits,        // pods on a leaving node are still to be evicted
+  kPodHeldUntil,      // its annotation keeps a pod on a leaving node; millis: until then, unix
+  kPoolGone,          // a NodePool went
+  // For log lines and metrics only:
+  kNoPools,       // pods wait, and no node pool can grow
+  kCalledOff,     // a voluntary removal that was begun does not go on
+  kInstanceGone,  // an instance that was terminated is proven gone; millis: since then
 };
 
 struct Happening {
@@ -71,21 +77,37 @@ struct Happening {
   std::string claim_uid, node_uid, pool_uid, pod_uid;  // where known
   std::vector<std::string> uids;                       // of expected pods, in the order of args
   std::string policy, mode;          // of a removal: consolidation policy, termination mode
-  std::int64_t lifetime_millis = 0;  // of a node that is gone
+  std::int64_t lifetime_millis = 0;  // of a node that is gone; of an interruption's message
   std::int64_t count = 0;            // of pods that wait; seconds that a deleted pod was given
   std::vector<std::string> args;     // of a verdict; names of expected pods
   model::Offer offer;                // of an instance; price 0: not known
   model::Resources resources;        // requests of a claim, allocatable of a node
   std::vector<std::string> instance_types;  // that a new claim may use
+  std::int64_t placed_millis = -1;  // since a pod had its first place to come; -1: not known
+  // How long pods waited until they were decided about for the first time; of expected and unplaced
+  // pods.
+  std::vector<std::int64_t> decided_millis;
   std::int64_t millis = 0;  // until an interrupted instance goes (0: not known); offset of a wall
-                            // clock; a deadline, unix
+                            // clock; a deadline, unix; how long a condition stood before
 };
 
 // Pods that one pass could not place and that are told of one by one.
 inline constexpr std::size_t kUnplacedToldMax = 200;
 
-// Type and status of each condition that was seen.
-using ConditionMemo = std::map<std::string, model::ConditionStatus, std::less<>>;
+// What was seen last of each condition, by type.
+struct ConditionSeen {
+  model::ConditionStatus status = model::ConditionStatus::kUnknown;
+  std::int64_t transition_millis = 0;  // unix; 0: it was not there
+};
+using ConditionMemo = std::map<std::string, ConditionSeen, std::less<>>;
+void remember(const std::vector<model::Condition>& conditions, ConditionMemo& memo);
+
+// A pod without a node. Times are 0 while it has not happened, or before this process.
+struct WaitMemo {
+  base::LogTime seen;
+  base::LogTime placed;  // its first nomination
+  bool decided = false;  // placed, or told to have no place
+};
 
 // What is known of a claim that is on its way or there.
 struct ClaimMemo {
@@ -144,6 +166,9 @@ class Watcher {
   void eviction_held(const Scene& scene, const model::EvictPod& evict,
                      const model::Outcome& outcome);
   void drain_waits(const Scene& scene, const std::string& node);
+  void held_pods(const Scene& scene, const std::string& node);
+  void instance_gone(const Scene& scene, const model::Outcome& outcome) const;
+  void decide(WaitMemo& wait, const Scene& scene, bool placed, Happening& happening) const;
   void forced(const Scene& scene, const model::EvictPod& evict, Happening& happening) const;
   void pod_runs(const Scene& scene, const model::Pod& pod);
   void cloud_answered(const Scene& scene, const model::Outcome& outcome);
@@ -154,10 +179,15 @@ class Watcher {
   std::map<std::string, ClaimMemo> claims_;           // by name
   std::map<std::string, std::string> claim_by_node_;  // node name to claim name
   std::map<model::Position, model::Command> open_;    // commands whose outcome is told
-  std::set<model::PodUid> waiting_;
-  std::set<model::PodUid> starting_;  // waited, have a node, and do not run yet
-  std::map<model::Position, std::pair<model::CommandKind, base::LogTime>> sent_;  // to the cloud
-  std::map<std::string, ConditionMemo> pool_conditions_;                          // by name
+  std::map<model::PodUid, WaitMemo> waiting_;
+  std::map<model::PodUid, base::LogTime> starting_;  // have a node, do not run yet; first place
+  struct Sent {
+    model::CommandKind kind;
+    base::LogTime time;
+    model::ClaimUid looked_up;  // of FindInstances
+  };
+  std::map<model::Position, Sent> sent_;                  // to the cloud
+  std::map<std::string, ConditionMemo> pool_conditions_;  // by name
 };
 
 }  // namespace karst::daemon

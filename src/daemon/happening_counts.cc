@@ -24,11 +24,34 @@ std::string mode_of(const model::NodeClaim& claim) {
 }  // namespace
 
 void Watcher::pod_runs(const Scene& scene, const model::Pod& pod) {
-  if (pod.phase != model::PodPhase::kRunning || starting_.erase(pod.uid) == 0) return;
+  const auto at = starting_.find(pod.uid);
+  if (pod.phase != model::PodPhase::kRunning || at == starting_.end()) return;
   Happening h = scene.blank(HappeningKind::kPodRuns);
   h.namespace_name = pod.namespace_name;
   h.pod = pod.name;
   h.millis = scene.envelope.log_time.value() - pod.creation_millis;
+  if (at->second.value() != 0) h.placed_millis = scene.envelope.log_time - at->second;
+  starting_.erase(at);
+  scene.tell(std::move(h));
+}
+
+// The first decision about a pod that waits, and its first place.
+void Watcher::decide(WaitMemo& wait, const Scene& scene, bool placed, Happening& h) const {
+  const base::LogTime now = scene.envelope.log_time;
+  if (!std::exchange(wait.decided, true)) h.decided_millis.push_back(now - wait.seen);
+  if (placed && wait.placed.value() == 0 && wait.seen.value() != 0) wait.placed = now;
+}
+
+// A look-up that did not find the instance any more, after it was terminated.
+void Watcher::instance_gone(const Scene& scene, const model::Outcome& outcome) const {
+  const auto at = sent_.find(outcome.command);
+  if (at == sent_.end() || at->second.looked_up.empty()) return;
+  const projections::ClaimRow* row = scene.state.claim_by_uid(at->second.looked_up);
+  if (row == nullptr || row->gone_at != scene.envelope.log_time ||
+      row->terminate_requested_at.value() == 0)
+    return;
+  Happening h = about_claim(scene, HappeningKind::kInstanceGone, row->claim.name.str());
+  h.millis = row->gone_at - row->terminate_requested_at;
   scene.tell(std::move(h));
 }
 
@@ -36,9 +59,10 @@ void Watcher::cloud_answered(const Scene& scene, const model::Outcome& outcome) 
   const auto at = sent_.find(outcome.command);
   if (at == sent_.end()) return;
   Happening h = scene.blank(HappeningKind::kCloudAnswered);
-  h.reason = method_of(at->second.first);
+  instance_gone(scene, outcome);
+  h.reason = method_of(at->second.kind);
   h.text = error_class(outcome);
-  h.millis = scene.envelope.log_time - at->second.second;
+  h.millis = scene.envelope.log_time - at->second.time;
   if (outcome.kind != model::OutcomeKind::kUnclear) sent_.erase(at);
   scene.tell(std::move(h));
 }

@@ -53,7 +53,9 @@ void Watcher::pool_observed(const Scene& scene, const model::NodePool& pool) {
 }
 
 void Watcher::verdict(const Scene& scene, const model::Verdict& verdict) {
-  Happening h = scene.blank(HappeningKind::kVerdict);
+  const bool of_claim = verdict.subject.starts_with("nodeclaim/");
+  Happening h = about_claim(scene, HappeningKind::kVerdict,
+                            of_claim ? verdict.subject.substr(10) : std::string());
   h.text = verdict.subject;
   h.reason = verdict.code;
   h.args = verdict.args;
@@ -66,21 +68,49 @@ void Watcher::verdict(const Scene& scene, const model::Verdict& verdict) {
     h.pool_uid = pool->pool.uid;
   const std::string node = h.node;
   scene.tell(std::move(h));
-  if (verdict.code == "blocked_by_pod" && !node.empty()) drain_waits(scene, node);
+  if (verdict.code != "blocked_by_pod" || node.empty()) return;
+  drain_waits(scene, node);
+  held_pods(scene, node);
+}
+
+// Pods whose annotation keeps them on a leaving node for a time.
+void Watcher::held_pods(const Scene& scene, const std::string& node) {
+  const base::LogTime now = scene.envelope.log_time;
+  for (const projections::PodRow* pod :
+       reconcilers::leaving_pods(scene.state, model::NodeName(node), now)) {
+    if (pod->shape->do_not_disrupt != model::DoNotDisrupt::kForDuration || pod->start_millis == 0 ||
+        !reconcilers::held_by_annotation(*pod, now))
+      continue;
+    Happening h = scene.blank(HappeningKind::kPodHeldUntil);
+    h.namespace_name = *pod->namespace_name;
+    h.pod = pod->name;
+    h.pod_uid = pod->uid.str();
+    h.millis = pod->start_millis + pod->shape->do_not_disrupt_millis;
+    scene.tell(std::move(h));
+  }
 }
 
 void Watcher::conditions_changed(const Scene& scene, const Happening& about,
                                  const std::vector<model::Condition>& now, ConditionMemo& memo) {
   for (const model::Condition& condition : now) {
-    const auto [at, is_new] = memo.try_emplace(condition.type, model::ConditionStatus::kUnknown);
-    if (at->second == condition.status) continue;
-    Happening h = about;
-    h.reason = condition.type;
-    h.args = {status_name(at->second), status_name(condition.status), condition.reason,
-              condition.message};
-    at->second = condition.status;
-    scene.tell(std::move(h));
+    const auto [at, is_new] = memo.try_emplace(condition.type);
+    ConditionSeen& seen = at->second;
+    if (seen.status != condition.status) {
+      Happening h = about;
+      h.reason = condition.type;
+      h.args = {status_name(seen.status), status_name(condition.status), condition.reason,
+                condition.message};
+      if (seen.transition_millis != 0)
+        h.millis = condition.transition_millis - seen.transition_millis;
+      scene.tell(std::move(h));
+    }
+    seen = {condition.status, condition.transition_millis};
   }
+}
+
+void remember(const std::vector<model::Condition>& conditions, ConditionMemo& memo) {
+  for (const model::Condition& condition : conditions)
+    memo[condition.type] = {condition.status, condition.transition_millis};
 }
 
 // Karpenter expects a machine to bring karpenter.sh/unregistered until it is registered.
@@ -99,6 +129,11 @@ void Watcher::node_joined(const Scene& scene, const model::Node& node,
 
 // A pass left pods behind: each of those whose shape has no place, with the verdict's words.
 void Watcher::unplaced(const Scene& scene) {
+  const auto& pools = scene.state.pools().slots();
+  if (std::none_of(pools.begin(), pools.end(), [](const auto& entry) {
+        return !entry.second.row.pool.replicas && entry.second.row.pool.deletion_millis == 0;
+      }))
+    scene.tell(scene.blank(HappeningKind::kNoPools));
   std::size_t told = 0;
   for (const std::string_view uid : scene.state.pods().pending()) {
     const projections::PodRow& pod = scene.state.pods().row_of(uid);
@@ -113,6 +148,8 @@ void Watcher::unplaced(const Scene& scene) {
     h.pod = pod.name;
     h.pod_uid = pod.uid.str();
     h.args = verdict->verdict.args;
+    if (const auto wait = waiting_.find(pod.uid); wait != waiting_.end())
+      decide(wait->second, scene, false, h);
     scene.tell(std::move(h));
   }
 }

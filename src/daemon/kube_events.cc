@@ -99,6 +99,13 @@ struct KubeEvents::Draft {
 
 void KubeEvents::add_of_pods(const Happening& h, std::vector<Draft>& drafts) const {
   switch (h.kind) {
+    case HappeningKind::kPodHeldUntil:
+      drafts.push_back({pod_of(h), "DoNotDisruptUntil", false,
+                        "Pod is not disrupted until its karpenter.sh/do-not-disrupt grace period "
+                        "elapses at " +
+                            seconds_rfc3339(h.millis),
+                        kWindowMillis, std::to_string(h.millis)});
+      return;
     case HappeningKind::kPodsExpected: {
       std::string where = h.claim.empty() ? "" : "nodeclaim/" + h.claim;
       if (!h.node.empty()) where += (where.empty() ? "node/" : ", node/") + h.node;
@@ -130,6 +137,42 @@ void KubeEvents::add_of_pods(const Happening& h, std::vector<Draft>& drafts) con
   }
 }
 
+// The words of Karpenter's AWS provider.
+struct InterruptionWords {
+  model::InterruptionKind kind;
+  bool warning;
+  std::string_view reason;
+  std::string_view message;
+};
+constexpr InterruptionWords kInterruptions[] = {
+    {model::InterruptionKind::kSpotInterruption, true, "SpotInterrupted",
+     "Spot interruption warning was triggered"},
+    {model::InterruptionKind::kRebalanceRecommendation, false, "SpotRebalanceRecommendation",
+     "Spot rebalance recommendation was triggered"},
+    {model::InterruptionKind::kScheduledChange, true, "InstanceUnhealthy",
+     "An unhealthy warning was triggered for the instance"},
+    {model::InterruptionKind::kInstanceStopping, true, "InstanceStopping", "Instance is stopping"},
+    {model::InterruptionKind::kInstanceTerminated, true, "InstanceTerminating",
+     "Instance is terminating"},
+};
+
+void KubeEvents::add_of_interruption(const Happening& h, std::vector<Draft>& drafts) const {
+  for (const InterruptionWords& words : kInterruptions) {
+    if (h.reason != model::interruption_kind_name(words.kind) || h.claim.empty()) continue;
+    if (h.kind == HappeningKind::kInterrupted) {
+      for (const auto& object : {claim_of(h), node_of(h)})
+        drafts.push_back(
+            {object, words.reason, words.warning, std::string(words.message), kWindowMillis, ""});
+      return;
+    }
+    drafts.push_back({claim_of(h), "TerminatingOnInterruption", true,
+                      "Interruption triggered termination for the NodeClaim", kWindowMillis, ""});
+    drafts.push_back({node_of(h), "TerminatingOnInterruption", true,
+                      "Interruption triggered termination for the Node", kWindowMillis, ""});
+    return;
+  }
+}
+
 void KubeEvents::add_of_verdict(const Happening& h, std::vector<Draft>& drafts) const {
   if (h.reason == "no_instance_types")
     drafts.push_back({pool_of(h), "NoCompatibleInstanceTypes", true,
@@ -146,6 +189,12 @@ void KubeEvents::add_of_verdict(const Happening& h, std::vector<Draft>& drafts) 
                                   "blocking budget",
                                   h.args[1]),
                       kPoolWindowMillis, h.args[1]});
+  if (h.reason == "held_by_annotation")
+    for (const auto& object : {node_of(h), claim_of(h)})
+      drafts.push_back({object, "DisruptionBlocked", false,
+                        "Disruption is blocked through the \"karpenter.sh/do-not-disrupt\" "
+                        "annotation",
+                        kWindowMillis, ""});
 }
 
 void KubeEvents::add(const Happening& h, std::vector<Draft>& drafts) const {
@@ -178,7 +227,10 @@ void KubeEvents::add(const Happening& h, std::vector<Draft>& drafts) const {
                 " joined without the taint karpenter.sh/unregistered:NoExecute, "
                 "which keeps pods away until it is registered");
       return;
+    case HappeningKind::kInterrupted:
+      return add_of_interruption(h, drafts);
     case HappeningKind::kLeaving:
+      add_of_interruption(h, drafts);
       if (h.reason == "insufficient_capacity")
         about(claim_of(h), "InsufficientCapacityError", true,
               fmt::format("NodeClaim {} event: no instance type that it allows has capacity",
@@ -209,8 +261,12 @@ void KubeEvents::add(const Happening& h, std::vector<Draft>& drafts) const {
     case HappeningKind::kVerdict:
       return add_of_verdict(h, drafts);
     case HappeningKind::kClaimGone:
-      about(claim_of(h), "Finalized", false, "Finalized NodeClaim");
+      return about(claim_of(h), "Finalized", false, "Finalized NodeClaim");
+    case HappeningKind::kNodeGone:
+      if (!h.claim.empty()) about(node_of(h), "Finalized", false, "Finalized Node");
       return;
+    case HappeningKind::kPoolGone:
+      return about(pool_of(h), "Finalized", false, "Finalized NodePool");
     default:
       add_of_pods(h, drafts);
   }

@@ -44,6 +44,7 @@ class KubeEvents {
  private:
   struct Draft;  // an event and what makes it a repetition
   void add(const Happening& happening, std::vector<Draft>& drafts) const;
+  void add_of_interruption(const Happening& happening, std::vector<Draft>& drafts) const;
   void add_of_verdict(const Happening& happening, std::vector<Draft>& drafts) const;
   void add_of_pods(const Happening& happening, std::vector<Draft>& drafts) const;
   bool is_news(const Draft& draft, base::LogTime now);

@@ -149,7 +149,28 @@ std::string LogLines::line_of(const Happening& h) const {
           .object("Node", h.node)
           .text("karpenter.sh/nodeclaim-termination-timestamp", base::format_rfc3339(h.millis))
           .take();
+    case HappeningKind::kNoPools:
+      return start(h, LogLevel::kInfo, "no dynamic nodepools found", {"provisioner", "", "", ""})
+          .take();
+    case HappeningKind::kConditionChanged:
+      if (h.reason != "ConsistentStateFound" || h.args.at(1) != "False") return "";
+      return start(h, LogLevel::kError, "failed consistency check",
+                   {"nodeclaim.consistency", "karpenter.sh", "NodeClaim", h.claim})
+          .text("error", h.args.at(3))
+          .take();
     case HappeningKind::kVerdict:
+      if (h.reason == "not_ready" && !h.pool.empty())
+        return start(h, LogLevel::kError, "ignoring nodepool, not ready",
+                     {"provisioner", "", "", ""})
+            .object("NodePool", h.pool)
+            .text("error", fmt::format("{}", fmt::join(h.args, ", ")))
+            .take();
+      if (h.reason == "budget_unreadable")
+        return start(h, LogLevel::kError, "detected disruption budget errors",
+                     {"disruption", "", "", ""})
+            .text("error", fmt::format("invalid disruption.budgets in nodepool {}, {}", h.pool,
+                                       fmt::join(h.args, ", ")))
+            .take();
       return start(h, LogLevel::kInfo, "reached verdict", {"karst", "", "", ""})
           .text("subject", h.text)
           .text("code", h.reason)
@@ -183,7 +204,10 @@ std::string LogLines::line_of(const Happening& h) const {
     case HappeningKind::kInterrupted:
     case HappeningKind::kEvicted:
     case HappeningKind::kTerminated:
-    case HappeningKind::kConditionChanged:
+    case HappeningKind::kPodHeldUntil:
+    case HappeningKind::kPoolGone:
+    case HappeningKind::kCalledOff:
+    case HappeningKind::kInstanceGone:
     case HappeningKind::kTaintMissing:
     case HappeningKind::kEvictionHeld:
     case HappeningKind::kDrainWaits:

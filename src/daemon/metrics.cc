@@ -41,6 +41,18 @@ void histograms(MetricsText& text, std::string_view name, std::string_view help,
   for (const auto& [value, histogram] : by) text.histogram(histogram, {{label, value}});
 }
 
+void histograms(MetricsText& text, std::string_view name, std::string_view help, Names names,
+                const std::map<LabelValues, Histogram>& by) {
+  text.family(name, MetricType::kHistogram, help);
+  for (const auto& [values, histogram] : by) text.histogram(histogram, labelled(names, values));
+}
+
+void histogram(MetricsText& text, std::string_view name, std::string_view help,
+               const Histogram& histogram) {
+  text.family(name, MetricType::kHistogram, help);
+  text.histogram(histogram);
+}
+
 void karst_families(MetricsText& text, const View& view) {
   text.family("karst_build_info", MetricType::kGauge, "1; what is running, in the labels.");
   text.sample(1, {{"version", build_version()}, {"decision_version", decision_version()}});
@@ -107,6 +119,9 @@ void nodeclaim_families(MetricsText& text, const Counters& c) {
            c.pods_disrupted);
   histograms(text, "karpenter_nodeclaims_termination_duration_seconds",
              "From a NodeClaim's deletion until it is gone.", "nodepool", c.claim_terminations);
+  histograms(text, "karpenter_nodeclaims_instance_termination_duration_seconds",
+             "From the termination of an instance until it is proven gone.", "nodepool",
+             c.instance_terminations);
   counters(text, "karpenter_nodes_created_total", "Nodes that have joined.", {"nodepool", "zone"},
            c.nodes_created);
   counters(text, "karpenter_nodes_terminated_total", "Nodes that are gone.", {"nodepool", "zone"},
@@ -119,11 +134,28 @@ void nodeclaim_families(MetricsText& text, const Counters& c) {
            {"nodepool"}, c.nodes_drained);
   counters(text, "karpenter_pods_eviction_requests_total", "Evictions, by the answer.", {"code"},
            c.eviction_requests);
-  counters(text, "operator_nodeclaim_status_condition_transitions_total",
-           "Changes of the conditions of NodeClaims.", {"type", "status", "reason"},
-           c.claim_transitions);
+  counters(text, "karpenter_pods_drained_total", "Pods that were made to leave a node, by reason.",
+           {"reason"}, c.pods_drained);
   histograms(text, "karpenter_nodes_lifetime_duration_seconds", "Age of nodes that are gone.",
              "nodepool", c.node_lifetimes);
+}
+
+void status_families(MetricsText& text, const Counters& c) {
+  const Names change = {"type", "status", "reason"}, before = {"type", "status"};
+  counters(text, "operator_nodeclaim_status_condition_transitions_total",
+           "Changes of the conditions of NodeClaims.", change, c.claim_transitions);
+  counters(text, "operator_nodepool_status_condition_transitions_total",
+           "Changes of the conditions of NodePools.", change, c.pool_transitions);
+  histograms(text, "operator_nodeclaim_status_condition_transition_seconds",
+             "How long a condition of a NodeClaim had this status before it changed.", before,
+             c.claim_condition_times);
+  histograms(text, "operator_nodepool_status_condition_transition_seconds",
+             "How long a condition of a NodePool had this status before it changed.", before,
+             c.pool_condition_times);
+  histogram(text, "operator_nodeclaim_termination_duration_seconds",
+            "From a NodeClaim's deletion until it is gone.", c.claims_terminated_times);
+  histogram(text, "operator_node_termination_duration_seconds",
+            "From a node's deletion until it is gone.", c.nodes_terminated_times);
 }
 
 void pod_families(MetricsText& text, const View& view) {
@@ -131,9 +163,15 @@ void pod_families(MetricsText& text, const View& view) {
   text.family("karpenter_pods_startup_duration_seconds", MetricType::kSummary,
               "From a pod's creation until it runs, of pods that were seen waiting.");
   text.summary(c.pods_started);
-  text.family("karpenter_pods_bound_duration_seconds", MetricType::kHistogram,
-              "From a pod's creation until it has a node, of pods that were seen waiting.");
-  text.histogram(c.pods_bound);
+  histogram(text, "karpenter_pods_bound_duration_seconds",
+            "From a pod's creation until it has a node, of pods that were seen waiting.",
+            c.pods_bound);
+  histogram(text, "karpenter_pods_scheduling_decision_duration_seconds",
+            "From a waiting pod's first sight until it is decided about.", c.pods_decided);
+  histogram(text, "karpenter_pods_provisioning_bound_duration_seconds",
+            "From a pod's first place to come until it has a node.", c.pods_placed_bound);
+  histogram(text, "karpenter_pods_provisioning_startup_duration_seconds",
+            "From a pod's first place to come until it runs.", c.pods_placed_started);
   text.family("karpenter_scheduler_scheduling_duration_seconds", MetricType::kHistogram,
               "How long the rounds took in which pods were placed.");
   text.histogram(c.scheduling, {{"controller", "provisioner"}});
@@ -155,11 +193,26 @@ void cloud_families(MetricsText& text, const Counters& c) {
                                                    {"error", values[1]}});
   counters(text, "karpenter_interruption_received_messages_total",
            "Count of interruption messages received, by kind.", {"message_type"}, c.interruptions);
-  text.family("karpenter_voluntary_disruption_decisions_total", MetricType::kCounter,
-              "Voluntary removals that were begun.");
-  for (const auto& [values, count] : c.voluntary_decisions)
-    text.sample(static_cast<std::int64_t>(count),
-                {{"decision", values[0]}, {"reason", values[1]}, {"consolidation_type", ""}});
+  text.family("karpenter_interruption_deleted_messages_total", MetricType::kCounter,
+              "Interruption messages that were taken off their queue.");
+  text.sample(static_cast<std::int64_t>(c.messages_deleted));
+  histogram(text, "karpenter_interruption_message_queue_duration_seconds",
+            "Age of interruption messages when they were taken up.", c.message_ages);
+}
+
+void disruption_families(MetricsText& text, const Counters& c) {
+  counters(text, "karpenter_voluntary_disruption_decisions_total",
+           "Voluntary removals that were begun.", {"decision", "reason", "consolidation_type"},
+           c.voluntary_decisions);
+  counters(text, "karpenter_voluntary_disruption_decisions_by_nodepool_total",
+           "Voluntary removals that were begun, by node pool.",
+           {"nodepool", "decision", "reason", "consolidation_type"}, c.decisions_by_pool);
+  histograms(text, "karpenter_voluntary_disruption_decision_evaluation_duration_seconds",
+             "How long the rounds took in which voluntary removals were begun.",
+             {"reason", "consolidation_type"}, c.evaluations);
+  counters(text, "karpenter_voluntary_disruption_failed_validations_total",
+           "Voluntary removals that were called off, because the node was needed again.",
+           {"consolidation_type"}, c.called_off);
 }
 
 void cluster_families(MetricsText& text, const View& view) {
@@ -196,8 +249,10 @@ std::string metrics_text(const View& view) {
   karst_families(text, view);
   cluster_families(text, view);
   nodeclaim_families(text, view.counters);
+  status_families(text, view.counters);
   pod_families(text, view);
   cloud_families(text, view.counters);
+  disruption_families(text, view.counters);
   gauge_samples(text, view);
   return text.take();
 }

@@ -22,6 +22,9 @@ inline constexpr std::int64_t kCallBounds[] = {5,   10,    25,    50,    100,   
 inline constexpr std::int64_t kTerminationBounds[] = {1'000,   2'000,   4'000,     8'000,
                                                       16'000,  32'000,  64'000,    128'000,
                                                       256'000, 512'000, 1'024'000, 2'048'000};
+inline constexpr std::int64_t kConditionBounds[] = {
+    500,     1'000,   2'000,   4'000,     8'000,     16'000,    32'000,   64'000,
+    128'000, 256'000, 512'000, 1'024'000, 2'048'000, 4'096'000, 8'192'000};
 inline constexpr std::int64_t kMinute = 60'000, kHour = 60 * kMinute, kDay = 24 * kHour;
 inline constexpr std::int64_t kLifetimeBounds[] = {
     15 * kMinute, 30 * kMinute, 45 * kMinute, kHour,      2 * kHour,  4 * kHour, 6 * kHour,

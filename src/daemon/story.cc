@@ -164,6 +164,11 @@ std::string Story::line_of(const Happening& h) const {
     case HappeningKind::kTaintMissing:
     case HappeningKind::kEvictionHeld:
     case HappeningKind::kDrainWaits:
+    case HappeningKind::kPodHeldUntil:
+    case HappeningKind::kPoolGone:
+    case HappeningKind::kNoPools:
+    case HappeningKind::kCalledOff:
+    case HappeningKind::kInstanceGone:
       return "";
   }
   return "";

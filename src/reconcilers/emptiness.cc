@@ -126,10 +126,13 @@ void open_removals(const ClusterState& state, const Context& context, Plan& plan
       set_disrupted(state, context, plan, row, *node, false, "left_over", {node->tainted_at}, {});
       continue;
     }
-    if (!pool->pool.consolidate_after_millis || pool->pool.replicas || held_back(*node) ||
-        !is_empty(state, row, *node))
+    if (!pool->pool.consolidate_after_millis || pool->pool.replicas || !is_empty(state, row, *node))
       continue;
     if (!due(state, context, plan, row, *pool->pool.consolidate_after_millis)) continue;
+    if (held_back(*node)) {
+      plan.verdict(claim_subject(name), "held_by_annotation", {}, node->position);
+      continue;
+    }
     if (!budgets) {
       budgets.emplace(state, context, plan);
       if (buffered) kept = buffer_hosts(state, context);

@@ -45,6 +45,11 @@ Happening without_node(Happening h) {
   return h;
 }
 
+Happening without_claim(Happening h) {
+  h.claim.clear();
+  return h;
+}
+
 // "Warning Pod/cart-1 FailedScheduling: message"
 std::vector<std::string> told(const std::vector<kube::ObjectEvent>& events) {
   std::vector<std::string> lines;
@@ -101,6 +106,42 @@ TEST(KubeEvents, SayWhatKarpenterSays) {
       {"a budget that is used up",
        with(some(HappeningKind::kVerdict, "blocked_by_budget"), {"web", "Empty", "2"}),
        {}},
+      {"a node that a person holds",
+       some(HappeningKind::kVerdict, "held_by_annotation"),
+       {"Normal Node/node-1 DisruptionBlocked: Disruption is blocked through the "
+        "\"karpenter.sh/do-not-disrupt\" annotation",
+        "Normal NodeClaim/web-x1 DisruptionBlocked: Disruption is blocked through the "
+        "\"karpenter.sh/do-not-disrupt\" annotation"}},
+      {"a notice of an interruption",
+       some(HappeningKind::kInterrupted, "spot_interrupted"),
+       {"Warning NodeClaim/web-x1 SpotInterrupted: Spot interruption warning was triggered",
+        "Warning Node/node-1 SpotInterrupted: Spot interruption warning was triggered"}},
+      {"a recommendation",
+       some(HappeningKind::kInterrupted, "rebalance_recommendation"),
+       {"Normal NodeClaim/web-x1 SpotRebalanceRecommendation: Spot rebalance recommendation was "
+        "triggered",
+        "Normal Node/node-1 SpotRebalanceRecommendation: Spot rebalance recommendation was "
+        "triggered"}},
+      {"a notice about an instance that is not ours",
+       without_claim(some(HappeningKind::kInterrupted, "spot_interrupted")),
+       {}},
+      {"a removal for an interruption",
+       some(HappeningKind::kLeaving, "instance_stopping"),
+       {"Warning NodeClaim/web-x1 TerminatingOnInterruption: Interruption triggered termination "
+        "for the NodeClaim",
+        "Warning Node/node-1 TerminatingOnInterruption: Interruption triggered termination for "
+        "the Node"}},
+      {"a pod that holds a drain for a time",
+       with(some(HappeningKind::kPodHeldUntil), {}, 1'800'000'060'000),
+       {"Normal Pod/cart-1 DoNotDisruptUntil: Pod is not disrupted until its "
+        "karpenter.sh/do-not-disrupt grace period elapses at 2027-01-15T08:01:00Z"}},
+      {"the end of a node",
+       some(HappeningKind::kNodeGone),
+       {"Normal Node/node-1 Finalized: Finalized Node"}},
+      {"the end of a node that is not ours", without_claim(some(HappeningKind::kNodeGone)), {}},
+      {"the end of a pool",
+       some(HappeningKind::kPoolGone),
+       {"Normal NodePool/web Finalized: Finalized NodePool"}},
       {"an eviction",
        some(HappeningKind::kEvicted, "empty"),
        {"Normal Pod/cart-1 Evicted: Evicted pod: Empty"}},

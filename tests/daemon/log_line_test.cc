@@ -160,6 +160,52 @@ TEST(LogLines, APodWithoutAPlaceIsToldOnceInFiveMinutes) {
   EXPECT_EQ(repeated.without({left}).size(), 1U) << "for another reason";
 }
 
+TEST(LogLines, WhatPeopleAlertOnHasKarpentersWords) {
+  struct Case {
+    HappeningKind kind;
+    std::string reason;
+    std::vector<std::string> args;
+    std::string message, controller, error;
+  };
+  const std::vector<Case> cases = {
+      {HappeningKind::kNoPools, "", {}, "no dynamic nodepools found", "provisioner", ""},
+      {HappeningKind::kVerdict,
+       "not_ready",
+       {"NodeClass not found on cluster"},
+       "ignoring nodepool, not ready",
+       "provisioner",
+       "NodeClass not found on cluster"},
+      {HappeningKind::kVerdict,
+       "budget_unreadable",
+       {"spec.disruption.budgets[0].schedule: bad"},
+       "detected disruption budget errors",
+       "disruption",
+       "invalid disruption.budgets in nodepool default, spec.disruption.budgets[0].schedule: bad"},
+      {HappeningKind::kConditionChanged,
+       "ConsistentStateFound",
+       {"Unknown", "False", "ConsistencyCheckFailed", "too small"},
+       "failed consistency check",
+       "nodeclaim.consistency",
+       "too small"},
+  };
+  for (const Case& c : cases) {
+    Happening h = some(c.kind);
+    h.reason = c.reason;
+    h.args = c.args;
+    const auto said = LogLines("c", "l").tell({h}, Watcher(), 0);
+    ASSERT_EQ(said.size(), 1U) << c.message;
+    const Json line = Json::parse(said[0]);
+    EXPECT_EQ(line["message"], c.message);
+    EXPECT_EQ(line["controller"], c.controller);
+    EXPECT_EQ(line.value("error", ""), c.error);
+    EXPECT_EQ(line["level"], c.error.empty() ? "INFO" : "ERROR");
+  }
+  Happening good = some(HappeningKind::kConditionChanged);
+  good.reason = "ConsistentStateFound";
+  good.args = {"False", "True", "ConsistentStateFound", ""};
+  EXPECT_TRUE(LogLines("c", "l").tell({good}, Watcher(), 0).empty());
+}
+
 TEST(LogLines, AShadowSaysWhatItWouldHaveDone) {
   struct Case {
     std::string kind, reason, message, controller;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/engine/stage.h"
+#include "tests/engine/way_down.h"
 
 namespace karst::daemon {
 namespace {
@@ -86,13 +86,26 @@ TEST(Counters, OneLineForEachThingThatHappens) {
   claim_gone.millis = 4'000;
   Happening bound = some(HappeningKind::kPodBound);
   bound.millis = 300;
+  bound.placed_millis = 90;
   Happening runs = some(HappeningKind::kPodRuns);
   runs.millis = 700;
+  runs.placed_millis = 490;
   Happening asked = some(HappeningKind::kCloudAnswered, "Create");
   asked.millis = 20;
   asked.text = "InsufficientCapacityError";
   Happening drained = some(HappeningKind::kConditionChanged, "Drained");
   drained.args = {"Unknown", "True", "Drained", ""};
+  drained.millis = 9'000;
+  Happening of_pool = some(HappeningKind::kConditionChanged, "Ready");
+  of_pool.claim.clear();
+  of_pool.args = {"True", "False", "A", ""};
+  of_pool.millis = 400;
+  Happening instance_gone = some(HappeningKind::kInstanceGone);
+  instance_gone.millis = 7'000;
+  Happening expected = some(HappeningKind::kPodsExpected);
+  expected.decided_millis = {1'100, 1'200};
+  Happening interrupted = some(HappeningKind::kInterrupted, "spot_interrupted");
+  interrupted.lifetime_millis = 4'000;
   Happening shadow = some(HappeningKind::kNotSent, "provisioned");
   shadow.args = {"create-nodeclaim", "log-1"};
   struct Case {
@@ -114,7 +127,18 @@ TEST(Counters, OneLineForEachThingThatHappens) {
        "3\n"},
       {leaving,
        "karpenter_voluntary_disruption_decisions_total{decision=\"delete\",reason=\"empty\","
-       "consolidation_type=\"\"} 1\n"},
+       "consolidation_type=\"empty\"} 1\n"},
+      {leaving,
+       "karpenter_voluntary_disruption_decisions_by_nodepool_total{nodepool=\"default\",decision="
+       "\"delete\",reason=\"empty\",consolidation_type=\"empty\"} 1\n"},
+      {some(HappeningKind::kCalledOff, "needed_again"),
+       "karpenter_voluntary_disruption_failed_validations_total{consolidation_type=\"empty\"} "
+       "1\n"},
+      {instance_gone,
+       "karpenter_nodeclaims_instance_termination_duration_seconds_bucket{nodepool=\"default\",le="
+       "\"8\"} 1\n"},
+      {node_gone, "operator_node_termination_duration_seconds_bucket{le=\"2\"} 1\n"},
+      {claim_gone, "operator_nodeclaim_termination_duration_seconds_bucket{le=\"4\"} 1\n"},
       {node_gone, "karpenter_nodes_terminated_total{nodepool=\"default\",zone=\"zone-a\"} 1\n"},
       {node_gone,
        "karpenter_nodes_termination_duration_seconds{nodepool=\"default\",quantile=\"0.5\"} "
@@ -128,6 +152,9 @@ TEST(Counters, OneLineForEachThingThatHappens) {
        "karpenter_nodeclaims_termination_duration_seconds_bucket{nodepool=\"default\",le=\"4\"} "
        "1\n"},
       {bound, "karpenter_pods_bound_duration_seconds_bucket{le=\"0.3\"} 1\n"},
+      {bound, "karpenter_pods_provisioning_bound_duration_seconds_bucket{le=\"0.1\"} 1\n"},
+      {runs, "karpenter_pods_provisioning_startup_duration_seconds_bucket{le=\"0.5\"} 1\n"},
+      {expected, "karpenter_pods_scheduling_decision_duration_seconds_bucket{le=\"1.25\"} 2\n"},
       {runs, "karpenter_pods_startup_duration_seconds{quantile=\"0.99\"} 0.700\n"},
       {asked,
        "karpenter_cloudprovider_duration_seconds_bucket{controller=\"karst\",method=\"Create\","
@@ -135,12 +162,26 @@ TEST(Counters, OneLineForEachThingThatHappens) {
       {asked,
        "karpenter_cloudprovider_errors_total{controller=\"karst\",method=\"Create\",provider="
        "\"kwok\",error=\"InsufficientCapacityError\"} 1\n"},
+      {interrupted, "karpenter_interruption_message_queue_duration_seconds_bucket{le=\"4\"} 1\n"},
       {some(HappeningKind::kInterrupted, "spot_interrupted"),
        "karpenter_interruption_received_messages_total{message_type=\"spot_interrupted\"} 1\n"},
       {drained, "karpenter_nodes_drained_total{nodepool=\"default\"} 1\n"},
       {drained,
        "operator_nodeclaim_status_condition_transitions_total{type=\"Drained\",status=\"True\","
        "reason=\"Drained\"} 1\n"},
+      {drained,
+       "operator_nodeclaim_status_condition_transition_seconds_bucket{type=\"Drained\",status="
+       "\"Unknown\",le=\"16\"} 1\n"},
+      {of_pool,
+       "operator_nodepool_status_condition_transitions_total{type=\"Ready\",status=\"False\","
+       "reason=\"A\"} 1\n"},
+      {of_pool,
+       "operator_nodepool_status_condition_transition_seconds_bucket{type=\"Ready\",status="
+       "\"True\",le=\"0.5\"} 1\n"},
+      {some(HappeningKind::kEvicted, "empty"),
+       "karpenter_pods_drained_total{reason=\"Empty\"} 1\n"},
+      {some(HappeningKind::kEvicted, "expired"),
+       "karpenter_pods_drained_total{reason=\"Forceful Termination\"} 1\n"},
       {some(HappeningKind::kEvicted, "empty"),
        "karpenter_pods_eviction_requests_total{code=\"200\"} 1\n"},
       {some(HappeningKind::kEvictionHeld, "blocked"),
@@ -162,6 +203,83 @@ TEST(Counters, APassIsARoundInWhichPodsWerePlaced) {
   EXPECT_EQ(counters.scheduling.count(), 0u);
   counters.count_pass({some(HappeningKind::kPodsExpected), some(HappeningKind::kPodsExpected)}, 5);
   EXPECT_EQ(counters.scheduling.count(), 1u);
+}
+
+TEST(Counters, AnEvaluationIsARoundInWhichARemovalBegins) {
+  Counters counters;
+  counters.count_pass({some(HappeningKind::kLeaving, "expired")}, 5);
+  EXPECT_TRUE(counters.evaluations.empty());
+  counters.count_pass(
+      {some(HappeningKind::kLeaving, "empty"), some(HappeningKind::kLeaving, "empty")}, 5);
+  ASSERT_EQ(counters.evaluations.size(), 1u);
+  EXPECT_EQ(counters.evaluations.begin()->first, (LabelValues{"empty", "empty"}));
+  EXPECT_EQ(counters.evaluations.begin()->second.count(), 1u);
+}
+
+// What the Watcher makes of a log.
+Counters counted(const events::MemoryLog& log, const projections::ClusterState& state) {
+  Counters counters;
+  Watcher watcher;
+  std::vector<Happening> happenings;
+  auto cursor = log.read(model::Position(1));
+  EXPECT_TRUE(cursor);
+  for (model::Position at{1}; cursor && at < log.end(); at = model::Position(at.value() + 1)) {
+    auto event = (*cursor)->next();
+    EXPECT_TRUE(event && *event);
+    if (event && *event) watcher.see(**event, state, happenings);
+  }
+  for (const Happening& h : happenings) counters.count(h);
+  return counters;
+}
+
+// How long pods waited for a decision and for their nodes.
+TEST(Counters, AStorysPodsAreTimed) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  add_pods(story, 2);
+  ASSERT_EQ(create_claims(story).size(), 1u);
+  for (const char* name : {"pod-0", "pod-1"}) {
+    model::Pod pod = pending_pod(name, shape_of(500));
+    pod.unschedulable = false;
+    pod.node = model::NodeName("node-1");
+    pod.creation_millis = 1'800'000'000'000;
+    pod.phase = model::PodPhase::kRunning;
+    story.fact(events::PodObserved{pod});
+  }
+  story.step(5'000);
+  const Counters counters = counted(log, story.state());
+  EXPECT_EQ(counters.pods_decided.count(), 2u);
+  EXPECT_EQ(counters.pods_decided.sum(), 2 * 1'100) << "the batch window and a round";
+  EXPECT_EQ(counters.pods_placed_bound.count(), 2u);
+  EXPECT_EQ(counters.pods_placed_bound.sum(), 2 * 5'100);
+  EXPECT_EQ(counters.pods_placed_started.count(), 2u);
+}
+
+TEST(Counters, AnInstanceIsTimedUntilItIsProvenGone) {
+  WayDown down;
+  down.leave();
+  down.answer_read_back();
+  auto found = down.story.take<model::FindInstances>();
+  ASSERT_EQ(found.size(), 1u);
+  const auto& row = down.story.state().claims().slots().begin()->second.row;
+  model::Instance instance = row.instance;
+  down.story.answer(found[0], model::OutcomeKind::kDone, {instance});
+  down.story.step();
+  const auto ended = down.story.take<model::Terminate>();
+  ASSERT_EQ(ended.size(), 1u);
+  down.story.answer(ended[0], model::OutcomeKind::kDone);
+  down.story.step();
+  down.story.step(20'000);
+  found = down.story.take<model::FindInstances>();
+  ASSERT_EQ(found.size(), 1u);
+  const Counters before = counted(down.log(), down.story.state());
+  EXPECT_TRUE(before.instance_terminations.empty());
+  down.story.answer(found[0], model::OutcomeKind::kDone);
+  down.story.step();
+  const Counters after = counted(down.log(), down.story.state());
+  ASSERT_EQ(after.instance_terminations.count("default"), 1u);
+  EXPECT_EQ(after.instance_terminations.at("default").sum(), 20'200);
 }
 
 // A node of a claim, with one running pod, and one pod that waits.
@@ -215,8 +333,31 @@ TEST(Gauges, ASmallCluster) {
            "\"c-1x-amd64-linux\",capacity_type=\"spot\",zone=\"test-zone-a\"} 1\n",
        })
     EXPECT_NE(text.find(line), std::string::npos) << line;
-  EXPECT_NE(text.find("operator_nodeclaim_status_condition_count{type=\"Ready\",status=\"True\""),
-            std::string::npos);
+  for (const char* start :
+       {"operator_nodeclaim_status_condition_count{type=\"Ready\",status=\"True\"",
+        "operator_nodeclaim_status_condition_current_status_seconds{type=\"Ready\",status=\"True\"",
+        "operator_node_status_condition_count{type=\"Ready\",status=\"True\",reason=\"\","
+        "namespace=\"\",name=\"node-1\"} 1"})
+    EXPECT_NE(text.find(start), std::string::npos) << start;
+  EXPECT_EQ(text.find("termination_current_time_seconds"), std::string::npos) << "nothing goes";
+}
+
+TEST(Gauges, WhatIsOnItsWayOutAndForHowLong) {
+  Cluster cluster;
+  model::NodeClaim claim = cluster.story.state().claims().slots().begin()->second.row.claim;
+  claim.deletion_millis = cluster.story.now();
+  model::Node node = cluster.story.state().nodes().slots().begin()->second.row.node;
+  node.deletion_millis = cluster.story.now();
+  cluster.story.fact(events::NodeClaimObserved{claim});
+  cluster.story.fact(events::NodeObserved{node});
+  cluster.story.step(2'000);
+  const std::string text = cluster.text(true);
+  for (const std::string& line : std::vector<std::string>{
+           "operator_nodeclaim_termination_current_time_seconds{namespace=\"\",name=\"" +
+               claim.name.str() + "\",nodepool=\"default\"} 2.000\n",
+           "operator_node_termination_current_time_seconds{namespace=\"\",name=\"node-1\","
+           "nodepool=\"\"} 2.000\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line;
 }
 
 TEST(Gauges, WithoutObjectsOnlyTheClustersOwn) {

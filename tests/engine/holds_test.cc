@@ -69,6 +69,29 @@ TEST(Engine, AnEmptyNodeStaysWhileTheMachinesClockIsWrongOrTheDiskIsFull) {
   }
 }
 
+TEST(Engine, AnEmptyNodeThatAPersonHoldsStaysAndThatIsSaid) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  bring_up_an_empty_node(story);
+  story.fact(events::WallClockJumped{3'600'000});  // nothing goes while the test prepares
+  story.step();
+  model::Node node = story.state().nodes().find(model::NodeName("node-1"))->node;
+  node.annotations = {{"karpenter.sh/do-not-disrupt", "true"}};
+  story.fact(events::NodeObserved{node});
+  story.fact(events::WallClockJumped{0});
+  story.step(10'000);
+  EXPECT_TRUE(story.take<model::TaintNode>().empty());
+  const auto* verdict = story.state().verdicts().find(std::pair<std::string, std::string>(
+      "nodeclaim/" + story.state().claims().slots().begin()->first.str(), "emptiness"));
+  ASSERT_NE(verdict, nullptr);
+  EXPECT_EQ(verdict->verdict.code, "held_by_annotation");
+  node.annotations.clear();
+  story.fact(events::NodeObserved{node});
+  story.step();
+  EXPECT_EQ(story.take<model::TaintNode>().size(), 1u);
+}
+
 TEST(Engine, AWrongClockCallsAnOpenRemovalOff) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log);

@@ -96,6 +96,7 @@ class WayDown {
     }
     story.step();
   }
+  const events::MemoryLog& log() const { return log_; }
   bool looks_for_the_instance() { return !story.take<model::FindInstances>().empty(); }
 
  private:
