@@ -102,6 +102,7 @@ LeaseProtocol::Step LeaseProtocol::written(Now now, const Answer& answer) {
     if (!take(now, answer.body)) return wait(now);
     // An answer that came late, or to a process that was stopped, is worth what is left of it.
     epoch_ = bid_;
+    epoch_floor_ = std::max(epoch_floor_, epoch_);
     deadline_ = sent_at_ + kLeaseRenewDeadlineMillis;
     return wait(now);
   }

@@ -54,7 +54,8 @@ class LeaseProtocol {
     std::int64_t wall = 0;
   };
 
-  // `epoch_floor`: terms are numbered from above it.
+  // `epoch_floor`: terms are numbered from above it, and each above the one before, whatever the
+  // lease says: it may have been deleted.
   LeaseProtocol(LeaseName name, std::uint64_t epoch_floor);
 
   Step start(Now now);
@@ -92,7 +93,7 @@ class LeaseProtocol {
   std::string record(Now now, bool released) const;
 
   const LeaseName name_;
-  const std::uint64_t epoch_floor_;
+  std::uint64_t epoch_floor_;
   std::string object_;  // JSON as last read, so that what others keep in it stays
   Seen seen_;
   std::int64_t seen_at_ = 0;  // when seen_ last changed

@@ -69,6 +69,17 @@ TEST_F(LeaseProtocolTest, MakesTheLeaseThatIsNotThere) {
   EXPECT_EQ(protocol.deadline(), 5 + kLeaseRenewDeadlineMillis) << "it counts from the send";
 }
 
+TEST_F(LeaseProtocolTest, ATermAfterTheLeaseWasDeletedHasAHigherNumber) {
+  win();
+  protocol.timer({kLeaseRenewDeadlineMillis + 1, 0});
+  EXPECT_EQ(protocol.epoch(), 0u);
+  const auto step = protocol.answered({kLeaseRenewDeadlineMillis + 2, 0}, {404, "{}", "HTTP 404"});
+  ASSERT_TRUE(step.request);
+  EXPECT_EQ(json::parse(step.request->body)["spec"]["leaseTransitions"], 5);
+  protocol.answered({kLeaseRenewDeadlineMillis + 3, 0}, ok(lease(kMe, "c", 5, "9"), 201));
+  EXPECT_EQ(protocol.epoch(), 5u);
+}
+
 TEST_F(LeaseProtocolTest, AForeignLeaseCountsFromWhenWeSawItChange) {
   protocol.start({1'000, 0});
   // Its clock is years behind; that is no concern of ours.

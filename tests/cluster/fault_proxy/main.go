@@ -1,8 +1,11 @@
 // A proxy in front of an API server that does to its clients what networks, load balancers and overloaded servers do. HTTP/2 and
 // TLS on both sides, nothing but the standard library.
 //
-//	fault_proxy -listen 127.0.0.1:1 -to https://127.0.0.1:2 -ca CA -cert CERT -key KEY [-seed N]
+//	fault_proxy -listen 127.0.0.1:1 -to https://127.0.0.1:2 -ca CA -cert CERT -key KEY [-seed N] [-also https://127.0.0.1:3]
+//	fault_proxy -listen 127.0.0.1:1 -late 127.0.0.1:2
 //
+// With -also one request of three, drawn, goes to that second API server while the faults are on. The second form is a plain pipe whose
+// answers come lateMillis late while the faults are on: between a second API server and etcd it makes a server that is behind.
 // SIGUSR1 begins the faults, SIGUSR2 ends them; before, between and after it only passes on. What it did is counted on stdout when it
 // ends. Every fault is drawn from the seed; how requests interleave is the machine's.
 package main
@@ -138,15 +141,96 @@ func ofRequest() (string, func(http.ResponseWriter) bool, func(*http.Response)) 
 }
 
 type key struct{}
+type second struct{}
+
+const lateMillis = 700
+
+// Copies in order; each piece arrives lateMillis after it came, while the faults are on.
+func copyLate(to, from net.Conn) {
+	type piece struct {
+		bytes []byte
+		due   time.Time
+	}
+	pieces := make(chan piece, 4096)
+	go func() {
+		defer close(pieces)
+		for {
+			buffer := make([]byte, 65536)
+			n, err := from.Read(buffer)
+			if n > 0 {
+				due := time.Now()
+				if on.Load() {
+					count("pieces that came late")
+					due = due.Add(lateMillis * time.Millisecond)
+				}
+				pieces <- piece{buffer[:n], due}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	for one := range pieces {
+		time.Sleep(time.Until(one.due))
+		if _, err := to.Write(one.bytes); err != nil {
+			break
+		}
+	}
+	to.Close()
+	from.Close()
+	for range pieces {
+	}
+}
+
+func pipe(listen, to string) {
+	listener, err := net.Listen("tcp", listen)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for {
+		client, err := listener.Accept()
+		if err != nil {
+			log.Fatal(err)
+		}
+		server, err := net.Dial("tcp", to)
+		if err != nil {
+			client.Close()
+			continue
+		}
+		go copyLate(client, server)
+		go func() {
+			io.Copy(server, client)
+			server.Close()
+		}()
+	}
+}
+
+func obeySignals() {
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTERM)
+	for one := range signals {
+		if one == syscall.SIGTERM {
+			report()
+			os.Exit(0)
+		}
+		on.Store(one == syscall.SIGUSR1)
+	}
+}
 
 func main() {
 	listen := flag.String("listen", "", "HOST:PORT")
 	to := flag.String("to", "", "https://HOST:PORT of the API server")
+	also := flag.String("also", "", "https://HOST:PORT of a second one")
+	late := flag.String("late", "", "HOST:PORT; a pipe to there, and nothing else")
 	ca := flag.String("ca", "", "its CA")
 	cert := flag.String("cert", "", "own certificate")
 	keyFile := flag.String("key", "", "and its key")
 	seed := flag.Int64("seed", 1, "of the faults")
 	flag.Parse()
+	go obeySignals()
+	if *late != "" {
+		pipe(*listen, *late)
+	}
 	chance = rand.New(rand.NewSource(*seed))
 	pem, err := os.ReadFile(*ca)
 	if err != nil {
@@ -158,8 +242,18 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	other, err := url.Parse(*also)
+	if err != nil {
+		log.Fatal(err)
+	}
 	proxy := &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Rewrite: func(r *httputil.ProxyRequest) {
+			if r.In.Context().Value(second{}) != nil {
+				r.SetURL(other)
+			} else {
+				r.SetURL(target)
+			}
+		},
 		Transport:     &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true},
 		FlushInterval: -1,
 		ErrorLog:      log.New(io.Discard, "", 0),
@@ -174,6 +268,10 @@ func main() {
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		count("passed through")
 		if on.Load() {
+			if *also != "" && draw(3) == 0 {
+				count("sent to the second API server")
+				r = r.WithContext(context.WithValue(r.Context(), second{}, true))
+			}
 			decide := ofRequest
 			if r.URL.Query().Get("watch") != "" {
 				decide = ofWatch
@@ -193,17 +291,6 @@ func main() {
 	})
 	server := &http.Server{Addr: *listen, Handler: handler, ErrorLog: log.New(io.Discard, "", 0), ConnState: track}
 	go cutConnections()
-	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTERM)
-	go func() {
-		for one := range signals {
-			if one == syscall.SIGTERM {
-				report()
-				os.Exit(0)
-			}
-			on.Store(one == syscall.SIGUSR1)
-		}
-	}()
 	log.Fatal(server.ListenAndServeTLS(*cert, *keyFile))
 }
 
