@@ -52,6 +52,8 @@ void Counters::count(const Happening& h) {
       const LabelValues labels = {h.reason, h.pool, h.offer.capacity_type, h.policy, h.mode};
       ++claims_disrupted[labels];
       pods_disrupted[labels] += static_cast<std::uint64_t>(h.count);
+      if (h.reason == "unhealthy" && h.args.size() == 2)
+        ++unhealthy[{h.args[0], h.pool, h.offer.capacity_type, h.args[1]}];
       if (!voluntary(h.reason)) break;
       ++voluntary_decisions[{"delete", h.reason, consolidation_type(h.reason)}];
       ++decisions_by_pool[{h.pool, "delete", h.reason, consolidation_type(h.reason)}];

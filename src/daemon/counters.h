@@ -39,6 +39,7 @@ struct Counters {
   Counts claim_transitions;    // type, status, reason
   Counts pool_transitions;     // the same
   Counts nodes_drained;        // pool
+  Counts unhealthy;            // condition, pool, capacity type, image
   Counts not_sent;             // kind of command
   std::string cloud;           // provider
   std::map<std::string, Histogram> claim_terminations;     // by pool: deletion to gone

@@ -79,7 +79,8 @@ struct Happening {
   std::string policy, mode;          // of a removal: consolidation policy, termination mode
   std::int64_t lifetime_millis = 0;  // of a node that is gone; of an interruption's message
   std::int64_t count = 0;            // of pods that wait; seconds that a deleted pod was given
-  std::vector<std::string> args;     // of a verdict; names of expected pods
+  std::vector<std::string> args;     // of a verdict; names of expected pods; the condition and
+                                     // the image of an unhealthy node
   model::Offer offer;                // of an instance; price 0: not known
   model::Resources resources;        // requests of a claim, allocatable of a node
   std::vector<std::string> instance_types;  // that a new claim may use
@@ -172,6 +173,7 @@ class Watcher {
   void forced(const Scene& scene, const model::EvictPod& evict, Happening& happening) const;
   void pod_runs(const Scene& scene, const model::Pod& pod);
   void cloud_answered(const Scene& scene, const model::Outcome& outcome);
+  void add_trouble(const Scene& scene, Happening& happening) const;
   void add_removal(const Scene& scene, Happening& happening) const;
   Happening about_claim(const Scene& scene, HappeningKind kind, const std::string& claim) const;
   std::string claim_of_node(const std::string& node) const;

@@ -67,10 +67,25 @@ void Watcher::cloud_answered(const Scene& scene, const model::Outcome& outcome) 
   scene.tell(std::move(h));
 }
 
+// Which of the node's conditions it is given up for, as Karpenter writes it, and its image.
+void Watcher::add_trouble(const Scene& scene, Happening& h) const {
+  const auto* node = scene.state.nodes().find(model::NodeName(h.node));
+  const auto* row = scene.state.claims().find(model::ClaimName(h.claim));
+  std::string condition;
+  if (node != nullptr && !node->node.troubles.empty())
+    for (const char letter : node->node.troubles.front().type) {
+      const bool capital = letter >= 'A' && letter <= 'Z';
+      if (capital && !condition.empty()) condition += '_';
+      condition += static_cast<char>(capital ? letter - 'A' + 'a' : letter);
+    }
+  h.args = {condition, row == nullptr ? std::string() : row->instance.image};
+}
+
 // What the removal of a claim means to its pods, and by which rules it goes.
 void Watcher::add_removal(const Scene& scene, Happening& h) const {
   if (const auto* row = scene.state.claims().find(model::ClaimName(h.claim)))
     h.mode = mode_of(row->claim);
+  if (h.reason == "unhealthy") add_trouble(scene, h);
   if (const auto* pods = scene.state.pods().on(h.node)) h.count = pods->reschedulable;
   const auto* pool = scene.state.pools().find(model::PoolName(h.pool));
   if (pool == nullptr || (h.reason != "empty" && h.reason != "underutilized")) return;

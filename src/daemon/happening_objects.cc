@@ -31,9 +31,7 @@ void Watcher::claim_observed(const Scene& scene, const model::NodeClaim& claim) 
   memo.deletion_millis = claim.deletion_millis;
   if (memo.provider_id.empty() && !claim.provider_id.empty()) {  // launched by another
     memo.provider_id = claim.provider_id.str();
-    memo.offer = {std::string(model::label_value(claim.labels, model::kInstanceTypeLabel)),
-                  std::string(model::label_value(claim.labels, model::kZoneLabel)),
-                  std::string(model::label_value(claim.labels, model::kCapacityTypeLabel)), 0};
+    if (const auto* row = scene.state.claims().find(claim.name)) memo.offer = row->instance.offer;
   }
   conditions_changed(scene, about_claim(scene, HappeningKind::kConditionChanged, claim.name.str()),
                      claim.conditions, memo.conditions);

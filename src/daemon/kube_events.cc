@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::int64_t kWindowMillis = 2 * base::kMillisPerMinute;
 constexpr std::int64_t kPoolWindowMillis = base::kMillisPerMinute;
+constexpr std::int64_t kRepairWindowMillis = 15 * base::kMillisPerMinute;
 constexpr std::int64_t kUnplacedWindowMillis = 5 * base::kMillisPerMinute;
 constexpr std::size_t kLaunchErrorMax = 300;
 
@@ -189,6 +190,14 @@ void KubeEvents::add_of_verdict(const Happening& h, std::vector<Draft>& drafts) 
                                   "blocking budget",
                                   h.args[1]),
                       kPoolWindowMillis, h.args[1]});
+  if (h.reason == "repair_blocked" && !h.args.empty()) {
+    const std::string_view text = h.args[0] == "cluster"
+                                      ? "more then 20% nodes are unhealthy in the cluster"
+                                      : "more than 20% nodes are unhealthy in the nodepool";
+    for (const auto& object : {node_of(h), claim_of(h), pool_of(h)})
+      drafts.push_back(
+          {object, "NodeRepairBlocked", true, std::string(text), kRepairWindowMillis, ""});
+  }
   if (h.reason == "held_by_annotation")
     for (const auto& object : {node_of(h), claim_of(h)})
       drafts.push_back({object, "DisruptionBlocked", false,

@@ -88,6 +88,12 @@ std::string LogLines::leaving_line(const Happening& h) const {
         .object("Node", h.node)
         .take();
   }
+  if (h.reason == "unhealthy") {
+    return start(h, LogLevel::kInfo, "deleting unhealthy node", {"node.health", "", "Node", h.node})
+        .object("NodeClaim", h.claim)
+        .text("condition", h.args.empty() ? "" : h.args[0])
+        .take();
+  }
   if (h.node.empty()) {
     return start(h, LogLevel::kInfo, "deleting nodeclaim", lifecycle_of(h))
         .text("reason", h.reason)

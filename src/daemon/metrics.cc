@@ -114,6 +114,9 @@ void nodeclaim_families(MetricsText& text, const Counters& c) {
                            "termination_mode"};
   counters(text, "karpenter_nodeclaims_disrupted_total", "NodeClaims that were given up.",
            disrupted, c.claims_disrupted);
+  counters(text, "karpenter_nodeclaims_unhealthy_disrupted_total",
+           "NodeClaims that were given up because their nodes were unhealthy.",
+           {"condition", "nodepool", "capacity_type", "image_id"}, c.unhealthy);
   counters(text, "karpenter_pods_disruption_initiated_total",
            "Pods on nodes whose NodeClaim was given up, that need another place.", disrupted,
            c.pods_disrupted);

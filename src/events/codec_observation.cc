@@ -66,9 +66,10 @@ Offset<log::NodeObserved> put(Builder& b, const NodeObserved& v) {
   const auto taints = put_all(b, node.taints);
   const auto capacity = put_some(b, node.capacity);
   const auto allocatable = put_some(b, node.allocatable);
+  const auto troubles = put_all(b, node.troubles);
   return log::CreateNodeObserved(b, uid, name, provider_id, labels, annotations, taints, capacity,
                                  allocatable, node.ready, node.cordoned, node.has_finalizer,
-                                 node.creation_millis, node.deletion_millis);
+                                 node.creation_millis, node.deletion_millis, troubles);
 }
 void get(const log::NodeObserved& in, NodeObserved& out) {
   model::Node& node = out.node;
@@ -85,6 +86,7 @@ void get(const log::NodeObserved& in, NodeObserved& out) {
   node.has_finalizer = in.has_finalizer();
   node.creation_millis = in.creation_millis();
   node.deletion_millis = in.deletion_millis();
+  get_all(in.troubles(), node.troubles);
 }
 
 Offset<log::NodeGone> put(Builder& b, const NodeGone& v) {

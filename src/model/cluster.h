@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,27 @@
 #include "model/taint.h"
 
 namespace karst::model {
+
+enum class ConditionStatus { kUnknown = 0, kTrue = 1, kFalse = 2 };
+
+struct Condition {
+  std::string type;
+  ConditionStatus status = ConditionStatus::kUnknown;
+  std::string reason;
+  std::string message;
+  std::int64_t transition_millis = 0;    // unix
+  std::int64_t observed_generation = 0;  // 0: not said
+  friend bool operator==(const Condition&, const Condition&) = default;
+};
+
+// Conditions of nodes for which a provider may replace them (node repair); no decision reads
+// others.
+inline constexpr std::string_view kRepairConditions[] = {"AcceleratedHardwareReady",
+                                                         "ContainerRuntimeReady",
+                                                         "KernelReady",
+                                                         "NetworkingReady",
+                                                         "Ready",
+                                                         "StorageReady"};
 
 struct Node {
   NodeUid uid;
@@ -31,19 +53,9 @@ struct Node {
   bool has_finalizer = false;        // karpenter.sh/termination
   std::int64_t creation_millis = 0;  // unix
   std::int64_t deletion_millis = 0;  // unix; 0: not being deleted
+  // Of kRepairConditions those that are not True: type, status and transition; sorted by type.
+  std::vector<Condition> troubles;
   friend bool operator==(const Node&, const Node&) = default;
-};
-
-enum class ConditionStatus { kUnknown = 0, kTrue = 1, kFalse = 2 };
-
-struct Condition {
-  std::string type;
-  ConditionStatus status = ConditionStatus::kUnknown;
-  std::string reason;
-  std::string message;
-  std::int64_t transition_millis = 0;    // unix
-  std::int64_t observed_generation = 0;  // 0: not said
-  friend bool operator==(const Condition&, const Condition&) = default;
 };
 
 struct NodeClassRef {
@@ -144,7 +156,7 @@ struct DaemonSet {
 template <class Archive>
 void fields(Archive& a, Node& n) {
   a(n.uid, n.name, n.provider_id, n.labels, n.annotations, n.taints, n.capacity, n.allocatable,
-    n.ready, n.cordoned, n.has_finalizer, n.creation_millis, n.deletion_millis);
+    n.ready, n.cordoned, n.has_finalizer, n.creation_millis, n.deletion_millis, n.troubles);
 }
 template <class Archive>
 void fields(Archive& a, NodeClassRef& r) {

@@ -193,8 +193,17 @@ base::Result<model::Node> reduce_node(simdjson::dom::element object) {
     node.capacity = status.resources("capacity", model::Rounding::kDown);
     node.allocatable = status.resources("allocatable", model::Rounding::kDown);
     status.objects("conditions", [&](const Object& condition) {
-      if (condition.view("type") == "Ready") node.ready = condition.view("status") == "True";
+      const std::string_view type = condition.view("type");
+      const model::ConditionStatus now = condition_status(condition.view("status"));
+      const bool good = now == model::ConditionStatus::kTrue;
+      if (type == "Ready") node.ready = good;
+      const auto& repaired = model::kRepairConditions;
+      if (!good && std::find(std::begin(repaired), std::end(repaired), type) != std::end(repaired))
+        node.troubles.push_back(
+            {std::string(type), now, "", "", condition.time_millis("lastTransitionTime"), 0});
     });
+    std::sort(node.troubles.begin(), node.troubles.end(),
+              [](const auto& a, const auto& b) { return a.type < b.type; });
   });
   if (node.uid.empty() || node.name.empty())
     context.fail("metadata.uid or metadata.name is missing");

@@ -112,7 +112,7 @@ void Apply::operator()(const events::NodeObserved& e) const {
   const NodeRow* before = s.nodes_.find(e.node.name);
   const bool replaced = before != nullptr && before->node.uid != e.node.uid;
   if (before != nullptr && before->node.provider_id != e.node.provider_id)
-    s.node_by_provider_id_.erase(before->node.provider_id);
+    s.drop_provider_id(before->node);
   const NodeRow& row = s.nodes_.edit(e.node.name, [&](NodeRow& node) {
     if (replaced) node = NodeRow{};
     if (node.seen_at.value() == 0) node.seen_at = now;
@@ -126,7 +126,8 @@ void Apply::operator()(const events::NodeObserved& e) const {
     else if (node.tainted_at == Position())
       node.tainted_at = at.position;
   });
-  if (!row.node.provider_id.empty()) s.node_by_provider_id_[row.node.provider_id] = row.node.name;
+  if (!row.node.provider_id.empty())
+    s.nodes_by_provider_id_[row.node.provider_id].insert(row.node.name);
   s.index_node(row.node.name);
   join(row.node);
 }
@@ -143,6 +144,8 @@ void Apply::note_registration(const model::PoolName& pool, char how) const {
 void Apply::join(const model::Node& node) const {
   const ClaimRow* claim = s.claim_by_provider_id(node.provider_id);
   if (claim == nullptr) return;
+  const NodeRow* first = s.node_of(*claim);
+  if (first != nullptr && first->node.name != node.name) return;
   if (claim->registered_at.value() == 0 &&
       model::label_value(node.labels, model::kRegisteredLabel) == "true")
     note_registration(claim->claim.pool, 'r');
@@ -161,10 +164,11 @@ void Apply::join(const model::Node& node) const {
 void Apply::operator()(const events::NodeGone& e) const {
   const NodeRow* row = s.nodes_.find(e.name);
   if (row == nullptr || row->node.uid != e.uid) return;
-  if (const ClaimRow* claim = s.claim_by_provider_id(row->node.provider_id))
+  const ClaimRow* claim = s.claim_by_provider_id(row->node.provider_id);
+  if (claim != nullptr && claim->node == e.name)
     s.edit_claim(model::ClaimName(claim->claim.name),
                  [](ClaimRow& left) { left.node_leaving = true; });
-  s.node_by_provider_id_.erase(row->node.provider_id);
+  s.drop_provider_id(row->node);
   s.nodes_.erase(e.name);
   s.index_node(e.name);
   s.activity_.erase(e.name);
@@ -198,6 +202,7 @@ void Apply::adopt(ClaimRow& row, const model::NodeClaim& claim) const {
   row.instance.offer.zone = std::string(model::label_value(claim.labels, model::kZoneLabel));
   row.instance.offer.capacity_type =
       std::string(model::label_value(claim.labels, model::kCapacityTypeLabel));
+  row.instance.offer.price_nanos_per_hour = s.price_of(row.instance.offer);
   row.instance.state = model::InstanceState::kRunning;
   row.launched_at = now;
   row.attempts = std::max<std::uint32_t>(row.attempts, 1);

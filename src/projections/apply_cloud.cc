@@ -123,9 +123,8 @@ void Apply::instance_gone(const model::ProviderId& id) const {
   s.instances_.erase(id);
   s.index_instance(id);
   forget_subject("instance/" + id.str());
-  if (const NodeRow* node = s.node_by_provider_id(id))
-    s.nodes_.edit(model::NodeName(node->node.name),
-                  [&](NodeRow& row) { row.machine_gone_at = now; });
+  for (const model::NodeName& name : s.nodes_by_provider_id(id))
+    s.nodes_.edit(name, [&](NodeRow& row) { row.machine_gone_at = now; });
   if (const ClaimRow* claim = s.claim_by_provider_id(id))
     s.edit_claim(model::ClaimName(claim->claim.name), [&](ClaimRow& row) {
       if (row.gone_at.value() == 0) row.gone_at = now;

@@ -42,13 +42,37 @@ const ClaimRow* ClusterState::claim_by_provider_id(const model::ProviderId& id) 
   return name == nullptr ? nullptr : claims_.find(*name);
 }
 
-const NodeRow* ClusterState::node_by_provider_id(const model::ProviderId& id) const {
-  const auto* name = look_up(node_by_provider_id_, id);
-  return name == nullptr ? nullptr : nodes_.find(*name);
+const std::set<model::NodeName>& ClusterState::nodes_by_provider_id(
+    const model::ProviderId& id) const {
+  static const std::set<model::NodeName> kNone;
+  const auto* names = look_up(nodes_by_provider_id_, id);
+  return names == nullptr ? kNone : *names;
 }
 
 const NodeRow* ClusterState::node_of(const ClaimRow& claim) const {
-  return claim.launched() ? node_by_provider_id(claim.instance.provider_id) : nullptr;
+  if (!claim.launched()) return nullptr;
+  const auto& names = nodes_by_provider_id(claim.instance.provider_id);
+  if (names.empty()) return nullptr;
+  return nodes_.find(names.contains(claim.node) ? claim.node : *names.begin());
+}
+
+std::int64_t ClusterState::price_of(const model::Offer& offer) const {
+  const CatalogueRow* known = catalogues_.find(config_.provider);
+  if (known == nullptr) return 0;
+  for (const model::InstanceType& type : known->catalogue.types) {
+    if (type.name != offer.instance_type) continue;
+    for (const model::Offering& offering : type.offerings)
+      if (offering.zone == offer.zone && offering.capacity_type == offer.capacity_type)
+        return offering.price_nanos_per_hour;
+  }
+  return 0;
+}
+
+void ClusterState::drop_provider_id(const model::Node& node) {
+  const auto at = nodes_by_provider_id_.find(node.provider_id);
+  if (at == nodes_by_provider_id_.end()) return;
+  at->second.erase(node.name);
+  if (at->second.empty()) nodes_by_provider_id_.erase(at);
 }
 
 Position ClusterState::open_command_position(const std::string& subject,
@@ -175,10 +199,14 @@ void ClusterState::index_node(const model::NodeName& name) {
     stray_nodes_.insert(name);
   else
     stray_nodes_.erase(name);
+  if (row != nullptr && !row->node.troubles.empty())
+    ailing_nodes_.insert(name);
+  else
+    ailing_nodes_.erase(name);
 }
 
 void ClusterState::index_node_of(const model::ProviderId& id) {
-  if (const auto* name = look_up(node_by_provider_id_, id)) index_node(model::NodeName(*name));
+  for (const model::NodeName& name : nodes_by_provider_id(id)) index_node(name);
 }
 
 void ClusterState::index_instance(const model::ProviderId& id) {
@@ -266,7 +294,8 @@ void ClusterState::rebuild_indexes() {
     index_instance(id);
   }
   for (const auto& [name, slot] : nodes_.slots())
-    if (!slot.row.node.provider_id.empty()) node_by_provider_id_[slot.row.node.provider_id] = name;
+    if (!slot.row.node.provider_id.empty())
+      nodes_by_provider_id_[slot.row.node.provider_id].insert(name);
   for (const auto& [name, slot] : nodes_.slots()) index_node(name);
   for (const auto& [position, slot] : commands_.slots()) {
     const model::CommandKind kind = model::kind_of(slot.row.command.spec);

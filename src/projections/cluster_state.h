@@ -24,7 +24,7 @@ namespace karst::projections {
 
 // Bump when rows, digests or the meaning of apply() change: snapshots of another version are not
 // used.
-inline constexpr std::string_view kProjectionVersion = "5";
+inline constexpr std::string_view kProjectionVersion = "6";
 
 // A machine whose clock is further off than this cannot be trusted with ages and deadlines.
 inline constexpr std::int64_t kWallOffsetMaxMillis = 5 * base::kMillisPerMinute;
@@ -111,8 +111,10 @@ class ClusterState {
 
   const ClaimRow* claim_by_uid(const model::ClaimUid& uid) const;
   const ClaimRow* claim_by_provider_id(const model::ProviderId& id) const;
-  const NodeRow* node_by_provider_id(const model::ProviderId& id) const;
+  // Its node: the one that joined first, of several that carry its provider id.
   const NodeRow* node_of(const ClaimRow& claim) const;
+  // Every node that carries this provider id: more than one is somebody's mistake.
+  const std::set<model::NodeName>& nodes_by_provider_id(const model::ProviderId& id) const;
 
   // Where attention is needed, so that a round costs what changed and not what exists:
   // claims on their way up or down, interrupted, or not yet shown as ready in the API server;
@@ -125,6 +127,10 @@ class ClusterState {
   const std::set<model::ProviderId>& loose_instances() const { return loose_; }
   // nodes of a pool, or with our finalizer, that no claim owns.
   const std::set<model::NodeName>& stray_nodes() const { return stray_nodes_; }
+  // nodes with a condition that may be repaired for.
+  const std::set<model::NodeName>& ailing_nodes() const { return ailing_nodes_; }
+  // What the offer costs by the catalogue of our provider; 0: it is not in there.
+  std::int64_t price_of(const model::Offer& offer) const;
   // Sums over a pool's claims; nullptr: it has none.
   const PoolTotals* totals_of(const model::PoolName& pool) const;
   // The claim that rightly owns the instance exists: it has that instance, or its order may still
@@ -189,7 +195,7 @@ class ClusterState {
   // Indexes that follow from the tables.
   std::map<model::ClaimUid, model::ClaimName> claim_by_uid_;
   std::map<model::ProviderId, model::ClaimName> claim_by_provider_id_;
-  std::map<model::ProviderId, model::NodeName> node_by_provider_id_;
+  std::map<model::ProviderId, std::set<model::NodeName>> nodes_by_provider_id_;
   std::map<SubjectKind, Position> open_by_subject_;
   std::map<Position, model::MessageId> messages_by_position_;
   std::map<model::ProviderId, std::vector<model::MessageId>>
@@ -200,6 +206,7 @@ class ClusterState {
   std::set<std::pair<LogTime, model::ClaimName>> expiries_;
   std::set<model::ProviderId> loose_;
   std::set<model::NodeName> stray_nodes_;
+  std::set<model::NodeName> ailing_nodes_;
   std::map<model::PoolName, PoolTotals> totals_;
   std::map<model::ClaimUid, std::set<model::ProviderId>> instances_by_claim_;
 
@@ -219,6 +226,7 @@ class ClusterState {
   void count_out(const ClaimRow& row);
   void index_instance(const model::ProviderId& id);
   void index_node(const model::NodeName& name);
+  void drop_provider_id(const model::Node& node);
   void index_node_of(const model::ProviderId& id);
   void rebuild_indexes();
   void settle_echoes(std::string_view stream, const events::Body& body);

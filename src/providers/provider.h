@@ -30,6 +30,13 @@ struct NodeClassStatus {
   std::string fields_json;                   // a JSON object, keys sorted; empty: nothing else
 };
 
+// A node whose condition has had this status for longer than it tolerates is replaced.
+struct RepairPolicy {
+  std::string_view condition;  // one of model::kRepairConditions
+  model::ConditionStatus status = model::ConditionStatus::kFalse;
+  std::int64_t toleration_millis = 0;
+};
+
 class Provider {
  public:
   virtual ~Provider() = default;
@@ -67,6 +74,9 @@ class Provider {
     (void)resolved;
     return {};
   }
+
+  // For which conditions of a node its machine is given up (feature gate NodeRepair).
+  virtual std::span<const RepairPolicy> repair_policies() const { return {}; }
 
   // The bytes to send for an order. The same arguments give the same bytes. `catalogue`: what it
   // offers now, by the log. `command_tag` is the CommandId as text.

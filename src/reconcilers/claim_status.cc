@@ -49,11 +49,15 @@ void set_launched(Conditions& conditions, const ClaimRow& row, LogTime created) 
   conditions.set(kLaunched, ConditionStatus::kUnknown, "LaunchFailed", std::move(message), created);
 }
 
-void set_way_up(Conditions& conditions, const ClaimRow& row, const NodeRow* node) {
+void set_way_up(Conditions& conditions, const ClusterState& state, const ClaimRow& row,
+                const NodeRow* node) {
   const LogTime created(row.claim.creation_millis);
   set_launched(conditions, row, created);
   if (row.registered_at.value() != 0)
     conditions.set_true(kRegistered, row.registered_at);
+  else if (several_nodes(state, row))
+    conditions.set(kRegistered, ConditionStatus::kFalse, "MultipleNodesFound",
+                   "Invariant violated, matched multiple nodes", created);
   else if (row.launched())
     conditions.set(kRegistered, ConditionStatus::kUnknown, "NodeNotFound",
                    "Node not registered with cluster", created);
@@ -153,7 +157,7 @@ Conditions claim_conditions(const ClusterState& state, const Context& context,
     set_way_down(conditions, state, context, row, node);
     return conditions;
   }
-  set_way_up(conditions, row, node);
+  set_way_up(conditions, state, row, node);
   if (row.initialized_at.value() != 0 && node != nullptr) set_consistent(conditions, row, *node);
   conditions.set_root({kLaunched, kRegistered, kInitialized}, context.now);
   return conditions;

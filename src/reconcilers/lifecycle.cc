@@ -210,7 +210,7 @@ bool advance(const ClusterState& state, const Context& context, Plan& plan, cons
     if (timed_out(state, context, plan, row, state.config().registration_timeout_millis,
                   "registration_timeout"))
       return false;
-    if (node != nullptr && node->node.deletion_millis == 0)
+    if (node != nullptr && node->node.deletion_millis == 0 && !several_nodes(state, row))
       register_node(state, context, plan, row, *node);
   } else if (row.initialized_at.value() == 0 && node != nullptr &&
              not_initialized(row, node->node).reason.empty()) {

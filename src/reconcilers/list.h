@@ -13,6 +13,8 @@ void reconcile_retry(const projections::ClusterState& state, const Context& cont
 // at notice time.
 void reconcile_interruption(const projections::ClusterState& state, const Context& context,
                             Plan& plan);
+// Nodes that have been unhealthy for too long are given up.
+void reconcile_repair(const projections::ClusterState& state, const Context& context, Plan& plan);
 // A claim's way up: launch, registration, initialization, and the timeouts that end it.
 void reconcile_lifecycle(const projections::ClusterState& state, const Context& context,
                          Plan& plan);

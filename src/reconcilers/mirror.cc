@@ -26,11 +26,15 @@ std::string whole_seconds(std::int64_t unix_millis) {
   return text.replace(text.size() - 5, 5, "Z");
 }
 
-// The deadline of a claim that goes, for everybody to see. One that is there is kept.
+// The deadline of a claim that goes, for everybody to see. One that is there and no later is kept.
 model::Labels annotations_to_add(const ClaimRow& row) {
   model::Labels annotations;
   const auto deadline = forced_deadline_millis(row);
-  if (deadline && !model::has_label(row.claim.annotations, model::kTerminationTimestampAnnotation))
+  if (!deadline) return annotations;
+  const std::string_view shown =
+      model::label_value(row.claim.annotations, model::kTerminationTimestampAnnotation);
+  const auto shown_millis = base::parse_rfc3339(shown);
+  if (shown.empty() || (shown_millis && *shown_millis > *deadline))
     model::set_label(annotations, model::kTerminationTimestampAnnotation, whole_seconds(*deadline));
   return annotations;
 }

@@ -92,9 +92,12 @@ std::optional<std::int64_t> forced_deadline_millis(const ClaimRow& row) {
   if (row.claim.deletion_millis == 0) return std::nullopt;
   const std::string_view annotated =
       model::label_value(row.claim.annotations, model::kTerminationTimestampAnnotation);
-  if (const auto at = base::parse_rfc3339(annotated)) return at;
-  if (!row.claim.termination_grace_millis) return std::nullopt;
-  return row.claim.deletion_millis + *row.claim.termination_grace_millis;
+  auto deadline = base::parse_rfc3339(annotated);
+  if (!deadline && row.claim.termination_grace_millis)
+    deadline = row.claim.deletion_millis + *row.claim.termination_grace_millis;
+  if (row.delete_reason != kUnhealthy || row.delete_requested_at.value() == 0) return deadline;
+  const std::int64_t now = row.delete_requested_at.value();
+  return deadline ? std::min(*deadline, now) : now;
 }
 
 model::Labels machine_labels(const ClusterState& state, const Context& context,

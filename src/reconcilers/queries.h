@@ -61,13 +61,22 @@ model::Resources reserved_capacity(const ClusterState& state, const ClaimRow& ro
 // The catalogue that decisions use: the observed one, else the embedded one.
 const model::Catalogue& catalogue(const ClusterState& state, const Context& context);
 
+// Why a claim is deleted whose node is repaired: its pods have no time.
+inline constexpr std::string_view kUnhealthy = "unhealthy";
+
 // When the pods of a claim that goes must have left, in unix milliseconds: what its annotation
-// says, else terminationGracePeriod after its deletion; nullopt: no such time. That a machine is
+// says, else terminationGracePeriod after its deletion, and when that was asked for if its node is
+// unhealthy; nullopt: no such time. That a machine is
 // about to be taken away is no such time: it does not bypass a disruption budget.
 std::optional<std::int64_t> forced_deadline_millis(const ClaimRow& row);
 inline bool drain_is_overdue(const ClaimRow& row, LogTime now) {
   const auto deadline = forced_deadline_millis(row);
   return deadline && now.value() >= *deadline;
+}
+
+// More than one node carries the provider id of the claim's machine: nobody knows which is its own.
+inline bool several_nodes(const ClusterState& state, const ClaimRow& row) {
+  return row.launched() && state.nodes_by_provider_id(row.instance.provider_id).size() > 1;
 }
 
 // The labels that a machine brings by its type and offer; none before it is launched.

@@ -14,6 +14,7 @@ namespace karst::reconcilers {
 constexpr std::array kReconcilers{
     Reconciler{"retry", reconcile_retry},
     Reconciler{"interruption", reconcile_interruption, true},
+    Reconciler{"repair", reconcile_repair},
     Reconciler{"lifecycle", reconcile_lifecycle},
     Reconciler{"termination", reconcile_termination},
     Reconciler{"orphans", reconcile_orphans},

@@ -112,6 +112,13 @@ TEST(KubeEvents, SayWhatKarpenterSays) {
         "\"karpenter.sh/do-not-disrupt\" annotation",
         "Normal NodeClaim/web-x1 DisruptionBlocked: Disruption is blocked through the "
         "\"karpenter.sh/do-not-disrupt\" annotation"}},
+      {"too many unhealthy nodes",
+       with(some(HappeningKind::kVerdict, "repair_blocked"), {"nodepool"}),
+       {"Warning Node/node-1 NodeRepairBlocked: more than 20% nodes are unhealthy in the nodepool",
+        "Warning NodeClaim/web-x1 NodeRepairBlocked: more than 20% nodes are unhealthy in the "
+        "nodepool",
+        "Warning NodePool/web NodeRepairBlocked: more than 20% nodes are unhealthy in the "
+        "nodepool"}},
       {"a notice of an interruption",
        some(HappeningKind::kInterrupted, "spot_interrupted"),
        {"Warning NodeClaim/web-x1 SpotInterrupted: Spot interruption warning was triggered",

@@ -169,6 +169,12 @@ TEST(LogLines, WhatPeopleAlertOnHasKarpentersWords) {
   };
   const std::vector<Case> cases = {
       {HappeningKind::kNoPools, "", {}, "no dynamic nodepools found", "provisioner", ""},
+      {HappeningKind::kLeaving,
+       "unhealthy",
+       {"ready", ""},
+       "deleting unhealthy node",
+       "node.health",
+       ""},
       {HappeningKind::kVerdict,
        "not_ready",
        {"NodeClass not found on cluster"},

@@ -100,6 +100,8 @@ TEST(Counters, OneLineForEachThingThatHappens) {
   of_pool.claim.clear();
   of_pool.args = {"True", "False", "A", ""};
   of_pool.millis = 400;
+  Happening unhealthy = some(HappeningKind::kLeaving, "unhealthy");
+  unhealthy.args = {"ready", "ami-1"};
   Happening instance_gone = some(HappeningKind::kInstanceGone);
   instance_gone.millis = 7'000;
   Happening expected = some(HappeningKind::kPodsExpected);
@@ -131,6 +133,9 @@ TEST(Counters, OneLineForEachThingThatHappens) {
       {leaving,
        "karpenter_voluntary_disruption_decisions_by_nodepool_total{nodepool=\"default\",decision="
        "\"delete\",reason=\"empty\",consolidation_type=\"empty\"} 1\n"},
+      {unhealthy,
+       "karpenter_nodeclaims_unhealthy_disrupted_total{condition=\"ready\",nodepool=\"default\","
+       "capacity_type=\"spot\",image_id=\"ami-1\"} 1\n"},
       {some(HappeningKind::kCalledOff, "needed_again"),
        "karpenter_voluntary_disruption_failed_validations_total{consolidation_type=\"empty\"} "
        "1\n"},

@@ -238,6 +238,36 @@ TEST(ReduceNode, ReadsARealNode) {
   EXPECT_GT(node->creation_millis, 0);
 }
 
+TEST(ReduceNode, KeepsTheConditionsThatMayBeRepairedFor) {
+  struct Case {
+    const char* name;
+    const char* conditions;
+    std::vector<model::Condition> want;
+  };
+  const std::int64_t noon = base::parse_rfc3339("2026-11-21T12:00:00Z").value_or(0);
+  const std::vector<Case> cases = {
+      {"all is well",
+       R"([{"type":"Ready","status":"True","lastTransitionTime":"2026-11-21T12:00:00Z"},
+           {"type":"MemoryPressure","status":"True"},{"type":"KernelReady","status":"True"}])",
+       {}},
+      {"two are not, in the order of their names",
+       R"([{"type":"StorageReady","status":"False","reason":"x","message":"y",
+            "lastHeartbeatTime":"2026-11-21T13:00:00Z","lastTransitionTime":"2026-11-21T12:00:00Z"},
+           {"type":"Ready","status":"Unknown","lastTransitionTime":"2026-11-21T12:00:00Z"}])",
+       {{"Ready", model::ConditionStatus::kUnknown, "", "", noon, 0},
+        {"StorageReady", model::ConditionStatus::kFalse, "", "", noon, 0}}},
+      {"others are nobody's concern", R"([{"type":"DiskPressure","status":"Unknown"}])", {}},
+  };
+  for (const Case& row : cases) {
+    const auto node =
+        reduce_text(std::string(R"({"metadata":{"uid":"u","name":"n"},"status":{"conditions":)") +
+                        row.conditions + "}}",
+                    reduce_node);
+    ASSERT_TRUE(node) << row.name;
+    EXPECT_EQ(node->troubles, row.want) << row.name;
+  }
+}
+
 TEST(ReduceNodePool, ReadsARealPool) {
   const auto pool = reduce_text(data("node_pool.json"), reduce_node_pool);
   ASSERT_TRUE(pool) << pool.error().message;

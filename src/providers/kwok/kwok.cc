@@ -2,12 +2,18 @@
 
 #include <utility>
 
+#include "base/time.h"
 #include "providers/kwok/catalogue.h"
 #include "providers/kwok/launch.h"
 
 namespace karst::providers::kwok {
 namespace {
 
+constexpr std::int64_t kRepairMillis = 10 * base::kMillisPerMinute;
+constexpr RepairPolicy kRepairPolicies[] = {
+    {"Ready", model::ConditionStatus::kFalse, kRepairMillis},
+    {"Ready", model::ConditionStatus::kUnknown, kRepairMillis},
+};
 constexpr std::string_view kLabelKeys[] = {kCpuLabel, kFamilyLabel, kMemoryLabel, kSizeLabel};
 
 class Kwok final : public Provider {
@@ -19,6 +25,7 @@ class Kwok final : public Provider {
   }
   const model::Catalogue& embedded_catalogue() const override { return catalogue_; }
   std::span<const std::string_view> label_keys() const override { return kLabelKeys; }
+  std::span<const RepairPolicy> repair_policies() const override { return kRepairPolicies; }
   std::string encode_launch(const model::Catalogue& catalogue,
                             std::span<const LaunchSubject> subjects,
                             const model::LaunchToken& token, std::span<const model::Offer> offers,
