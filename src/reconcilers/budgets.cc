@@ -49,7 +49,7 @@ std::map<model::PoolName, PoolCount> count_pools(const projections::ClusterState
   std::map<model::PoolName, PoolCount> counts;
   for (const auto& [name, slot] : state.claims().slots()) {
     const projections::ClaimRow& row = slot.row;
-    if (row.initialized_at.value() == 0 || row.terminate_requested_at.value() != 0) continue;
+    if (row.initialized_at.value() == 0) continue;
     PoolCount& count = counts[row.claim.pool];
     ++count.nodes;
     const projections::NodeRow* node = state.node_of(row);

@@ -19,8 +19,9 @@ namespace karst::reconcilers {
 // Reasons of voluntary disruption, as budgets name them.
 inline constexpr std::string_view kDisruptionReasons[] = {"Empty", "Drifted", "Underutilized"};
 
-// What a pool's budgets are held against. Nodes that are not initialized do not count; nor do those
-// whose instances are being ended.
+// What a pool's budgets are held against. Nodes that are not initialized do not count. A node
+// counts until it is gone; Karpenter forgets it as soon as the end of its instance is asked for, so
+// that more may leave at once than the budget says.
 struct PoolCount {
   std::int64_t nodes = 0;
   std::int64_t leaving = 0;  // of those: not ready, candidates, or being removed for any cause
