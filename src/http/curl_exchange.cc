@@ -125,6 +125,10 @@ void set_url(Exchange& exchange, const Connection& connection) {
     curl_easy_setopt(exchange.easy, CURLOPT_URL, exchange.request.url.c_str());  // it says so
     return;
   }
+  // Better to wait for a connection that may carry many streams than to open another. Without TLS
+  // there is one exchange at a time, and a long poll would hold up everybody.
+  const bool may_share = part_of(url.get(), CURLUPART_SCHEME) == "https";
+  curl_easy_setopt(exchange.easy, CURLOPT_PIPEWAIT, may_share ? 1L : 0L);
   const std::string host = part_of(url.get(), CURLUPART_HOST);
   if (!connection.proxy_url.empty()) {
     curl_easy_setopt(exchange.easy, CURLOPT_PROXY, connection.proxy_url.c_str());
@@ -164,7 +168,6 @@ void set_connection(CURL* easy) {
   curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "https,http");
   curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_2TLS});
-  curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
   curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, kConnectTimeoutMillis);
   curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, kKeepAliveIdleSeconds);

@@ -111,6 +111,26 @@ check "the queue is empty" done_call sqs ReceiveMessage "$(in_queue '{MaxNumberO
 check "of messages" is "$(jq -r '.Messages | length' "$work/body")" 0
 check "a queue that is not there is not found" refused_call "not found" QueueDoesNotExist sqs GetQueueUrl '{"QueueName": "none"}'
 
+mkfifo "$work/stop"
+"$tool" queue interruptions < "$work/stop" > "$work/facts" 2> "$work/facts.err" & started+=($!)
+exec 9> "$work/stop"
+warning='{id: "e-\($n)", version: "0", "detail-type": "EC2 Spot Instance Interruption Warning", source: "aws.ec2",
+  detail: {"instance-id": "i-0123456789abcdef0", "instance-action": "terminate"}}'
+for n in 1 2 3; do
+  entries=$(jq -nc "[range(10) | \"$n\(.)\" as \$n | {Id: \$n, MessageBody: ($warning | tojson)}]")
+  check "ten warnings are sent" done_call sqs SendMessageBatch "$(in_queue "{Entries: $entries}")"
+done
+check "and a message that is none" done_call sqs SendMessage "$(in_queue '{MessageBody: "hello"}')"
+facts_are() { is "$(cut -d' ' -f1,2 "$work/facts" | sort | uniq -c | xargs)" "$1"; }
+await "the source tells them all, each once" 30 facts_are "1 other 30 spot_interrupted aws:////i-0123456789abcdef0"
+emptied() {
+  call sqs GetQueueAttributes "$(in_queue '{AttributeNames: ["All"]}')"
+  is "$(jq -c '[.Attributes | .ApproximateNumberOfMessages, .ApproximateNumberOfMessagesNotVisible]' "$work/body")" '["0","0"]'
+}
+await "what is acknowledged leaves the queue" 30 emptied
+exec 9>&-
+echo "# deletions took $(asked DeleteMessageBatch) batches"
+
 echo "# trouble on the way"
 curl -sf -X DELETE "$url/karst/calls" > /dev/null
 faults '{"calls": [{"action": "DescribeSubnets", "do": {"status": 503, "code": "RequestLimitExceeded", "headers": {"Retry-After": "1"}}}]}'

@@ -6,6 +6,9 @@
 // call's tree as JSON. Exit 0: the last one succeeded, 1: it did not, 2: usage or settings.
 //   karst_aws_calls endpoints < LINES
 // answers each line "SERVICE REGION FIPS DUALSTACK" with "URL SIGNING-REGION" or "none".
+//   karst_aws_calls queue NAME
+// receives from the queue until its input ends: a line "KIND INSTANCE MESSAGE" for each fact, which
+// is acknowledged as if it were durable.
 #include <cstdio>
 #include <future>
 #include <iostream>
@@ -14,6 +17,7 @@
 
 #include "cloud/aws/account.h"
 #include "cloud/aws/pages.h"
+#include "cloud/aws/queue.h"
 #include "daemon/system_clock.h"
 #include "http/curl_transport.h"
 
@@ -21,6 +25,8 @@ namespace {
 
 using namespace karst;
 using namespace karst::cloud::aws;
+
+constexpr const char* kQueueAction = "queue";
 
 struct Asked {
   Call call;
@@ -50,6 +56,11 @@ std::optional<Asked> read_arguments(std::vector<std::string> words) {
     words.erase(words.begin());
   }
   if (words.size() < 2 || words.size() > 4) return std::nullopt;
+  if (words[0] == kQueueAction) {
+    asked.call.action = kQueueAction;
+    asked.call.path = words[1];
+    return asked;
+  }
   const auto service = service_named(words[0]);
   if (!service) return std::nullopt;
   asked.call.service = *service;
@@ -72,6 +83,19 @@ int print_endpoints() {
   }
   return 0;
 }
+
+class PrintingSink final : public ports::FactSink {
+ public:
+  bool offer(ports::Fact fact) override {
+    if (const auto* seen = std::get_if<events::InterruptionReceived>(&fact.body))
+      std::cout << model::interruption_kind_name(seen->interruption.kind) << " "
+                << seen->interruption.provider_id.str() << " " << seen->interruption.message.str()
+                << std::endl;
+    if (!fact.receipt.empty()) queue->acknowledge(fact.receipt);
+    return true;
+  }
+  ports::QueuePort* queue = nullptr;
+};
 
 std::future<Told> send(Client& client, const Asked& asked) {
   auto promise = std::make_shared<std::promise<Told>>();
@@ -113,7 +137,9 @@ int main(int count, char** words) {
     return 2;
   }
   const daemon::SystemClock clock;
-  std::unique_ptr<Account> account;  // goes after the transport
+  PrintingSink sink;  // these three go after the transport
+  std::unique_ptr<Account> account;
+  std::optional<SqsQueue> queue;
   http::CurlTransport transport({});
   Account::Options options;
   options.user_agent = "karst/test";
@@ -125,6 +151,14 @@ int main(int count, char** words) {
   }
   account = std::move(*opened);
   std::cerr << "credentials: " << account->credentials_from() << "\n";
+  if (asked->call.action == kQueueAction) {
+    queue.emplace(account->client(), sink, clock, asked->call.path, 4,
+                  [](bool, const std::string& line) { std::cerr << line << "\n"; });
+    sink.queue = &*queue;
+    queue->start();
+    while (std::cin.get() != EOF) continue;
+    return 0;
+  }
   std::vector<std::future<Told>> coming;
   for (int i = 0; i < asked->times; ++i) coming.push_back(send(account->client(), *asked));
   bool done = false;
