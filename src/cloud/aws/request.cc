@@ -79,6 +79,7 @@ base::Result<http::Request> make_request(const Call& call, const Endpoint& endpo
   request.body = std::move(encoded->body);
   request.timeout_millis = call.timeout_millis;
   request.response_bytes_max = call.answer_bytes_max;
+  request.may_leave = call.may_leave;
   return request;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,7 @@ struct Call {
   Pairs query;
   std::int64_t timeout_millis = 30'000;  // for the whole exchange
   std::size_t answer_bytes_max = 64u << 20;
+  std::function<bool()> may_leave;  // as in http::Request
 };
 
 // `credentials` null: unsigned (AssumeRoleWithWebIdentity alone). Errors: kInvalid: the parameters

@@ -1,0 +1,329 @@
+#include "cloud/aws/aws_cloud.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "cloud/aws/outcome.h"
+#include "cloud/aws/pages.h"
+#include "providers/aws/launch.h"
+#include "providers/aws/launch_errors.h"
+
+namespace karst::cloud::aws {
+namespace {
+
+using model::RefusalCode;
+namespace pure = providers::aws;
+
+constexpr std::int64_t kListAgainMillis = 1000;  // after a list that ran beside a launch, or failed
+constexpr std::string_view kTemplateIsThere = "InvalidLaunchTemplateName.AlreadyExistsException";
+
+bool is_gone(const model::Instance& instance) {
+  return instance.state == model::InstanceState::kTerminated;
+}
+
+// Whether the claim is of the order that made the instance.
+bool carries(const pure::FoundInstance& found, const model::ClaimUid& claim) {
+  return std::any_of(found.items.begin(), found.items.end(),
+                     [&](const model::LaunchItem& item) { return item.claim == claim; });
+}
+
+model::Instance gone_instance(const model::Terminate& spec) {
+  model::Instance instance;
+  instance.provider_id = spec.provider_id;
+  instance.claim = spec.claim;
+  instance.state = model::InstanceState::kTerminated;
+  return instance;
+}
+
+}  // namespace
+
+struct AwsCloud::Order {
+  Command command;
+  const model::Launch* launch = nullptr;
+  pure::LaunchOrder order;
+  MayLeave may_leave;
+};
+
+AwsCloud::AwsCloud(Client& client, ports::FactSink& sink, const base::Clock& clock,
+                   pure::Cluster cluster)
+    : client_(client), sink_(sink), clock_(clock), cluster_(std::move(cluster)) {}
+AwsCloud::~AwsCloud() = default;
+
+void AwsCloud::start() {
+  client_.after(0, [this] {
+    list_instances();
+    read_catalogue();
+  });
+}
+
+void AwsCloud::relist() {
+  client_.after(0, [this] {
+    ++lists_;
+    list_instances();
+  });
+}
+
+void AwsCloud::submit(const ports::IssuedCommand& issued) {
+  const model::CommandKind kind = model::kind_of(issued.spec);
+  KARST_CHECK(model::goes_to_cloud(kind), "a command of the API server at the cloud's hands");
+  const auto command = std::make_shared<const ports::IssuedCommand>(issued);
+  const bool full = in_flight_.fetch_add(1) >= ports::kInFlightMax;
+  const bool changes =
+      kind == model::CommandKind::kLaunch || kind == model::CommandKind::kTerminate;
+  if (changes) {
+    ++changing_;
+    ++changes_;
+  }
+  MayLeave may_leave = changes && guard_ ? guard_() : MayLeave();
+  // On the transport's thread, so that the caller never waits for its own inbox.
+  client_.after(0, [this, command, full, changes, may_leave = std::move(may_leave)] {
+    if (full) {
+      auto outcome = refused(*command, RefusalCode::kThrottled, "too many commands in flight");
+      return changes ? settle(std::move(outcome)) : finish(std::move(outcome));
+    }
+    if (const auto* order = std::get_if<model::Launch>(&command->spec))
+      return launch(command, *order, may_leave);
+    if (const auto* end = std::get_if<model::Terminate>(&command->spec))
+      return terminate(command, *end, may_leave);
+    if (const auto* search = std::get_if<model::FindInstances>(&command->spec))
+      return find(command, *search);
+    resolve(command, std::get<model::ResolveNodeClass>(command->spec));
+  });
+}
+
+void AwsCloud::offer(events::Body body) {
+  if (!stopped_) stopped_ = !sink_.offer({std::move(body), clock_.wall(), {}});
+}
+
+void AwsCloud::finish(model::Outcome outcome) {
+  in_flight_.fetch_sub(1);
+  offer(std::move(outcome));
+}
+
+void AwsCloud::settle(model::Outcome outcome) {
+  ++changes_;
+  --changing_;
+  finish(std::move(outcome));
+}
+
+// ---- launch ----
+
+void AwsCloud::launch(const Command& command, const model::Launch& spec, MayLeave may_leave) {
+  auto read = pure::read_launch(spec.request);
+  if (!read) return settle(refused(*command, RefusalCode::kInvalid, read.error().message));
+  if (!read->refusal.empty())
+    return settle(refused(*command, RefusalCode::kInvalid, read->refusal + ": " + read->message));
+  auto order = std::make_shared<Order>();
+  order->command = command;
+  order->launch = &spec;
+  order->order = std::move(*read);
+  order->may_leave = std::move(may_leave);
+  make_template(order, 0);
+}
+
+// A template is named by its content: one that is there already is this one.
+void AwsCloud::make_template(const std::shared_ptr<Order>& order, std::size_t index) {
+  if (index == order->order.templates.size()) return make_fleet(order);
+  Call call = call_of(order->order.templates[index], Purpose::kMake);
+  call.may_leave = order->may_leave;
+  client_.send(std::move(call), [this, order, index](const Answer& answer) {
+    if (answer.ok() || answer.error.code == kTemplateIsThere)
+      return make_template(order, index + 1);
+    // Nothing was launched, whatever became of the template: the order may be sent again.
+    settle(failed(*order->command, answer.error, "CreateLaunchTemplate", Asked::kRead));
+  });
+}
+
+void AwsCloud::make_fleet(const std::shared_ptr<Order>& order) {
+  Call call = call_of(order->order.fleet, Purpose::kMake);
+  call.may_leave = order->may_leave;
+  client_.send(std::move(call), [this, order](const Answer& answer) { read_fleet(order, answer); });
+}
+
+void AwsCloud::read_fleet(const std::shared_ptr<Order>& order, const Answer& answer) {
+  const ports::IssuedCommand& command = *order->command;
+  pure::FleetAnswer fleet;
+  if (answer.ok()) {
+    auto read = pure::decode_fleet(answer.body, *order->launch);
+    if (!read) {
+      CallError error;
+      error.trouble = Trouble::kMalformed;
+      error.message = read.error().message;
+      return settle(failed(command, error, "CreateFleet", Asked::kWrite));
+    }
+    fleet = std::move(*read);
+  } else if (answer.error.code.empty() || may_have_happened(answer.error.trouble)) {
+    return settle(failed(command, answer.error, "CreateFleet", Asked::kWrite));
+  } else {
+    fleet = pure::decode_fleet_error(answer.error.code, answer.error.message);
+    if (fleet.code == RefusalCode::kConflict) return find_by_token(order);
+  }
+  model::Outcome outcome = done(command);
+  if (fleet.instances.empty())
+    outcome = refused(command, fleet.code, fleet.reason + ": " + fleet.message);
+  else if (fleet.code != RefusalCode::kNone)
+    outcome.message = "in part: " + fleet.message.substr(0, model::kOutcomeMessageMax / 2);
+  outcome.instances = std::move(fleet.instances);
+  outcome.exhausted = std::move(fleet.exhausted);
+  settle(std::move(outcome));
+}
+
+// The token was used with other parameters: what it launched is there, and is found by its tag.
+void AwsCloud::find_by_token(const std::shared_ptr<Order>& order) {
+  collect(
+      [this, order](Instances all) {
+        model::Outcome outcome = done(*order->command);
+        for (pure::FoundInstance& one : all)
+          if (one.token == order->launch->token.str() && !is_gone(one.instance))
+            outcome.instances.push_back(std::move(one.instance));
+        if (outcome.instances.empty()) {
+          outcome.kind = model::OutcomeKind::kUnclear;
+          outcome.message = "the launch token was used with other parameters, and nothing is found";
+        }
+        settle(std::move(outcome));
+      },
+      [this, order](const CallError& error) {
+        model::Outcome outcome = failed(*order->command, error, "DescribeInstances", Asked::kRead);
+        outcome.kind = model::OutcomeKind::kUnclear;
+        outcome.code = RefusalCode::kNone;
+        settle(std::move(outcome));
+      });
+}
+
+// ---- terminate ----
+
+void AwsCloud::terminate(const Command& command, const model::Terminate& spec, MayLeave may_leave) {
+  const std::string id = pure::instance_id(spec.provider_id);
+  if (id.empty())
+    return settle(refused(*command, RefusalCode::kInvalid,
+                          "not an AWS provider id: " + spec.provider_id.str()));
+  client_.send(
+      call_of(pure::describe_instances({id}), Purpose::kRead),
+      [this, command, &spec, may_leave](const Answer& answer) {
+        model::Outcome gone = done(*command);
+        gone.instances.push_back(gone_instance(spec));
+        if (answer.error.trouble == Trouble::kNotFound) return settle(std::move(gone));
+        if (!answer.ok())
+          return settle(failed(*command, answer.error, "DescribeInstances", Asked::kRead));
+        const auto found = pure::decode_instances({{answer.body}});
+        if (!found) return settle(refused(*command, RefusalCode::kRetry, found.error().message));
+        if (found->empty() || is_gone(found->front().instance)) return settle(std::move(gone));
+        if (!carries(found->front(), spec.claim))
+          return settle(refused(*command, RefusalCode::kConflict,
+                                "the instance does not carry this claim's tag: left alone"));
+        end_instance(command, spec, found->front().instance, may_leave);
+      });
+}
+
+void AwsCloud::end_instance(const Command& command, const model::Terminate& spec,
+                            model::Instance instance, MayLeave may_leave) {
+  instance.claim = spec.claim;
+  const auto ended = [this, command](model::Instance one) {
+    one.state = model::InstanceState::kShuttingDown;
+    model::Outcome outcome = done(*command);
+    outcome.instances.push_back(std::move(one));
+    settle(std::move(outcome));
+  };
+  if (instance.state == model::InstanceState::kShuttingDown) return ended(std::move(instance));
+  Call call =
+      call_of(pure::terminate_instances({pure::instance_id(spec.provider_id)}), Purpose::kRemove);
+  call.may_leave = std::move(may_leave);
+  client_.send(std::move(call), [this, command, &spec, ended,
+                                 instance = std::move(instance)](const Answer& answer) {
+    if (answer.ok()) return ended(instance);
+    if (answer.error.trouble != Trouble::kNotFound)
+      return settle(failed(*command, answer.error, "TerminateInstances", Asked::kWrite));
+    model::Outcome outcome = done(*command);
+    outcome.instances.push_back(gone_instance(spec));
+    settle(std::move(outcome));
+  });
+}
+
+// ---- find ----
+
+void AwsCloud::find(const Command& command, const model::FindInstances& spec) {
+  if (!spec.provider_id.empty()) return find_by_id(command, spec);
+  collect(
+      [this, command, &spec](Instances all) {
+        model::Outcome outcome = done(*command);
+        for (pure::FoundInstance& one : all)
+          if (one.instance.claim == spec.claim && !is_gone(one.instance))
+            outcome.instances.push_back(std::move(one.instance));
+        finish(std::move(outcome));
+      },
+      [this, command](const CallError& error) {
+        finish(failed(*command, error, "DescribeInstances", Asked::kRead));
+      });
+}
+
+void AwsCloud::find_by_id(const Command& command, const model::FindInstances& spec) {
+  const std::string id = pure::instance_id(spec.provider_id);
+  if (id.empty())
+    return finish(refused(*command, RefusalCode::kInvalid,
+                          "not an AWS provider id: " + spec.provider_id.str()));
+  client_.send(call_of(pure::describe_instances({id}), Purpose::kRead),
+               [this, command, &spec](const Answer& answer) {
+                 if (answer.error.trouble == Trouble::kNotFound) return finish(done(*command));
+                 if (!answer.ok())
+                   return finish(failed(*command, answer.error, "DescribeInstances", Asked::kRead));
+                 auto found = pure::decode_instances({{answer.body}});
+                 if (!found)
+                   return finish(refused(*command, RefusalCode::kRetry, found.error().message));
+                 model::Outcome outcome = done(*command);  // without instances: proven absent
+                 for (pure::FoundInstance& one : *found) {
+                   if (is_gone(one.instance)) continue;
+                   // Alone it does not tell its place in the order: the state knows whose it is.
+                   if (carries(one, spec.claim)) one.instance.claim = spec.claim;
+                   outcome.instances.push_back(std::move(one.instance));
+                 }
+                 finish(std::move(outcome));
+               });
+}
+
+// ---- the periodic list ----
+
+void AwsCloud::collect(std::function<void(Instances)> complete,
+                       std::function<void(CallError)> broken) {
+  auto pages = std::make_shared<std::vector<std::string>>();
+  send_pages(
+      client_, call_of(pure::list_instances(cluster_.name), Purpose::kRead),
+      [pages](const std::string& body) {
+        pages->push_back(body);
+        return true;
+      },
+      [pages, complete = std::move(complete), broken = std::move(broken)](const CallError& error) {
+        if (error.trouble != Trouble::kNone) return broken(error);
+        auto all = pure::decode_instances(*pages);
+        if (all) return complete(std::move(*all));
+        CallError unreadable;
+        unreadable.trouble = Trouble::kMalformed;
+        unreadable.message = all.error().message;
+        broken(unreadable);
+      });
+}
+
+void AwsCloud::list_instances() {
+  if (stopped_) return;
+  const std::uint64_t before = changes_;
+  const bool busy = changing_ > 0;
+  const std::uint64_t round = lists_;  // a later one has its own list under way
+  const auto again = [this, round](std::int64_t millis) {
+    client_.after(millis, [this, round] {
+      if (round == lists_) list_instances();
+    });
+  };
+  collect(
+      [this, before, busy, round, again](const Instances& all) {
+        if (round != lists_) return;
+        if (busy || changing_ > 0 || changes_ != before) return again(kListAgainMillis);
+        offer(events::ListStarted{"Instance"});
+        for (const pure::FoundInstance& one : all)
+          if (!is_gone(one.instance) && !one.instance.claim.empty())
+            offer(events::InstanceObserved{one.instance});
+        offer(events::ListEnded{"Instance", ""});
+        again(kInstanceListMillis);
+      },
+      [again](const CallError&) { again(kListAgainMillis); });
+}
+
+}  // namespace karst::cloud::aws

@@ -1,0 +1,76 @@
+#include "cloud/aws/outcome.h"
+
+#include "base/check.h"
+
+namespace karst::cloud::aws {
+namespace {
+
+model::RefusalCode code_of(Trouble trouble) {
+  switch (trouble) {
+    case Trouble::kThrottled:
+      return model::RefusalCode::kThrottled;
+    case Trouble::kDenied:
+      return model::RefusalCode::kDenied;
+    case Trouble::kNotFound:
+      return model::RefusalCode::kGone;
+    case Trouble::kRefused:
+      return model::RefusalCode::kInvalid;
+    case Trouble::kNone:
+    case Trouble::kCredentials:
+    case Trouble::kSkew:
+    case Trouble::kServer:
+    case Trouble::kMalformed:
+    case Trouble::kUnclear:
+    case Trouble::kNotSent:
+      break;
+  }
+  return model::RefusalCode::kRetry;
+}
+
+Service service_of(const std::string& name) {
+  if (name == "iam") return Service::kIam;
+  if (name == "ssm") return Service::kSsm;
+  if (name == "pricing") return Service::kPricing;
+  KARST_CHECK(name == "ec2", "the pure half asks ec2, iam, ssm and pricing");
+  return Service::kEc2;
+}
+
+}  // namespace
+
+model::Outcome done(const ports::IssuedCommand& command) {
+  model::Outcome outcome;
+  outcome.command = command.id.position;
+  outcome.attempt = command.attempt;
+  return outcome;
+}
+
+model::Outcome refused(const ports::IssuedCommand& command, model::RefusalCode code,
+                       std::string message) {
+  model::Outcome outcome = done(command);
+  outcome.kind = model::OutcomeKind::kRefused;
+  outcome.code = code;
+  if (message.size() > model::kOutcomeMessageMax) message.resize(model::kOutcomeMessageMax);
+  outcome.message = std::move(message);
+  return outcome;
+}
+
+model::Outcome failed(const ports::IssuedCommand& command, const CallError& error,
+                      const std::string& action, Asked asked) {
+  model::Outcome outcome = refused(command, code_of(error.trouble), told(error, action));
+  if (asked == Asked::kWrite && may_have_happened(error.trouble)) {
+    outcome.kind = model::OutcomeKind::kUnclear;
+    outcome.code = model::RefusalCode::kNone;
+  }
+  return outcome;
+}
+
+Call call_of(providers::aws::Request request, Purpose purpose) {
+  Call call;
+  call.service = service_of(request.service);
+  call.action = std::move(request.action);
+  call.parameters = std::move(request.parameters);
+  call.purpose = purpose;
+  return call;
+}
+
+}  // namespace karst::cloud::aws

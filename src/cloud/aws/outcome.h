@@ -1,0 +1,27 @@
+// What came of a call, as the outcome of a command; and the calls of the pure half as calls of the
+// client. Pure.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "cloud/aws/client.h"
+#include "model/outcome.h"
+#include "ports/command_port.h"
+#include "providers/aws/request.h"
+
+namespace karst::cloud::aws {
+
+model::Outcome done(const ports::IssuedCommand& command);
+model::Outcome refused(const ports::IssuedCommand& command, model::RefusalCode code,
+                       std::string message);
+
+enum class Asked { kRead, kWrite };
+// A read that failed had no effect and may be asked again; a write may have had its effect.
+model::Outcome failed(const ports::IssuedCommand& command, const CallError& error,
+                      const std::string& action, Asked asked);
+
+// REQUIRES: a service of the pure half: ec2, iam, ssm.
+Call call_of(providers::aws::Request request, Purpose purpose);
+
+}  // namespace karst::cloud::aws
