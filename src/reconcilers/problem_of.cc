@@ -202,16 +202,28 @@ bool usable(const NodeRow& node) {
   return node.node.deletion_millis == 0 && !node.node.cordoned && node.tainted_at == Position();
 }
 
+// What the pool's claims have taken of its limits. The totals have every launched claim that stays;
+// all others, and those whose machine is gone, are restless.
 void add_limits(const ClusterState& state, const model::NodePool& pool, scheduling::Pool& out) {
-  std::int64_t nodes = 0;
-  model::Resources used;
-  for (const auto& [name, slot] : state.claims().slots()) {
-    if (slot.row.claim.pool != pool.name || slot.row.gone_at.value() != 0) continue;
-    ++nodes;
-    used += reserved_capacity(state, slot.row);
+  if (pool.limits.empty()) return;
+  const projections::PoolTotals* totals = state.totals_of(pool.name);
+  projections::PoolTotals used = totals == nullptr ? projections::PoolTotals() : *totals;
+  for (const model::ClaimName& name : state.restless()) {
+    const ClaimRow& row = *state.claims().find(name);
+    if (row.claim.pool != pool.name) continue;
+    const bool counted = row.launched() && !row.leaving();
+    const bool gone = row.gone_at.value() != 0;
+    if (counted && gone) {
+      --used.nodes;
+      used.capacity -= row.instance.capacity;
+    } else if (!counted && !gone) {
+      ++used.nodes;
+      used.capacity += reserved_capacity(state, row);
+    }
   }
   for (const auto& [resource, limit] : pool.limits)
-    out.used.push_back({resource, resource == "nodes" ? nodes : used.amount(resource)});
+    out.used.push_back(
+        {resource, resource == "nodes" ? used.nodes : used.capacity.amount(resource)});
 }
 
 }  // namespace
@@ -232,10 +244,10 @@ Supply supply_of(const ClusterState& state, const Context& context, const Demand
       add_node(state, interest, supply, node, row);
     }
   }
-  for (const auto& [name, slot] : state.claims().slots()) {
-    const ClaimRow& row = slot.row;
-    if (row.launched() && state.node_of(row) == nullptr && !leaves(row) &&
-        row.registered_at.value() == 0 && ours(row, context) && comes_up(state, context, row))
+  for (const model::ClaimName& name : state.restless()) {  // one without its node always is
+    const ClaimRow& row = *state.claims().find(name);
+    if (row.launched() && row.registered_at.value() == 0 && !leaves(row) &&
+        state.node_of(row) == nullptr && ours(row, context) && comes_up(state, context, row))
       add_claim(state, context, supply, row);
   }
   return supply;

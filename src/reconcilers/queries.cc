@@ -81,7 +81,10 @@ model::Resources reserved_capacity(const ClusterState& state, const ClaimRow& ro
   model::Resources most;
   const auto* known = state.catalogues().find(state.config().provider);
   if (known == nullptr) return row.claim.requests;
-  const model::Requirements requirements(row.claim.requirements);
+  std::vector<model::RequirementSpec> specs;
+  for (const model::RequirementSpec& spec : row.claim.requirements)
+    if (spec.key == model::kInstanceTypeLabel) specs.push_back(spec);
+  const model::Requirements requirements(specs);
   const model::ValueSet* types = requirements.find(model::kInstanceTypeLabel);
   for (const model::InstanceType& type : known->catalogue.types)
     if (types == nullptr || types->contains(type.name)) most = model::max_of(most, type.capacity);
