@@ -161,8 +161,10 @@ class Reader {
         pool.pool.name = model::PoolName(metadata.text("name"));
       });
       object.object("spec", [&](const Object& spec) { read_pool_spec(spec, pool.pool); });
+      std::vector<scheduling::InstanceType> types;
       each(catalogues, pool.pool.name.str(), context_,
-           [&](const simdjson::dom::element& type) { pool.types.push_back(read_type(type)); });
+           [&](const simdjson::dom::element& type) { types.push_back(read_type(type)); });
+      pool.types = std::move(types);
       problem().pools.push_back(std::move(pool));
     });
   }

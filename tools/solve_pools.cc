@@ -136,11 +136,12 @@ base::Result<std::vector<scheduling::Pool>> read_pools(const objects::Manifests&
     notes.push_back("NodeOverlay " + name +
                     " conflicts with another of its weight and was left out");
   for (std::size_t i = 0; i < pools.size(); ++i) {
-    pools[i].types = scheduling::instance_types_of(types[i].types);
+    std::vector<scheduling::InstanceType> given = scheduling::instance_types_of(types[i].types);
     if (is_aws(pools[i].pool.node_class))
-      for (scheduling::InstanceType& type : pools[i].types) complete_aws(with_volumes, type);
+      for (scheduling::InstanceType& type : given) complete_aws(with_volumes, type);
     constexpr std::string_view kPlaces[] = {model::kZoneLabel, providers::aws::kZoneIdLabel};
-    scheduling::fit_to_pool(pools[i].pool, kPlaces, pools[i].types);
+    scheduling::fit_to_pool(pools[i].pool, kPlaces, given);
+    pools[i].types = std::move(given);
   }
   return pools;
 }

@@ -24,4 +24,15 @@ const std::vector<model::InstanceType>& ClassTypes::of(const projections::Cluste
   return kept.types;
 }
 
+const scheduling::TypeList& ClassTypes::on_sale(const projections::ClusterState& state,
+                                                const model::PoolName& pool, SaleKey key,
+                                                const std::function<scheduling::TypeList()>& make) {
+  const auto at = sales_.find(pool);
+  if (at != sales_.end() && at->second.key == key) return at->second.types;
+  std::erase_if(sales_, [&](const auto& sale) { return !state.pools().contains(sale.first); });
+  Sale& sale = sales_[pool];
+  sale = {std::move(key), make()};
+  return sale.types;
+}
+
 }  // namespace karst::reconcilers

@@ -1,16 +1,33 @@
 // What machines of each node class can be, kept from round to round while the catalogue, the class
-// and what its selectors found stay as they are. It only saves time: a fresh one answers the same.
+// and what its selectors found stay as they are; and what each pool has on sale of it, made ready
+// for the solver. It only saves time: a fresh one answers the same.
 // Owned by whoever decides round after round; that thread.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "model/cloud.h"
 #include "projections/cluster_state.h"
 #include "providers/provider.h"
+#include "scheduling/type_list.h"
 
 namespace karst::reconcilers {
+
+// All that a pool's offer follows from.
+struct SaleKey {
+  model::Position catalogue;
+  model::Position node_class;
+  model::Position resolved;
+  model::NodeClassRef ref;
+  std::vector<model::RequirementSpec> requirements;        // the pool's
+  model::Labels template_labels;                           // the pool's
+  std::vector<model::Offer> exhausted;                     // not for sale now
+  std::map<std::string, std::int64_t, std::less<>> taken;  // machines, by reservation
+  friend bool operator==(const SaleKey&, const SaleKey&) = default;
+};
 
 class ClassTypes {
  public:
@@ -19,7 +36,16 @@ class ClassTypes {
                                              const providers::Provider& provider,
                                              const model::NodeClassRef& ref);
 
+  // The pool's offer: kept, or made when the key is another than the last time.
+  const scheduling::TypeList& on_sale(const projections::ClusterState& state,
+                                      const model::PoolName& pool, SaleKey key,
+                                      const std::function<scheduling::TypeList()>& make);
+
  private:
+  struct Sale {
+    SaleKey key;
+    scheduling::TypeList types;
+  };
   struct Kept {
     model::Position catalogue;
     model::Position node_class;
@@ -27,6 +53,7 @@ class ClassTypes {
     std::vector<model::InstanceType> types;
   };
   std::map<model::NodeClassRef, Kept> kept_;  // of classes that are there
+  std::map<model::PoolName, Sale> sales_;     // of pools that are there
 };
 
 }  // namespace karst::reconcilers

@@ -1,47 +1,53 @@
 #include "reconcilers/offered.h"
 
 #include "scheduling/overlay.h"
+#include "scheduling/pool_offers.h"
 
 namespace karst::reconcilers {
 namespace {
 
 // Offerings that lately had no capacity are not for sale.
-void drop_exhausted(const ClusterState& state, const Context& context,
-                    std::vector<model::InstanceType>& types) {
-  for (const auto& [offer, slot] : state.exhausted().slots()) {
-    if (slot.row.until <= context.now) continue;
-    for (model::InstanceType& type : types)
-      if (type.name == offer.instance_type)
-        for (model::Offering& offering : type.offerings)
-          if (offering.zone == offer.zone && offering.capacity_type == offer.capacity_type &&
-              offering.reservation == offer.reservation)
-            offering.available = false;
-  }
+std::vector<model::Offer> exhausted_now(const ClusterState& state, const Context& context) {
+  std::vector<model::Offer> offers;
+  for (const auto& [offer, slot] : state.exhausted().slots())
+    if (slot.row.until > context.now) offers.push_back(offer);
+  return offers;
 }
 
 // Machines that claims have taken from reservations since their count was asked for. A claim that
 // is not launched yet may take from any that it names.
-void take_reserved(const ClusterState& state, const Context& context, const model::NodePool& pool,
-                   std::vector<model::InstanceType>& types) {
-  const auto* node_class = state.node_classes().find(pool.node_class);
-  if (context.provider.reservation_label().empty() || node_class == nullptr) return;
+std::map<std::string, std::int64_t, std::less<>> taken_from_reservations(
+    const ClusterState& state, const Context& context, const model::NodePool& pool) {
   std::map<std::string, std::int64_t, std::less<>> taken;
+  const auto* node_class = state.node_classes().find(pool.node_class);
+  if (context.provider.reservation_label().empty() || node_class == nullptr) return taken;
   for (const auto& [name, slot] : state.claims().slots()) {
     const ClaimRow& row = slot.row;
     if (row.gone_at.value() != 0) continue;
     if (row.launched() && row.launched_at > node_class->resolved_at &&
         !row.instance.offer.reservation.empty())
       ++taken[row.instance.offer.reservation];
+    if (row.launched()) continue;
     for (const model::RequirementSpec& spec : row.claim.requirements)
-      if (!row.launched() && spec.key == context.provider.reservation_label())
+      if (spec.key == context.provider.reservation_label())
         for (const std::string& id : spec.values) ++taken[id];
   }
+  return taken;
+}
+
+void take(const SaleKey& key, std::vector<model::InstanceType>& types) {
   for (model::InstanceType& type : types)
-    for (model::Offering& offering : type.offerings)
-      if (const auto at = taken.find(offering.reservation); at != taken.end()) {
+    for (model::Offering& offering : type.offerings) {
+      for (const model::Offer& offer : key.exhausted)
+        if (offer.instance_type == type.name && offer.zone == offering.zone &&
+            offer.capacity_type == offering.capacity_type &&
+            offer.reservation == offering.reservation)
+          offering.available = false;
+      if (const auto at = key.taken.find(offering.reservation); at != key.taken.end()) {
         offering.reservation_count -= at->second;
         offering.available &= offering.reservation_count > 0;
       }
+    }
 }
 
 }  // namespace
@@ -62,11 +68,34 @@ Offered::Offered(const ClusterState& state, const Context& context)
     overlaid_.emplace(pool.pool->name, std::move(pool.types));
 }
 
-std::vector<model::InstanceType> Offered::available_types(const model::NodePool& pool) const {
-  std::vector<model::InstanceType> now = types(pool);
-  drop_exhausted(state_, context_, now);
-  take_reserved(state_, context_, pool, now);
-  return now;
+SaleKey Offered::key_of(const model::NodePool& pool) const {
+  SaleKey key;
+  if (const auto* row = state_.catalogues().find(context_.provider.name()); row != nullptr)
+    key.catalogue = row->position;
+  if (const auto* row = state_.node_classes().find(pool.node_class); row != nullptr) {
+    key.node_class = row->position;
+    key.resolved = row->resolved_position;
+  }
+  key.ref = pool.node_class;
+  key.requirements = pool.requirements;
+  key.template_labels = pool.template_labels;
+  key.exhausted = exhausted_now(state_, context_);
+  key.taken = taken_from_reservations(state_, context_, pool);
+  return key;
+}
+
+scheduling::TypeList Offered::on_sale(const model::NodePool& pool) const {
+  SaleKey key = key_of(pool);
+  const auto make = [&, key] {
+    std::vector<model::InstanceType> types = this->types(pool);
+    take(key, types);
+    std::vector<scheduling::InstanceType> sold = scheduling::instance_types_of(types);
+    constexpr std::string_view kPlaces[] = {model::kZoneLabel};
+    scheduling::fit_to_pool(pool, kPlaces, sold);
+    return scheduling::TypeList(std::move(sold));
+  };
+  if (overlaid_.contains(pool.name)) return make();
+  return context_.class_types.on_sale(state_, pool.name, std::move(key), make);
 }
 
 }  // namespace karst::reconcilers

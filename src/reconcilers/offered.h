@@ -19,14 +19,16 @@ class Offered {
     return at == overlaid_.end() ? plain(pool) : at->second;
   }
 
-  // The same less what is not for sale at this moment: offerings that lately had no capacity, and
-  // reservations that claims have used up.
-  std::vector<model::InstanceType> available_types(const model::NodePool& pool) const;
+  // What the solver may buy for the pool at this moment: less offerings that lately had no capacity
+  // and reservations that claims have used up, and with domains as the pool can fill them.
+  scheduling::TypeList on_sale(const model::NodePool& pool) const;
 
  private:
   const std::vector<model::InstanceType>& plain(const model::NodePool& pool) const {
     return context_.class_types.of(state_, context_.provider, pool.node_class);
   }
+
+  SaleKey key_of(const model::NodePool& pool) const;
 
   const ClusterState& state_;
   const Context& context_;

@@ -10,7 +10,6 @@
 #include "reconcilers/offered.h"
 #include "reconcilers/pool_rules.h"
 #include "reconcilers/storage_of.h"
-#include "scheduling/pool_offers.h"
 
 namespace karst::reconcilers {
 namespace {
@@ -352,10 +351,7 @@ void add_pools(const ClusterState& state, const Context& context, scheduling::Pr
     if (!pool_fault(state, pool).empty()) continue;
     scheduling::Pool out;
     out.pool = pool;
-    const std::vector<model::InstanceType> types = offered.available_types(pool);
-    out.types = scheduling::instance_types_of(types);
-    constexpr std::string_view kPlaces[] = {model::kZoneLabel};
-    scheduling::fit_to_pool(pool, kPlaces, out.types);
+    out.types = offered.on_sale(pool);
     add_limits(state, pool, out);
     problem.pools.push_back(std::move(out));
   }

@@ -39,12 +39,8 @@ std::optional<std::int64_t> node_limit(const model::NodePool& pool) {
   return std::nullopt;
 }
 
-model::NodeClaim static_claim(const ClusterState& state, const Context& context,
-                              const model::NodePool& pool, const model::CommandId& id) {
-  scheduling::Pool of_pool;
-  of_pool.pool = pool;
-  of_pool.types = scheduling::instance_types_of(
-      context.class_types.of(state, context.provider, pool.node_class));
+model::NodeClaim static_claim(const scheduling::Pool& of_pool, const model::CommandId& id) {
+  const model::NodePool& pool = of_pool.pool;
   scheduling::NewClaim wanted;
   model::Requirements requirements(pool.requirements);
   requirements.add(model::Requirements::from_labels(scheduling::pool_labels(pool)));
@@ -65,8 +61,13 @@ void grow(const ClusterState& state, const Context& context, Plan& plan,
     plan.verdict("nodepool/" + pool.name.str(), "node_limit_reached", {std::to_string(*limit)},
                  row.position);
   }
+  if (missing <= 0) return;
+  scheduling::Pool of_pool;
+  of_pool.pool = pool;
+  of_pool.types = scheduling::instance_types_of(
+      context.class_types.of(state, context.provider, pool.node_class));
   for (; missing > 0 && !plan.full(); --missing) {
-    model::NodeClaim claim = static_claim(state, context, pool, plan.next_id());
+    model::NodeClaim claim = static_claim(of_pool, plan.next_id());
     if (state.claims().contains(claim.name)) return;  // the next round draws another name
     plan.command(model::CreateNodeClaim{std::move(claim)}, "static_provisioned", {row.position});
   }

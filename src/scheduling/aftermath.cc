@@ -54,11 +54,14 @@ Node node_of(const Problem& problem, const NewClaim& claim, std::size_t number) 
 void use_up(const NewClaim& claim, const std::string& reservation_label, Pool& pool) {
   for (const auto& [name, limit] : pool.pool.limits)
     pool.used.emplace_back(name, name == "nodes" ? 1 : claim.max_capacity.amount(name));
+  if (claim.reservations.empty()) return;
+  std::vector<InstanceType> types = pool.types.items();
   for (const std::string& id : claim.reservations)
-    for (InstanceType& type : pool.types)
+    for (InstanceType& type : types)
       for (Offering& offering : type.offerings)
         if (offering.reservation_capacity > 0 && value_of(offering, reservation_label) == id)
           --offering.reservation_capacity;
+  pool.types = std::move(types);
 }
 
 }  // namespace

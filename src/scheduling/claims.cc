@@ -94,7 +94,7 @@ std::vector<std::size_t> choose_types(const PoolTable& pool, const Claim& claim,
 void add_offers(const PoolTable& pool, const Machine& machine, std::vector<model::Offer>& offers) {
   for (const std::size_t offer : machine.offers) {
     const Offering& offering =
-        pool.type(machine).offerings[pool.types[machine.type].offers[offer].first];
+        pool.type(machine).offerings[pool.types[machine.type].offers[offer].offering];
     offers.push_back({pool.type(machine).name, std::string(value_of(offering, model::kZoneLabel)),
                       std::string(value_of(offering, model::kCapacityTypeLabel)),
                       offering.price_nanos_per_hour});

@@ -114,13 +114,11 @@ void PoolTables::add_pool(std::size_t pool) {
 
 void PoolTables::add_type(PoolTable& table, std::size_t type, const model::Requirements& base) {
   const InstanceType& source = table.source->types[type];
-  TypeRow row;
-  row.type = type;
-  row.requirements = model::Requirements(source.requirements);
+  TypeRow row{type, table.source->types.requirements(type), {}, {}};
   if (!row.requirements.intersects(base)) return;
   for (std::size_t i = 0; i < source.offerings.size(); ++i)
     if (source.offerings[i].available)
-      row.offers.emplace_back(i, model::Requirements(source.offerings[i].requirements));
+      row.offers.push_back({i, table.source->types.requirements(type, i)});
   for (const std::string& name : table.limited_names)
     row.limited.push_back(source.capacity.amount(name));
   table.types.push_back(std::move(row));
@@ -195,7 +193,7 @@ void PoolTables::add_machines(const PoolTable& table, std::size_t type,
     auto at = std::find_if(view.machines.begin() + static_cast<std::ptrdiff_t>(first),
                            view.machines.end(), [&](const Machine& machine) {
                              const Offering& one =
-                                 source.offerings[row.offers[machine.offers.front()].first];
+                                 source.offerings[row.offers[machine.offers.front()].offering];
                              return machine.reservation == reservation &&
                                     one.allocatable.value_or(source.allocatable) == size;
                            });
@@ -250,7 +248,7 @@ void PoolTables::add_domains(const PoolTable& table, const model::Requirements& 
     for (const Machine& machine : view.machines) {
       const TypeRow& type = table.types[machine.type];
       for (const std::size_t offer : machine.offers) {
-        const model::ValueSet* set = type.offers[offer].second.find(name);
+        const model::ValueSet* set = type.offers[offer].demands.find(name);
         if (set == nullptr) set = type.requirements.find(name);
         if (set != nullptr) known |= add(*set);
       }

@@ -46,11 +46,16 @@ struct View {
   std::vector<std::vector<int>> domains;
 };
 
+struct OfferRow {
+  std::size_t offering = 0;  // index into InstanceType::offerings
+  const model::Requirements& demands;
+};
+
 struct TypeRow {
   std::size_t type = 0;  // index into Pool::types
-  model::Requirements requirements;
+  const model::Requirements& requirements;
   std::vector<std::int64_t> limited;  // capacity of what the pool limits, as PoolTable::remaining
-  std::vector<std::pair<std::size_t, model::Requirements>> offers;  // available ones
+  std::vector<OfferRow> offers;       // available ones
 };
 
 struct PoolTable {

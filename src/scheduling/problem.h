@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "model/cloud.h"
 #include "model/cluster.h"
 #include "model/pod.h"
 #include "model/requirements.h"
 #include "scheduling/shared_list.h"
+#include "scheduling/type_list.h"
 
 namespace karst::scheduling {
 
@@ -47,39 +47,11 @@ struct Options {
 // Old names of labels that Kubernetes, its volumes and its clouds still use.
 const std::map<std::string, std::string, std::less<>>& known_label_aliases();
 
-// One way to buy an instance type.
-struct Offering {
-  std::vector<model::RequirementSpec> requirements;  // zone, capacity type, reservation id, …
-  std::int64_t price_nanos_per_hour = 0;
-  bool available = true;
-  std::int64_t reservation_capacity = 0;        // of reserved offerings: machines still unused
-  std::optional<model::Resources> allocatable;  // where it differs from the type's
-  friend bool operator==(const Offering&, const Offering&) = default;
-};
-
-struct InstanceType {
-  std::string name;
-  // Labels that every such machine has. A key may occur more than once; all must hold.
-  // DoesNotExist: its nodes do not carry the label.
-  std::vector<model::RequirementSpec> requirements;
-  model::Resources capacity;
-  model::Resources allocatable;
-  std::vector<Offering> offerings;
-  // Volumes that a machine can attach, by CSI driver; absent: not limited.
-  std::map<std::string, std::int64_t> attach_limits;
-  friend bool operator==(const InstanceType&, const InstanceType&) = default;
-};
-
-InstanceType instance_type_of(const model::InstanceType& type);
-std::vector<InstanceType> instance_types_of(const std::vector<model::InstanceType>& types);
-// The single value that the offering demands of a label; empty when there is none.
-std::string_view value_of(const Offering& offering, std::string_view key);
-
 // A pool with the instance types it may use. Static pools (replicas given) and pools that are
 // being deleted get no new claims; they may be listed.
 struct Pool {
   model::NodePool pool;
-  std::vector<InstanceType> types;
+  TypeList types;
   // What is used of the pool's limits already, claims in flight included; the key "nodes" counts
   // nodes.
   std::vector<std::pair<std::string, std::int64_t>> used;

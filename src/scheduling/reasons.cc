@@ -62,7 +62,7 @@ Met what_is_met(Prepared& prepared, std::size_t at, const PodRow& pod, Requireme
     const bool requirements = type.requirements.intersects(wanted);
     const bool offering =
         std::any_of(type.offers.begin(), type.offers.end(), [&](const auto& offer) {
-          return wanted.incompatible(offer.second, prepared.requirements.may_be_undefined())
+          return wanted.incompatible(offer.demands, prepared.requirements.may_be_undefined())
               .empty();
         });
     met.requirements |= requirements;

@@ -55,15 +55,17 @@ PodGroup random_group(std::int64_t count_max) {
 
 Pool random_pool(std::int64_t index, bool limits) {
   Pool result = pool("pool" + std::to_string(index));
-  result.types.push_back(machine("arm2", 2, 8, 15, "arm64"));
+  std::vector<InstanceType> types = machines();
+  types.push_back(machine("arm2", 2, 8, 15, "arm64"));
   InstanceType gpu = machine("gpu8", 8, 32, 300);
   gpu.capacity.set_amount("example.com/gpu", 2);
   gpu.allocatable.set_amount("example.com/gpu", 2);
-  result.types.push_back(gpu);
-  for (auto& type : result.types) {
+  types.push_back(gpu);
+  for (auto& type : types) {
     type.allocatable.cpu_millis -= 100;
     for (auto& offering : type.offerings) offering.available = !chance(6);
   }
+  result.types = std::move(types);
   result.pool.weight = static_cast<std::int32_t>(pick(0, 2));
   if (chance(3)) result.pool.taints.push_back({"db", "", model::TaintEffect::kNoSchedule});
   if (chance(2)) result.pool.requirements.push_back(in("team", {"blue", "red"}));
@@ -139,7 +141,9 @@ TEST(Laws, OrderDoesNotShow) {
     std::reverse(turned.pools.begin(), turned.pools.end());
     std::reverse(turned.nodes.begin(), turned.nodes.end());
     std::reverse(turned.daemons.begin(), turned.daemons.end());
-    for (Pool& pool : turned.pools) std::reverse(pool.types.begin(), pool.types.end());
+    for (Pool& pool : turned.pools)
+      pool.types =
+          std::vector<InstanceType>(pool.types.items().rbegin(), pool.types.items().rend());
     const Answer answer = solve(problem);
     const Answer other = solve(turned);
     RC_ASSERT(price(answer) == price(other));

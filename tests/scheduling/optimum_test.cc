@@ -36,8 +36,9 @@ Problem tiny_problem() {
     if (pick(0, 3) == 0) break;
   }
   Pool one = pool();
-  one.types.clear();
-  for (std::int64_t i = pick(1, 6); i > 0; --i) one.types.push_back(random_machine(i));
+  std::vector<InstanceType> types;
+  for (std::int64_t i = pick(1, 6); i > 0; --i) types.push_back(random_machine(i));
+  one.types = std::move(types);
   return problem(std::move(groups), {one});
 }
 
@@ -118,7 +119,9 @@ TEST(Optimum, OneMoreTypeNeverMakesATinyProblemDearer) {
     Problem problem = tiny_problem();
     const Answer before = solve(problem);
     RC_PRE(before.unplaced.empty());
-    problem.pools[0].types.push_back(random_machine(100));
+    std::vector<InstanceType> types = problem.pools[0].types.items();
+    types.push_back(random_machine(100));
+    problem.pools[0].types = std::move(types);
     const Answer after = solve(problem);
     RC_LOG() << describe(problem, before) << describe(problem, after);
     RC_ASSERT(after.unplaced.empty());

@@ -47,7 +47,7 @@ TEST(Solve, PacksNewClaims) {
       {"a pool without types",
        [] {
          Pool empty = pool();
-         empty.types.clear();
+         empty.types = {};
          return problem({pods(1, 100)}, {empty});
        }(),
        {},
@@ -293,9 +293,12 @@ TEST(Solve, ListsEveryTypeAndOfferCheapestFirst) {
 
 TEST(Solve, UnavailableOfferingsDoNotExist) {
   Problem one = problem({pods(1, 500)});
-  for (auto& offering : one.pools[0].types[0].offerings) offering.available = false;
+  std::vector<InstanceType> types = one.pools[0].types.items();
+  for (auto& offering : types[0].offerings) offering.available = false;
+  one.pools[0].types = types;
   expect_case({"m1 is sold out", one, {"default m2: 0*1"}, {}, {}});
-  one.pools[0].types[1].offerings[2].available = false;
+  types[1].offerings[2].available = false;
+  one.pools[0].types = types;
   const Answer answer = solve(one);
   ASSERT_EQ(1u, answer.claims.size());
   for (const model::Offer& offer : answer.claims[0].offers)
