@@ -177,6 +177,7 @@ bool Packer::fits_claim(const Claim& claim, std::size_t row, const Stage& stage,
 
 // Pools of one weight are one class: in the order of asking, or the cheapest of the class.
 Packer::Found Packer::fits_new(std::size_t row, const Stage& stage, Fit& best) {
+  if (hosts_are_final_) return Found::kNo;
   const auto& pools = prepared_.pools.pools();
   Found found = Found::kNo;
   for (std::size_t pool = 0; pool < pools.size(); ++pool) {

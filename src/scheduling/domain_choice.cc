@@ -13,8 +13,8 @@ bool Packer::may_be_first(const Constraint& constraint, RequirementId strict) co
   if (counts.total == 0) return true;
   // Nobody is where the pod may go.
   const int key = prepared_.topology.groups()[constraint.group].key;
-  if (prepared_.requirements.at(strict).find(prepared_.topology.key_name(key)) == nullptr ||
-      key == kHostKey)
+  if (!strategy_.first_anew || key == kHostKey ||
+      prepared_.requirements.at(strict).find(prepared_.topology.key_name(key)) == nullptr)
     return false;
   for (std::size_t domain = 0; domain < counts.sure.size(); ++domain)
     if (counts.sure[domain] > 0 && prepared_.topology.allows(strict, key, static_cast<int>(domain)))
@@ -22,8 +22,11 @@ bool Packer::may_be_first(const Constraint& constraint, RequirementId strict) co
   return true;
 }
 
-std::int32_t Packer::lowest(const Constraint& constraint, RequirementId strict) {
-  const std::vector<int>& universe = prepared_.topology.universe(constraint.group, strict);
+// The domains are those of all alternatives of the pod, not of the one that is tried: the
+// kube-scheduler looks at every node that meets any of them.
+std::int32_t Packer::lowest(const Constraint& constraint, const PodRow& row) {
+  const std::vector<int>& universe =
+      prepared_.topology.universe(constraint.group, row.group, row.demands);
   if (universe.empty() || static_cast<int>(universe.size()) < constraint.min_domains) return 0;
   const std::vector<std::int32_t>& sure = counts_[constraint.group].sure;
   std::int32_t low = INT32_MAX;
@@ -31,15 +34,41 @@ std::int32_t Packer::lowest(const Constraint& constraint, RequirementId strict) 
   return low;
 }
 
-bool Packer::host_allows(const PodRow& row, const Stage& stage, int host,
-                         RequirementId strict) const {
+// 0 while a node may still come, and where a claim has pods whose turns are not told yet.
+std::int32_t Packer::lowest_host(const Constraint& constraint) {
+  if (!hosts_are_final_) return 0;
+  HostsLow& low = hosts_low_[constraint.group];
+  if (low.changes != changes_) low = look_at_hosts(constraint.group);
+  return low.hosts == 0 || low.hosts < constraint.min_domains ? 0 : low.pods;
+}
+
+Packer::HostsLow Packer::look_at_hosts(GroupId group) {
+  HostsLow low{changes_, INT32_MAX, 0};
+  const auto see = [&](std::size_t host) {
+    low.pods = std::min(low.pods, count_at(counts_[group].sure, static_cast<int>(host)));
+    ++low.hosts;
+  };
+  for (std::size_t node = 0; node < nodes_.size(); ++node)
+    if (prepared_.topology.node_counts(group, node, prepared_.nodes)) see(node);
+  for (std::size_t at = 0; at < claims_.size(); ++at) {
+    const Claim& claim = claims_[at];
+    const auto& taints = prepared_.pools.pools()[claim.pool].spec().taints;
+    if (!prepared_.topology.claim_counts(group, taints, claim.view->requirements)) continue;
+    see(nodes_.size() + at);
+    if (!claim.waiting.empty()) low.pods = 0;
+  }
+  return low;
+}
+
+bool Packer::host_allows(const PodRow& row, const Stage& stage, int host, RequirementId strict) {
   const auto& groups = prepared_.topology.groups();
   for (const Constraint& constraint : stage.constraints) {
     if (groups[constraint.group].key != kHostKey) continue;
     const GroupCounts& counts = counts_[constraint.group];
     switch (constraint.kind) {
       case ConstraintKind::kSpread:
-        if (count_at(counts.sure, host) + (constraint.self ? 1 : 0) > constraint.max_skew)
+        if (count_at(counts.sure, host) + (constraint.self ? 1 : 0) - lowest_host(constraint) >
+            constraint.max_skew)
           return false;
         break;
       case ConstraintKind::kAffinity:
@@ -60,6 +89,7 @@ bool Packer::host_allows(const PodRow& row, const Stage& stage, int host,
 bool Packer::node_topology_allows(const PodRow& row, const Stage& stage, std::size_t node,
                                   RequirementId strict) {
   if (!host_allows(row, stage, static_cast<int>(node), strict)) return false;
+  if (!wishes_allow(row, node)) return false;
   const auto& groups = prepared_.topology.groups();
   for (const Constraint& constraint : stage.constraints) {
     const int key = groups[constraint.group].key;
@@ -73,7 +103,7 @@ bool Packer::node_topology_allows(const PodRow& row, const Stage& stage, std::si
       if (count_at(counts_[constraint.group].sure, domain) == 0 &&
           !may_be_first(constraint, strict))
         return false;
-    } else if (!domain_allowed(nullptr, constraint, strict, domain, false)) {
+    } else if (!domain_allowed(nullptr, constraint, row, domain, false)) {
       return false;
     }
   }
@@ -86,7 +116,7 @@ bool Packer::node_topology_allows(const PodRow& row, const Stage& stage, std::si
 }
 
 // For spreads and anti-affinity. `open`: the claim's pods count nowhere yet.
-bool Packer::domain_allowed(const Claim* claim, const Constraint& constraint, RequirementId strict,
+bool Packer::domain_allowed(const Claim* claim, const Constraint& constraint, const PodRow& row,
                             int domain, bool open) {
   const GroupCounts& counts = counts_[constraint.group];
   if (constraint.kind == ConstraintKind::kAntiAffinity)
@@ -94,7 +124,7 @@ bool Packer::domain_allowed(const Claim* claim, const Constraint& constraint, Re
   const std::int32_t here = count_at(counts.sure, domain) +
                             (open ? waiting_matches(claim, constraint.group) : 0) +
                             (constraint.self ? 1 : 0);
-  return here - lowest(constraint, strict) <= constraint.max_skew;
+  return here - lowest(constraint, row) <= constraint.max_skew;
 }
 
 // Pods of the claim that the group will count once the claim's domain is decided.
@@ -161,11 +191,13 @@ std::vector<std::vector<int>> Packer::domains_for(const Claim* claim, std::size_
       single |= strategy_.fix_domains;
     }
     std::erase_if(allowed,
-                  [&](int d) { return !domain_allowed(claim, constraint, strict, d, was_open); });
+                  [&](int d) { return !domain_allowed(claim, constraint, row, d, was_open); });
   }
+  if (const Wish* wish = open_wish(row, key))
+    std::erase_if(allowed, [&](int d) { return !would_do(*wish, d); });
   if (allowed.empty()) return {};
   if (!single) return {allowed};
-  using Rank = std::tuple<std::int64_t, std::int64_t, std::size_t, std::string, int>;
+  using Rank = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::size_t, std::string, int>;
   std::vector<Rank> ranks;
   for (const int domain : allowed) {
     std::int64_t pods = 0;
@@ -182,7 +214,7 @@ std::vector<std::vector<int>> Packer::domains_for(const Claim* claim, std::size_
       ++machines;
     }
     if (machines > 0)
-      ranks.emplace_back(pods, price, SIZE_MAX - machines,
+      ranks.emplace_back(pods, contested(row, key, domain), price, SIZE_MAX - machines,
                          prepared_.domains.name(static_cast<std::size_t>(key), domain), domain);
   }
   std::sort(ranks.begin(), ranks.end());
@@ -210,6 +242,9 @@ bool Packer::choose_domains(const Claim* claim, std::size_t pool, RequirementId 
       });
   for (const GroupId group : row.matched)
     if (groups[group].repels || (is_first && goes_by_sure(groups[group]))) note(group);
+  const std::vector<int>& fixed = fixed_keys_[row.group];
+  for (const int key : fixed)
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
   // Nor for those of the pods that are there before it: they are told together.
   const std::vector<int> awaited =
       is_first && claim != nullptr ? claim->counted_keys : std::vector<int>();
@@ -220,10 +255,11 @@ bool Packer::choose_domains(const Claim* claim, std::size_t pool, RequirementId 
     if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
   for (const int key : keys) {
     const bool fix =
-        is_first &&
-        (is_awaited(key) || std::any_of(row.matched.begin(), row.matched.end(), [&](GroupId group) {
-           return groups[group].key == key && goes_by_sure(groups[group]);
-         }));
+        std::find(fixed.begin(), fixed.end(), key) != fixed.end() ||
+        (is_first && (is_awaited(key) ||
+                      std::any_of(row.matched.begin(), row.matched.end(), [&](GroupId group) {
+                        return groups[group].key == key && goes_by_sure(groups[group]);
+                      })));
     const bool needed = std::any_of(stage.constraints.begin(), stage.constraints.end(),
                                     [&](const Constraint& constraint) {
                                       return groups[constraint.group].key == key &&
@@ -258,6 +294,7 @@ bool Packer::choose_domains(const Claim* claim, std::size_t pool, RequirementId 
 }
 
 void Packer::count(std::size_t at, std::size_t row, std::int32_t sign) {
+  ++changes_;
   const Claim& claim = claims_[at];
   const PodRow& pod = prepared_.rows[row];
   const auto& groups = prepared_.topology.groups();
@@ -287,6 +324,7 @@ void Packer::count(std::size_t at, std::size_t row, std::int32_t sign) {
 }
 
 void Packer::count_on_node(std::size_t row, std::size_t node) {
+  ++changes_;
   const PodRow& pod = prepared_.rows[row];
   for (const GroupId group : pod.matched) {
     const int domain = prepared_.topology.node_domain(prepared_.topology.groups()[group].key, node);

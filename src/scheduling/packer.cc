@@ -26,25 +26,72 @@ Packer::Packer(Prepared& prepared, Strategy strategy)
   deferred_.assign(prepared.rows.size(), false);
   first_node_.assign(prepared.rows.size(), 0);
   in_domain_.resize(prepared.domains.keys.size());
+  hosts_low_.resize(counts_.size());
+  note_wishes();
 }
 
 void Packer::run() {
+  std::vector<std::size_t> order = order_of_rows();
+  place_rounds(order);
+  if (!strategy_.troubled.empty()) {
+    for (std::vector<Wish>& wishes : wishes_) wishes.clear();
+    first_node_.assign(first_node_.size(), 0);
+    place_rounds(order);
+  }
+  // While nodes may come the fewest pods on a host are none; for those still left it is what the
+  // hosts have.
+  const auto waits_for_hosts = [&](std::size_t row) {
+    return left_[row] > 0 && spreads_over_hosts(prepared_.rows[row]);
+  };
+  hosts_are_final_ =
+      strategy_.plan.empty() && std::any_of(order.begin(), order.end(), waits_for_hosts);
+  std::erase_if(order, [&](std::size_t row) { return deferred_[row]; });
+  if (hosts_are_final_) place_rounds(order);
+  finish_order();
+  for (std::size_t row = 0; row < left_.size(); ++row)
+    if (!prepared_.rows[row].unsupported.empty()) left_[row] = prepared_.rows[row].source->count;
+}
+
+bool Packer::spreads_over_hosts(const PodRow& row) const {
+  const auto& constraints = row.stages.back().constraints;
+  return std::any_of(constraints.begin(), constraints.end(), [&](const Constraint& constraint) {
+    return constraint.kind == ConstraintKind::kSpread &&
+           prepared_.topology.groups()[constraint.group].key == kHostKey;
+  });
+}
+
+std::vector<std::size_t> Packer::order_of_rows() const {
   std::vector<std::size_t> order = order_by_size(prepared_.rows);
+  if (strategy_.troubled_first) {
+    const std::vector<int> turns = turns_for_troubled();
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return turns[a] < turns[b]; });
+  }
   if (strategy_.by_priority)
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       return prepared_.rows[a].source->shape.priority > prepared_.rows[b].source->shape.priority;
     });
+  return order;
+}
+
+void Packer::place_rounds(const std::vector<std::size_t>& order) {
   for (bool progress = true; progress;) {
     progress = false;
-    for (const std::size_t row : order)
-      while (left_[row] > 0 && place_one(row)) {
-        --left_[row];
-        progress = true;
-      }
+    for (const std::size_t row : order) {
+      if (!place_row(row)) continue;
+      progress = true;
+      // Before the next one is in their way.
+      if (strategy_.troubled_first && !fixed_keys_[row].empty())
+        for (const std::size_t troubled : strategy_.troubled) place_row(troubled);
+    }
   }
-  finish_order();
-  for (std::size_t row = 0; row < left_.size(); ++row)
-    if (!prepared_.rows[row].unsupported.empty()) left_[row] = prepared_.rows[row].source->count;
+}
+
+// As many of its pods as can be; false: none.
+bool Packer::place_row(std::size_t row) {
+  const std::int64_t before = left_[row];
+  while (left_[row] > 0 && place_one(row)) --left_[row];
+  return left_[row] < before;
 }
 
 // Claims that are still open at the end tell their turns last.
@@ -106,6 +153,7 @@ bool Packer::place_on_node(std::size_t row, const Stage& stage) {
 
 bool Packer::has_no_ties(const PodRow& row) const {
   return row.stages.size() == 1 && row.stages[0].constraints.empty() &&
+         wishes_[row.group].empty() &&
          std::none_of(row.matched.begin(), row.matched.end(),
                       [&](GroupId group) { return prepared_.topology.groups()[group].repels; });
 }

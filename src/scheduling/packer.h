@@ -33,9 +33,25 @@ struct Strategy {
   bool cheapest_pool = false;
   // A pod with anti-affinity fixes its node's domain at once, so that others can take the rest.
   bool fix_domains = false;
+  // Rows that were left over before. Pods that they want to be near, or away from, get their
+  // domains at once, and the first of those that they want to be near go where they can follow.
+  std::vector<std::size_t> troubled = {};
+  // And they are placed before everybody else, and whoever is in their way last.
+  bool troubled_first = false;
+  // Pods that must be beside their like, all of which are where they may not go, begin anew, as
+  // with Karpenter. The kube-scheduler would not bind them: a last resort.
+  bool first_anew = false;
   // Not empty: the n-th pod that no existing node takes goes to claim plan[n], which is one that
   // is there or the next one, or nowhere.
   std::vector<std::size_t> plan = {};
+};
+
+// Where a row can be, that wants to be near pods of a group or apart from them: under one of
+// `ways`.
+struct Wish {
+  std::size_t row = 0;
+  GroupId group = 0;
+  std::vector<RequirementId> ways;
 };
 
 struct Claim {
@@ -115,10 +131,20 @@ class Packer {
     std::vector<std::int64_t> hold;  // of the pool's limits
     bool min_values_relaxed = false;
   };
+  // The fewest pods of a group on any host that counts, as of so many changes of the counts.
+  struct HostsLow {
+    std::uint64_t changes = 0;
+    std::int32_t pods = 0;
+    int hosts = 0;
+  };
   enum class Found { kYes, kNo, kReservedOut };
   bool place_on_new(std::size_t row, Found found, const Fit& fit);
 
   // packer.cc
+  bool spreads_over_hosts(const PodRow& row) const;
+  std::vector<std::size_t> order_of_rows() const;
+  void place_rounds(const std::vector<std::size_t>& order);
+  bool place_row(std::size_t row);
   bool place_one(std::size_t row);
   void finish_order();
   bool place_on_node(std::size_t row, const Stage& stage);
@@ -153,20 +179,34 @@ class Packer {
   void move_behind_emptier(std::size_t claim);
   void tell(std::size_t claim, std::size_t row);
 
+  // packer_wishes.cc
+  void note_wishes();
+  Wish wish_of(const PodRow& row, GroupId group);
+  void note_wish(std::size_t troubled, const Constraint& constraint);
+  void note_rivals();
+  std::vector<int> turns_for_troubled() const;
+  std::int64_t contested(const PodRow& row, int key, int domain) const;
+  bool is_meant(const Wish& wish, int domain) const;
+  bool would_do(const Wish& wish, int domain) const;
+  const Wish* open_wish(const PodRow& row, int key) const;
+  bool wishes_allow(const PodRow& row, std::size_t node) const;
+
   // domain_choice.cc
-  bool host_allows(const PodRow& row, const Stage& stage, int host, RequirementId strict) const;
+  bool host_allows(const PodRow& row, const Stage& stage, int host, RequirementId strict);
   bool node_topology_allows(const PodRow& row, const Stage& stage, std::size_t node,
                             RequirementId strict);
   bool choose_domains(const Claim* claim, std::size_t pool, RequirementId base, const PodRow& row,
                       const Stage& stage, RequirementId strict, std::vector<RequirementId>& out);
-  bool domain_allowed(const Claim* claim, const Constraint& constraint, RequirementId strict,
+  bool domain_allowed(const Claim* claim, const Constraint& constraint, const PodRow& row,
                       int domain, bool open);
   std::vector<std::vector<int>> domains_for(const Claim* claim, std::size_t pool,
                                             RequirementId base, const PodRow& row,
                                             const Stage& stage, RequirementId strict, int key,
                                             bool fix);
   bool may_be_first(const Constraint& constraint, RequirementId strict) const;
-  std::int32_t lowest(const Constraint& constraint, RequirementId strict);
+  std::int32_t lowest(const Constraint& constraint, const PodRow& row);
+  std::int32_t lowest_host(const Constraint& constraint);
+  HostsLow look_at_hosts(GroupId group);
   std::int32_t waiting_matches(const Claim* claim, GroupId group);
   void count(std::size_t claim, std::size_t row, std::int32_t sign);
   void count_on_node(std::size_t row, std::size_t node);
@@ -187,6 +227,15 @@ class Packer {
   std::vector<std::size_t> first_node_;  // by row: where to begin in the order of nodes
   std::vector<bool> deferred_;
   std::vector<Turn> order_;
+  // Nobody gets a new claim any more: hosts are those that there are.
+  bool hosts_are_final_ = false;
+  std::uint64_t changes_ = 1;
+  std::vector<HostsLow> hosts_low_;  // by group
+  // By row, for the sake of those in trouble: keys whose domain is chosen at once, rows that want
+  // to be beside it, and rows that it keeps away or that keep it away.
+  std::vector<std::vector<int>> fixed_keys_;
+  std::vector<std::vector<Wish>> wishes_;
+  std::vector<std::vector<Wish>> rivals_;
   std::size_t planned_ = 0;                            // pods that the plan was asked about
   std::vector<std::vector<RequirementId>> in_domain_;  // by key and domain
   std::vector<RequirementId> narrowed_;                // of the claim being looked at

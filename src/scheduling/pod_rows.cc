@@ -62,6 +62,7 @@ PodRow row_of(const Problem& problem, std::size_t index, const Columns& columns,
   }
   row.unsupported = unsupported_field(pod);
   row.volume_ways = volume_ways(pod, requirements);
+  row.demands = requirements.alternatives_of(pod.shape);
   row.stages = stages_of(pod, problem.options, soft_taints, requirements, topology);
   for (const model::PodAffinityTerm& term : pod.shape.affinity)
     if (term.anti && term.preferred_weight == 0) {

@@ -36,6 +36,7 @@ struct PodRow {
   Row request;                                                      // volumes of its own included
   std::vector<std::pair<std::size_t, std::string>> shared_volumes;  // column, and driver and claim
   std::vector<Stage> stages;                                        // tried in turn; never empty
+  std::vector<RequirementId> demands;      // every Way::strict: node selector and a required term
   std::vector<RequirementId> volume_ways;  // any of them; empty: volumes that exclude each other
   std::vector<GroupId> matched;            // groups that count it
   std::vector<GroupId> repels;             // groups that its required anti-affinity keeps away

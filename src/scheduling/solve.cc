@@ -29,7 +29,11 @@ Placed placed_by_priority(const Prepared& prepared, const Packer& packer) {
 constexpr std::size_t kPlannedPodsMax = 7;
 constexpr std::size_t kPlannedNodesMax = 100;
 
+// How often those who are left over are thought of first.
+constexpr int kRepairsMax = 4;
+
 struct Attempt {
+  Strategy strategy;
   std::unique_ptr<Packer> packer;
   Placed placed;
   std::int64_t price = 0;
@@ -40,6 +44,23 @@ bool better(const Attempt& a, const Attempt& b) {
   if (a.placed != b.placed) return a.placed > b.placed;
   if (a.price != b.price) return a.price < b.price;
   return a.packer->claims().size() < b.packer->claims().size();
+}
+
+bool nobody_is_left(const Attempt& attempt) {
+  return std::none_of(attempt.placed.begin(), attempt.placed.end(),
+                      [](std::int64_t n) { return n < 0; });
+}
+
+// Where a pod may go is a matter of where others are, beyond its own node.
+bool goes_by_others(const Prepared& prepared, const PodRow& row) {
+  const auto& groups = prepared.topology.groups();
+  const auto is_wide = [&](GroupId group) { return groups[group].key != kHostKey; };
+  const auto& constraints = row.stages.back().constraints;
+  return row.unsupported.empty() &&
+         (std::any_of(constraints.begin(), constraints.end(),
+                      [&](const Constraint& one) { return is_wide(one.group); }) ||
+          std::any_of(row.matched.begin(), row.matched.end(),
+                      [&](GroupId group) { return groups[group].repels && is_wide(group); }));
 }
 
 class Search {
@@ -53,20 +74,48 @@ class Search {
 
   Packer& run() {
     try_strategies({});
-    const bool left_over =
-        std::any_of(best_.placed.begin(), best_.placed.end(), [](std::int64_t n) { return n < 0; });
-    if (left_over) {
+    if (!nobody_is_left(best_)) {
       try_strategies({.fix_domains = true});
       if (best_.placed.size() > 1) {
         try_strategies({.by_priority = true});
         try_strategies({.by_priority = true, .fix_domains = true});
       }
+      repair();
+      Strategy last_resort = best_.strategy;
+      last_resort.first_anew = true;
+      if (!nobody_is_left(best_)) try_one(last_resort);
     }
     try_every_plan();
     return *best_.packer;
   }
 
  private:
+  // Whoever is left over because of others is thought of from the start, and whoever is left over
+  // then as well.
+  void repair() {
+    std::vector<std::size_t> troubled;
+    const auto note = [&](const std::vector<std::int64_t>& left) {
+      const std::size_t before = troubled.size();
+      for (std::size_t row = 0; row < prepared_.rows.size(); ++row)
+        if (left[row] > 0 && goes_by_others(prepared_, prepared_.rows[row]) &&
+            std::find(troubled.begin(), troubled.end(), row) == troubled.end())
+          troubled.push_back(row);
+      return troubled.size() > before;
+    };
+    Strategy strategy = best_.strategy;
+    strategy.fix_domains = true;
+    bool more = note(best_.packer->left());
+    for (int i = 0; i < kRepairsMax && more; ++i) {
+      strategy.troubled = troubled;
+      more = false;
+      for (const bool first : {false, true}) {
+        strategy.troubled_first = first;
+        more |= note(try_one(strategy));
+        if (nobody_is_left(best_)) return;
+      }
+    }
+  }
+
   // With few pods on new claims, every way to part them. Not where there are preferences: a plan
   // does not know what giving one up is worth.
   void try_every_plan() {
@@ -83,8 +132,7 @@ class Search {
     std::vector<std::size_t> plan(pods.size(), 0);
     do {
       for (const bool cheapest_pool : {false, true}) {
-        Strategy strategy{false, false, cheapest_pool, false, plan};
-        try_one(strategy);
+        try_one({.cheapest_pool = cheapest_pool, .plan = plan});
         if (!has_choice_) break;
       }
     } while (next_plan(pods, plan));
@@ -116,13 +164,17 @@ class Search {
       }
   }
 
-  void try_one(const Strategy& strategy) {
+  // Pods left over then, by row.
+  std::vector<std::int64_t> try_one(const Strategy& strategy) {
     Attempt attempt;
+    attempt.strategy = strategy;
     attempt.packer = std::make_unique<Packer>(prepared_, strategy);
     attempt.packer->run();
     attempt.placed = placed_by_priority(prepared_, *attempt.packer);
     attempt.price = attempt.packer->price();
+    std::vector<std::int64_t> left = attempt.packer->left();
     if (best_.packer == nullptr || better(attempt, best_)) best_ = std::move(attempt);
+    return left;
   }
 
   Prepared& prepared_;

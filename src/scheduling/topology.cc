@@ -229,12 +229,15 @@ bool Topology::claim_counts(GroupId group, const std::vector<model::Taint>& tain
   return !filter.by_taints || tolerates_all(taints, filter.tolerations);
 }
 
-const std::vector<int>& Topology::universe(GroupId group, RequirementId demand) {
+const std::vector<int>& Topology::universe(GroupId group, std::size_t row,
+                                           const std::vector<RequirementId>& demands) {
   const TopologyGroup& own = groups_[group];
-  const auto [at, is_new] = allowed_.try_emplace({group, demand});
+  const auto [at, is_new] = allowed_.try_emplace({group, row});
   if (is_new)
     for (const int domain : own.universe)
-      if (allows(demand, own.key, domain)) at->second.push_back(domain);
+      if (std::any_of(demands.begin(), demands.end(),
+                      [&](RequirementId demand) { return allows(demand, own.key, domain); }))
+        at->second.push_back(domain);
   return at->second;
 }
 

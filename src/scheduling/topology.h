@@ -99,8 +99,9 @@ class Topology {
   // Whether pods there count.
   bool node_counts(GroupId group, std::size_t node, NodeTable& nodes) const;
   bool claim_counts(GroupId group, const std::vector<model::Taint>& taints, RequirementId claim);
-  // The universe's domains that a demand on the key allows.
-  const std::vector<int>& universe(GroupId group, RequirementId demand);
+  // The universe's domains that any of the demands of a row (by its index) on the key allows.
+  const std::vector<int>& universe(GroupId group, std::size_t row,
+                                   const std::vector<RequirementId>& demands);
   bool allows(RequirementId demand, int key, int domain) const;
   const DomainNames& domains() const { return domains_; }
   std::string key_name(int key) const;
@@ -118,8 +119,8 @@ class Topology {
   DomainNames& domains_;
   std::map<Identity, GroupId> ids_;
   std::vector<TopologyGroup> groups_;
-  std::vector<std::vector<int>> node_domains_;  // by key and node
-  std::map<std::pair<GroupId, RequirementId>, std::vector<int>> allowed_;
+  std::vector<std::vector<int>> node_domains_;                           // by key and node
+  std::map<std::pair<GroupId, std::size_t>, std::vector<int>> allowed_;  // by group and row
   std::vector<std::pair<std::size_t, GroupId>> bound_owners_;  // bound row and its anti group
   Counts start_;
 };

@@ -170,6 +170,12 @@ std::string expression_text(const model::RequirementSpec& spec) {
   return text + "]";
 }
 
+std::string selector_text(const model::LabelSelector& selector) {
+  std::string text;
+  for (const model::RequirementSpec& spec : selector.expressions) text += expression_text(spec);
+  return text;
+}
+
 std::string shape_text(const model::PodShape& shape) {
   std::string text = " cpu " + std::to_string(shape.requests.cpu_millis) + "m memory " +
                      std::to_string(shape.requests.memory_bytes / kGi) + "Gi priority " +
@@ -179,7 +185,13 @@ std::string shape_text(const model::PodShape& shape) {
     for (const model::RequirementSpec& spec : term.expressions)
       text += " |" + expression_text(spec);
   if (!shape.tolerations.empty()) text += " tolerates db";
-  if (!shape.affinity.empty()) text += " parts from web";
+  for (const model::PodAffinityTerm& term : shape.affinity)
+    text += (term.anti ? " parts from" : " joins") + selector_text(term.selector) + " over " +
+            term.topology_key;
+  for (const model::SpreadConstraint& spread : shape.spread)
+    text += " spreads" + selector_text(spread.selector) + " over " + spread.topology_key +
+            " skew " + std::to_string(spread.max_skew) + " of " +
+            std::to_string(spread.min_domains);
   return text;
 }
 
@@ -206,7 +218,8 @@ std::string pool_text(const Pool& pool) {
 std::string describe(const Problem& problem, const Answer& answer) {
   std::string text;
   for (std::size_t i = 0; i < problem.pods.size(); ++i)
-    text += "group" + std::to_string(i) + "*" + std::to_string(problem.pods[i].count) +
+    text += "group" + std::to_string(i) + "*" + std::to_string(problem.pods[i].count) + " " +
+            std::string(model::label_value(problem.pods[i].labels, "app")) +
             shape_text(problem.pods[i].shape) + "\n";
   for (const Daemon& daemon : problem.daemons) text += "daemon" + shape_text(daemon.shape) + "\n";
   for (const Pool& pool : problem.pools) text += pool_text(pool);
@@ -216,11 +229,19 @@ std::string describe(const Problem& problem, const Answer& answer) {
       line += " group" + std::to_string(s.group) + "*" + std::to_string(s.count);
     return line + "\n";
   };
+  for (const Node& node : problem.nodes)
+    text += "node " + node.name + " cpu " + std::to_string(node.available.cpu_millis) + "m in " +
+            std::string(model::label_value(node.labels, model::kZoneLabel)) + "\n";
+  for (const BoundPods& bound : problem.bound)
+    text += "bound " + std::to_string(bound.count) + " " +
+            std::string(model::label_value(bound.labels, "app")) + " on " +
+            problem.nodes[bound.node].name + "\n";
   for (const NodePlacement& p : answer.placements)
     text += "node " + problem.nodes[p.node].name + ":" + pods_text(p.pods);
   for (const NewClaim& claim : answer.claims)
     text += "claim " + problem.pools[claim.pool].pool.name.str() + " " +
-            claim.offers.front().instance_type + ":" + pods_text(claim.pods);
+            claim.offers.front().instance_type + " in " + claim.offers.front().zone + ":" +
+            pods_text(claim.pods);
   for (const Unplaced& u : answer.unplaced) {
     text += "unplaced group" + std::to_string(u.group) + "*" + std::to_string(u.count) + "\n";
     for (const PoolReason& r : u.reasons)

@@ -39,6 +39,20 @@ bool meet(const Place& a, const Place& b, const std::string& key) {
   return false;
 }
 
+// Selectors and terms of these tests are over the zone alone.
+bool may_go(const PodGroup& pod, const Place& place) {
+  const auto meets = [&](const std::vector<model::RequirementSpec>& term) {
+    return std::any_of(place.zones.begin(), place.zones.end(), [&](const std::string& zone) {
+      return selected({term, false}, {{std::string(model::kZoneLabel), zone}});
+    });
+  };
+  for (const auto& [key, value] : pod.shape.node_selector)
+    if (!meets({{key, model::Operator::kIn, {value}, 0}})) return false;
+  const auto& terms = pod.shape.required_terms;
+  return terms.empty() || std::any_of(terms.begin(), terms.end(),
+                                      [&](const auto& term) { return meets(term.expressions); });
+}
+
 class Replay {
  public:
   Replay(const Problem& problem, const Answer& answer) : problem_(problem), answer_(answer) {
@@ -68,7 +82,31 @@ class Replay {
     return "";
   }
 
+  // After run(): a node or claim where a pod that is left over could be bound all the same. Pods
+  // ask for CPU alone.
+  std::string welcome() const {
+    for (const Unplaced& left : answer_.unplaced) {
+      const PodGroup& pod = problem_.pods[left.group];
+      for (std::size_t i = 0; i < problem_.nodes.size(); ++i) {
+        const Place place = place_of(false, i);
+        if (used(place.host) + pod.shape.requests.cpu_millis <=
+                problem_.nodes[i].available.cpu_millis &&
+            bad(pod, place).empty())
+          return "group " + std::to_string(left.group) + " on " + place.host;
+      }
+    }
+    return "";
+  }
+
  private:
+  std::int64_t used(const std::string& host) const {
+    std::int64_t millis = 0;
+    for (const Turn& turn : answer_.order)
+      if (place_of(turn.on_claim, turn.target).host == host)
+        millis += turn.count * problem_.pods[turn.group].shape.requests.cpu_millis;
+    return millis;
+  }
+
   Place place_of(bool on_claim, std::size_t target) const {
     if (!on_claim)
       return {"node " + std::to_string(target),
@@ -79,16 +117,18 @@ class Replay {
   }
 
   std::int64_t count(const model::LabelSelector& selector, const std::string& key,
-                     const std::string& domain) const {
+                     const std::string& domain, const PodGroup* seen_by = nullptr) const {
     std::int64_t pods = 0;
     for (const Bound& one : bound_)
       if (selected(selector, *one.labels) &&
-          domains_of(one.place, key) == std::set<std::string>{domain})
+          domains_of(one.place, key) == std::set<std::string>{domain} &&
+          (seen_by == nullptr || may_go(*seen_by, one.place)))
         ++pods;
     return pods;
   }
 
   std::string bad(const PodGroup& pod, const Place& place) const {
+    if (!may_go(pod, place)) return "its zone";
     for (const model::SpreadConstraint& spread : pod.shape.spread)
       if (!spread.schedule_anyway && !spread_holds(pod, spread, place))
         return "spread over " + spread.topology_key;
@@ -109,19 +149,33 @@ class Replay {
     return "";
   }
 
+  // The domains of every node that meets any of the pod's terms; a pool can make every zone, and
+  // the answer's claims are nodes from the start.
+  std::set<std::string> eligible(const PodGroup& pod, const std::string& key) const {
+    std::set<std::string> domains;
+    if (key == model::kHostnameLabel) {
+      for (std::size_t i = 0; i < problem_.nodes.size(); ++i)
+        if (may_go(pod, place_of(false, i))) domains.insert(place_of(false, i).host);
+      for (std::size_t i = 0; i < answer_.claims.size(); ++i)
+        if (may_go(pod, place_of(true, i))) domains.insert(place_of(true, i).host);
+      return domains;
+    }
+    for (const std::string& zone : zones_)
+      if (may_go(pod, {"", {zone}})) domains.insert(zone);
+    return domains;
+  }
+
   bool spread_holds(const PodGroup& pod, const model::SpreadConstraint& spread,
                     const Place& place) const {
     const auto domains = domains_of(place, spread.topology_key);
     if (domains.size() != 1) return false;
-    const std::int64_t here = count(spread.selector, spread.topology_key, *domains.begin()) +
+    const std::int64_t here = count(spread.selector, spread.topology_key, *domains.begin(), &pod) +
                               (selected(spread.selector, pod.labels) ? 1 : 0);
-    std::int64_t low = 0;  // a new host is always possible
-    if (spread.topology_key != model::kHostnameLabel) {
-      low = INT64_MAX;
-      for (const std::string& zone : zones_)
-        low = std::min(low, count(spread.selector, spread.topology_key, zone));
-      if (static_cast<std::int32_t>(zones_.size()) < spread.min_domains) low = 0;
-    }
+    const std::set<std::string> all = eligible(pod, spread.topology_key);
+    std::int64_t low = INT64_MAX;
+    for (const std::string& domain : all)
+      low = std::min(low, count(spread.selector, spread.topology_key, domain, &pod));
+    if (all.empty() || static_cast<std::int32_t>(all.size()) < spread.min_domains) low = 0;
     return here - low <= spread.max_skew;
   }
 
@@ -149,6 +203,95 @@ class Replay {
 
 std::string wrong_order(const Problem& problem, const Answer& answer) {
   return Replay(problem, answer).run();
+}
+
+std::string wrongly_left(const Problem& problem, const Answer& answer) {
+  Replay replay(problem, answer);
+  const std::string text = replay.run();
+  return text.empty() ? replay.welcome() : text;
+}
+
+namespace {
+
+// Every state that can be reached by binding one pod more: pods per group and zone.
+class Everything {
+ public:
+  Everything(const Problem& problem, const std::vector<std::string>& zones)
+      : problem_(problem), zones_(zones) {}
+
+  std::int64_t most() {
+    visit(State(problem_.pods.size(), std::vector<std::int64_t>(zones_.size(), 0)), 0);
+    return most_;
+  }
+
+ private:
+  using State = std::vector<std::vector<std::int64_t>>;
+
+  void visit(const State& state, std::int64_t bound) {
+    if (!seen_.insert(state).second) return;
+    most_ = std::max(most_, bound);
+    for (std::size_t group = 0; group < state.size(); ++group) {
+      std::int64_t placed = 0;
+      for (const std::int64_t pods : state[group]) placed += pods;
+      for (std::size_t zone = 0; zone < zones_.size() && placed < problem_.pods[group].count;
+           ++zone)
+        if (may_join(state, problem_.pods[group], zone)) {
+          State next = state;
+          ++next[group][zone];
+          visit(next, bound + 1);
+        }
+    }
+  }
+
+  std::int64_t count(const State& state, const model::LabelSelector& selector, std::size_t zone,
+                     const PodGroup* seen_by = nullptr) const {
+    std::int64_t pods = 0;
+    for (std::size_t group = 0; group < state.size(); ++group)
+      if (selected(selector, problem_.pods[group].labels) &&
+          (seen_by == nullptr || may_go(*seen_by, {"", {zones_[zone]}})))
+        pods += state[group][zone];
+    return pods;
+  }
+
+  bool may_join(const State& state, const PodGroup& pod, std::size_t zone) const {
+    if (!may_go(pod, {"", {zones_[zone]}})) return false;
+    for (const model::SpreadConstraint& spread : pod.shape.spread) {
+      std::int64_t low = INT64_MAX;
+      std::int32_t domains = 0;
+      for (std::size_t other = 0; other < zones_.size(); ++other) {
+        if (!may_go(pod, {"", {zones_[other]}})) continue;
+        low = std::min(low, count(state, spread.selector, other, &pod));
+        ++domains;
+      }
+      if (domains < spread.min_domains) low = 0;
+      const std::int64_t self = selected(spread.selector, pod.labels) ? 1 : 0;
+      if (count(state, spread.selector, zone, &pod) + self - low > spread.max_skew) return false;
+    }
+    for (const model::PodAffinityTerm& term : pod.shape.affinity) {
+      const std::int64_t here = count(state, term.selector, zone);
+      std::int64_t anywhere = 0;
+      for (std::size_t other = 0; other < zones_.size(); ++other)
+        anywhere += count(state, term.selector, other);
+      const bool is_first = anywhere == 0 && selected(term.selector, pod.labels);
+      if (term.anti ? here > 0 : here == 0 && !is_first) return false;
+    }
+    for (std::size_t group = 0; group < state.size(); ++group)
+      for (const model::PodAffinityTerm& term : problem_.pods[group].shape.affinity)
+        if (term.anti && state[group][zone] > 0 && selected(term.selector, pod.labels))
+          return false;
+    return true;
+  }
+
+  const Problem& problem_;
+  const std::vector<std::string>& zones_;
+  std::set<State> seen_;
+  std::int64_t most_ = 0;
+};
+
+}  // namespace
+
+std::int64_t most_bound(const Problem& problem, const std::vector<std::string>& zones) {
+  return Everything(problem, zones).most();
 }
 
 }  // namespace karst::scheduling::test

@@ -1,0 +1,217 @@
+// Answers by the kube-scheduler's own rules, where Karpenter's are coarser: alternatives of node
+// affinity under a spread, domains that somebody else needs, hosts that nobody can add to.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "tests/scheduling/cases.h"
+#include "tests/scheduling/replay.h"
+
+namespace karst::scheduling::test {
+namespace {
+
+const std::string kZone(model::kZoneLabel);
+const std::string kHost(model::kHostnameLabel);
+const std::vector<std::string> kZones = {"a", "b", "c"};
+
+std::int64_t pick(std::int64_t from, std::int64_t below) {
+  return *rc::gen::inRange<std::int64_t>(from, below);
+}
+
+PodGroup spread(PodGroup group, const std::string& key, const std::string& over,
+                std::int32_t skew = 1, std::int32_t min_domains = 0) {
+  model::SpreadConstraint one;
+  one.topology_key = key;
+  one.selector = {{in("app", {over})}, false};
+  one.max_skew = skew;
+  one.min_domains = min_domains;
+  group.shape.spread.push_back(one);
+  return group;
+}
+
+PodGroup tied(PodGroup group, const std::string& key, const std::string& to, bool anti) {
+  model::PodAffinityTerm term;
+  term.anti = anti;
+  term.topology_key = key;
+  term.selector = {{in("app", {to})}, false};
+  group.shape.affinity.push_back(term);
+  return group;
+}
+
+PodGroup a_or_b(PodGroup group) {
+  return with_term(with_term(std::move(group), {in(kZone, {"a"})}), {in(kZone, {"b"})});
+}
+
+Node node_in(const std::string& name, const std::string& zone, std::int64_t cpu_millis = 4000) {
+  Node place = node(name, cpu_millis, 64);
+  model::set_label(place.labels, kZone, zone);
+  return place;
+}
+
+// As `pool`, on demand in the zones a, b and c.
+Pool wide_pool() {
+  std::vector<InstanceType> types = machines();
+  for (InstanceType& type : types) {
+    const std::int64_t price = type.offerings[0].price_nanos_per_hour;
+    type.offerings.clear();
+    for (const std::string& zone : kZones)
+      type.offerings.push_back(offering(zone, "on-demand", price));
+  }
+  Pool result = pool();
+  result.types = std::move(types);
+  return result;
+}
+
+TEST(KubeRules, Tables) {
+  const std::vector<Node> two = {node_in("n1", "a"), node_in("n2", "b")};
+  const std::vector<Node> full = {node_in("n1", "a"), node_in("n2", "b", 0)};
+  expect_cases({
+      {"alternatives are one universe",
+       on(two, problem({a_or_b(spread(app(pods(4, 300), "or"), kZone, "or"))}, {})),
+       {},
+       {"n1: 0*2", "n2: 0*2"},
+       {}},
+      {"and one number of domains",
+       on(two, problem({a_or_b(spread(app(pods(4, 300), "or"), kZone, "or", 1, 2))}, {})),
+       {},
+       {"n1: 0*2", "n2: 0*2"},
+       {}},
+      {"an alternative without room holds up the other",
+       on(full, problem({a_or_b(spread(app(pods(4, 300), "or"), kZone, "or"))}, {})),
+       {},
+       {"n1: 0*1"},
+       {"0*3 no_pool"}},
+      {"alternatives on new nodes",
+       problem({a_or_b(spread(app(pods(4, 300), "or"), kZone, "or", 1, 2))}, {wide_pool()}),
+       {"default m1: 0*2", "default m1: 0*2"},
+       {},
+       {}},
+      {"who is repelled has a zone left",
+       problem({tied(app(pods(1, 100), "cache"), kZone, "web", true), app(pods(2, 200), "web")},
+               {wide_pool()}),
+       {"default m1: 1*2", "default m1: 0*1"},
+       {},
+       {}},
+      {"the first goes where its followers can",
+       problem({tied(app(pods(4, 6000), "grp"), kZone, "grp", false),
+                selecting(tied(app(pods(1, 6000), "fol"), kZone, "grp", false), kZone, "c")},
+               {wide_pool()}),
+       {"default m8: 0*1", "default m8: 0*1", "default m8: 0*1", "default m8: 0*1",
+        "default m8: 1*1"},
+       {},
+       {}},
+      {"a follower of pods whose zone is open",
+       problem({app(pods(1, 7000), "grp"), tied(app(pods(1, 6000), "fol"), kZone, "grp", false)},
+               {wide_pool()}),
+       {"default m8: 0*1", "default m8: 1*1"},
+       {},
+       {}},
+      {"without a pool the fewest on a host are those of the nodes",
+       on(two, problem({spread(app(pods(5, 300), "web"), kHost, "web")}, {})),
+       {},
+       {"n1: 0*3", "n2: 0*2"},
+       {}},
+      {"a full node is the fewest",
+       on(full, problem({spread(app(pods(5, 300), "web"), kHost, "web")}, {})),
+       {},
+       {"n1: 0*1"},
+       {"0*4 no_pool"}},
+      {"fewer nodes than minDomains",
+       on(two, problem({spread(app(pods(5, 300), "web"), kHost, "web", 1, 3)}, {})),
+       {},
+       {"n1: 0*1", "n2: 0*1"},
+       {"0*3 no_pool"}},
+      {"limits that are used up",
+       on(two, problem({spread(app(pods(5, 300), "web"), kHost, "web")},
+                       {limited(wide_pool(), "nodes", 1)})),
+       {"default m1: 0*1"},
+       {"n1: 0*2", "n2: 0*2"},
+       {}},
+  });
+}
+
+// What random groups are made of.
+struct Kinds {
+  bool hosts = false;  // ties over hosts too
+  bool spreads = true;
+  bool repels = true;
+};
+
+PodGroup random_pods(const Kinds& kinds) {
+  const std::string apps[] = {"web", "api", "db"};
+  const auto name = [&] { return apps[static_cast<std::size_t>(pick(0, 3))]; };
+  PodGroup group = app(pods(pick(1, 4), pick(0, 2) == 0 ? 100 : 5000), name());
+  const std::string& key = kinds.hosts && pick(0, 2) == 0 ? kHost : kZone;
+  const auto skew = static_cast<std::int32_t>(pick(1, 3));
+  switch (pick(0, 6)) {
+    case 0:
+      if (kinds.spreads)
+        group = spread(std::move(group), key, name(), skew, static_cast<std::int32_t>(pick(0, 4)));
+      break;
+    case 1:
+    case 2:
+      if (kinds.repels) group = tied(std::move(group), key, name(), true);
+      break;
+    case 3: {
+      const std::string to = name();
+      // Where others of its own kind are elsewhere Karpenter's rule is another.
+      const bool is_free = model::label_value(group.labels, "app") == to;
+      group = tied(std::move(group), key, to, false);
+      if (is_free) return group;
+      break;
+    }
+    default:
+      break;
+  }
+  switch (pick(0, 5)) {
+    case 0:
+      return a_or_b(std::move(group));
+    case 1:
+      return selecting(std::move(group), kZone, kZones[static_cast<std::size_t>(pick(0, 3))]);
+    default:
+      return group;
+  }
+}
+
+// On the nodes that there are: every constraint holds at its turn, and whoever is left over could
+// not be bound either.
+TEST(KubeRules, NobodyIsLeftOverWhoCouldBeBound) {
+  EXPECT_TRUE(rc::check("nodes", [] {
+    std::vector<PodGroup> groups;
+    for (std::int64_t i = pick(1, 5); i > 0; --i) groups.push_back(random_pods({.hosts = true}));
+    Problem one = problem(std::move(groups), {});
+    for (std::int64_t i = pick(1, 5); i > 0; --i) {
+      one.nodes.push_back(node_in("n" + std::to_string(i),
+                                  kZones[static_cast<std::size_t>(pick(0, 3))],
+                                  pick(0, 12) * 1000));
+      if (pick(0, 3) == 0)
+        one.bound.push_back({one.nodes.size() - 1, "default", {{"app", "web"}}, {}, pick(1, 3)});
+    }
+    if (pick(0, 2) == 0) one.pools = {limited(wide_pool(), "nodes", pick(0, 3))};
+    const Answer answer = solve(one);
+    RC_LOG() << describe(one, answer);
+    RC_ASSERT(wrongly_left(one, answer) == "");
+    RC_TAG(answer.unplaced.empty() ? "all placed" : "some left");
+  }));
+}
+
+// On new nodes without end: where some order and some choice of zones binds all, all are placed.
+// Not where spreads and anti-affinity cross each other: there a choice may be missed.
+TEST(KubeRules, AllArePlacedWhereAChoiceOfZonesBindsAll) {
+  EXPECT_TRUE(rc::check("zones", [] {
+    const bool spreads = pick(0, 3) == 0;
+    std::vector<PodGroup> groups;
+    for (std::int64_t i = pick(1, 4); i > 0; --i)
+      groups.push_back(random_pods({.hosts = false, .spreads = spreads, .repels = !spreads}));
+    const Problem one = problem(std::move(groups), {wide_pool()});
+    const Answer answer = solve(one);
+    RC_LOG() << describe(one, answer);
+    RC_ASSERT(wrong_order(one, answer) == "");
+    std::int64_t all = 0;
+    for (const PodGroup& group : one.pods) all += group.count;
+    RC_ASSERT((placed(answer) == all) == (most_bound(one, kZones) == all));
+    RC_TAG(answer.unplaced.empty() ? "all placed" : "some left");
+  }));
+}
+
+}  // namespace
+}  // namespace karst::scheduling::test
