@@ -5,11 +5,6 @@
 namespace karst::kube {
 namespace {
 
-void set_message(model::Outcome& outcome, std::string message) {
-  if (message.size() > model::kOutcomeMessageMax) message.resize(model::kOutcomeMessageMax);
-  outcome.message = std::move(message);
-}
-
 model::RefusalCode code_of(int status) {
   switch (status) {
     case 401:
@@ -29,22 +24,6 @@ model::RefusalCode code_of(int status) {
 
 }  // namespace
 
-model::Outcome done(const ports::IssuedCommand& command) {
-  model::Outcome outcome;
-  outcome.command = command.id.position;
-  outcome.attempt = command.attempt;
-  return outcome;
-}
-
-model::Outcome refused(const ports::IssuedCommand& command, model::RefusalCode code,
-                       std::string message) {
-  model::Outcome outcome = done(command);
-  outcome.kind = model::OutcomeKind::kRefused;
-  outcome.code = code;
-  set_message(outcome, std::move(message));
-  return outcome;
-}
-
 model::Outcome failed(const ports::IssuedCommand& command, const http::Response& response,
                       Asked asked) {
   const bool no_answer = response.failure != http::Failure::kNone;
@@ -52,7 +31,7 @@ model::Outcome failed(const ports::IssuedCommand& command, const http::Response&
       asked == Asked::kWrite &&
       ((no_answer && response.failure != http::Failure::kNotSent) || response.status >= 500);
   const auto code = no_answer ? model::RefusalCode::kRetry : code_of(response.status);
-  model::Outcome outcome = refused(command, code, failure_text(response));
+  model::Outcome outcome = ports::refused(command, code, failure_text(response));
   if (may_have_acted) {
     outcome.kind = model::OutcomeKind::kUnclear;
     outcome.code = model::RefusalCode::kNone;

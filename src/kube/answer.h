@@ -5,7 +5,7 @@
 
 #include "http/transport.h"
 #include "model/command.h"
-#include "ports/command_port.h"
+#include "ports/outcome.h"
 
 namespace karst::kube {
 
@@ -13,10 +13,6 @@ namespace karst::kube {
 // wrong.
 enum class Asked { kRead, kWrite };
 
-// An outcome of this attempt, as yet "done".
-model::Outcome done(const ports::IssuedCommand& command);
-model::Outcome refused(const ports::IssuedCommand& command, model::RefusalCode code,
-                       std::string message);
 // The outcome for an answer that is no success. Cut connections, time-outs and 5xx after a write
 // are unclear.
 model::Outcome failed(const ports::IssuedCommand& command, const http::Response& response,

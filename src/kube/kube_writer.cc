@@ -91,7 +91,7 @@ void KubeWriter::submit(const ports::IssuedCommand& issued) {
   if (in_flight_.fetch_add(1) >= ports::kInFlightMax) {
     // Told on the transport's thread: the engine, which called us, must not wait for its own inbox.
     client_.after(0, [this, command] {
-      finish(refused(*command, RefusalCode::kThrottled, "too many commands in flight"));
+      finish(ports::refused(*command, RefusalCode::kThrottled, "too many commands in flight"));
     });
     return;
   }
@@ -129,7 +129,7 @@ void KubeWriter::patch(const Command& command, const std::string& path, std::str
          const auto* finalizer = std::get_if<model::SetFinalizer>(&command->spec);
          const bool gone_is_done = finalizer != nullptr && !finalizer->add;
          if (response.ok() || (response.status == 404 && gone_is_done))
-           return finish(done(*command));
+           return finish(ports::done(*command));
          model::Outcome outcome = failed(*command, response, Asked::kWrite);
          if (response.status == 422) outcome.code = RefusalCode::kConflict;
          finish(std::move(outcome));
@@ -145,7 +145,7 @@ void KubeWriter::run(const Command& command, const model::CreateNodeClaim& spec)
        [this, command, &spec](const auto& response) {
          if (response.status == 409) return existing_claim(command, spec);
          if (!response.ok()) return finish(failed(*command, response, Asked::kWrite));
-         model::Outcome outcome = done(*command);
+         model::Outcome outcome = ports::done(*command);
          outcome.object_uid = uid_of(parse(response));
          finish(std::move(outcome));
        });
@@ -153,17 +153,18 @@ void KubeWriter::run(const Command& command, const model::CreateNodeClaim& spec)
 
 // The name is taken: by an earlier attempt of this very command, or by somebody else.
 void KubeWriter::existing_claim(const Command& command, const model::CreateNodeClaim& spec) {
-  send(command, call_to(http::Method::kGet, claim_path(spec.claim.name)),
-       [this, command](const auto& response) {
-         if (!response.ok()) return finish(failed(*command, response, Asked::kRead));
-         const json claim = parse(response);
-         if (annotation_of(claim, model::kCommandIdAnnotation) != model::to_string(command->id))
-           return finish(refused(*command, RefusalCode::kConflict,
-                                 "a NodeClaim of that name exists, made by another command"));
-         model::Outcome outcome = done(*command);
-         outcome.object_uid = uid_of(claim);
-         finish(std::move(outcome));
-       });
+  send(
+      command, call_to(http::Method::kGet, claim_path(spec.claim.name)),
+      [this, command](const auto& response) {
+        if (!response.ok()) return finish(failed(*command, response, Asked::kRead));
+        const json claim = parse(response);
+        if (annotation_of(claim, model::kCommandIdAnnotation) != model::to_string(command->id))
+          return finish(ports::refused(*command, RefusalCode::kConflict,
+                                       "a NodeClaim of that name exists, made by another command"));
+        model::Outcome outcome = ports::done(*command);
+        outcome.object_uid = uid_of(claim);
+        finish(std::move(outcome));
+      });
 }
 
 void KubeWriter::run(const Command& command, const model::DeleteObject& spec) {
@@ -173,7 +174,7 @@ void KubeWriter::run(const Command& command, const model::DeleteObject& spec) {
          // 409: another object has the name now.
          const bool absent = response.status == 404 || response.status == 409;
          if (!response.ok() && !absent) return finish(failed(*command, response, Asked::kWrite));
-         model::Outcome outcome = done(*command);
+         model::Outcome outcome = ports::done(*command);
          if (absent) outcome.code = RefusalCode::kGone;
          finish(std::move(outcome));
        });
@@ -187,9 +188,10 @@ void KubeWriter::patch_node(const Command& command, const Spec& spec, MakePatch 
          if (!response.ok()) return finish(failed(*command, response, Asked::kRead));
          const json node = parse(response);
          if (uid_of(node) != spec.uid.str())
-           return finish(refused(*command, RefusalCode::kGone, "another node has the name now"));
+           return finish(
+               ports::refused(*command, RefusalCode::kGone, "another node has the name now"));
          auto body = make_patch(node, spec);
-         if (!body) return finish(done(*command));
+         if (!body) return finish(ports::done(*command));
          patch(command, node_path(spec.node), std::move(*body), kJsonPatch);
        });
 }
@@ -218,12 +220,12 @@ void KubeWriter::run(const Command& command, const model::EvictPod& spec) {
   }
   send(command, std::move(call), [this, command, force = spec.force](const auto& response) {
     if (response.ok() || response.status == 404 || response.status == 409)
-      return finish(done(*command));
+      return finish(ports::done(*command));
     if (blocked_by_budget(response))
-      return finish(refused(*command, RefusalCode::kBlocked, failure_text(response)));
+      return finish(ports::refused(*command, RefusalCode::kBlocked, failure_text(response)));
     // The eviction API answers 500 without evicting when two budgets match the pod.
     if (response.status == 500 && !force)
-      return finish(refused(*command, RefusalCode::kRetry, failure_text(response)));
+      return finish(ports::refused(*command, RefusalCode::kRetry, failure_text(response)));
     finish(failed(*command, response, Asked::kWrite));
   });
 }
@@ -237,11 +239,12 @@ void KubeWriter::run(const Command& command, const model::SetFinalizer& spec) {
          const bool another = !spec.object.uid.empty() && uid_of(object) != spec.object.uid;
          if (response.status == 404 || another) {
            // An object that is gone has no finalizer.
-           return finish(spec.add ? refused(*command, RefusalCode::kGone, "the object is gone")
-                                  : done(*command));
+           return finish(spec.add
+                             ? ports::refused(*command, RefusalCode::kGone, "the object is gone")
+                             : ports::done(*command));
          }
          auto body = finalizer_patch(object, spec.add);
-         if (!body) return finish(done(*command));
+         if (!body) return finish(ports::done(*command));
          patch(command, path_of(spec.object), std::move(*body), kJsonPatch);
        });
 }
@@ -254,7 +257,8 @@ void KubeWriter::run(const Command& command, const model::ReadBackNode& spec) {
          model::NodeReadBack read_back;
          if (response.ok()) {
            const auto read = read_back_node(response.body, spec.uid);
-           if (!read) return finish(refused(*command, RefusalCode::kRetry, read.error().message));
+           if (!read)
+             return finish(ports::refused(*command, RefusalCode::kRetry, read.error().message));
            read_back = *read;
          }
          read_pods(command, spec, std::move(read_back));
@@ -271,9 +275,10 @@ void KubeWriter::read_pods(const Command& command, const model::ReadBackNode& sp
        [this, command, read_back = std::move(read_back)](const auto& response) mutable {
          if (!response.ok()) return finish(failed(*command, response, Asked::kRead));
          auto pods = read_back_pods(response.body);
-         if (!pods) return finish(refused(*command, RefusalCode::kRetry, pods.error().message));
+         if (!pods)
+           return finish(ports::refused(*command, RefusalCode::kRetry, pods.error().message));
          read_back.pods = std::move(*pods);
-         model::Outcome outcome = done(*command);
+         model::Outcome outcome = ports::done(*command);
          outcome.read_back = std::move(read_back);
          finish(std::move(outcome));
        });
@@ -294,7 +299,7 @@ void KubeWriter::mirror_status(const Command& command, const std::string& path,
                                std::string status) {
   send(command, call_to(http::Method::kPatch, path + "/status", std::move(status), kJsonPatch),
        [this, command](const auto& response) {
-         finish(response.ok() ? done(*command) : mirror_failed(*command, response));
+         finish(response.ok() ? ports::done(*command) : mirror_failed(*command, response));
        });
 }
 
@@ -312,7 +317,8 @@ void KubeWriter::run(const Command& command, const model::MirrorPool& spec) {
 void KubeWriter::run(const Command& command, const model::MirrorStatus& spec) {
   const std::string path = status_owner_path(spec);
   if (path.empty())
-    return finish(refused(*command, RefusalCode::kInvalid, "no status is known of a " + spec.kind));
+    return finish(
+        ports::refused(*command, RefusalCode::kInvalid, "no status is known of a " + spec.kind));
   mirror_status(command, path, objects::status_patch(spec));
 }
 

@@ -14,7 +14,6 @@ namespace {
 using model::RefusalCode;
 namespace pure = providers::aws;
 
-constexpr std::int64_t kListAgainMillis = 1000;  // after a list that ran beside a launch, or failed
 constexpr std::string_view kTemplateIsThere = "InvalidLaunchTemplateName.AlreadyExistsException";
 
 bool is_gone(const model::Instance& instance) {
@@ -25,14 +24,6 @@ bool is_gone(const model::Instance& instance) {
 bool carries(const pure::FoundInstance& found, const model::ClaimUid& claim) {
   return std::any_of(found.items.begin(), found.items.end(),
                      [&](const model::LaunchItem& item) { return item.claim == claim; });
-}
-
-model::Instance gone_instance(const model::Terminate& spec) {
-  model::Instance instance;
-  instance.provider_id = spec.provider_id;
-  instance.claim = spec.claim;
-  instance.state = model::InstanceState::kTerminated;
-  return instance;
 }
 
 }  // namespace
@@ -46,41 +37,16 @@ struct AwsCloud::Order {
 
 AwsCloud::AwsCloud(Client& client, ports::FactSink& sink, const base::Clock& clock,
                    pure::Cluster cluster)
-    : client_(client), sink_(sink), clock_(clock), cluster_(std::move(cluster)) {}
+    : Hands([&client](auto millis, auto action) { client.after(millis, std::move(action)); }, sink,
+            clock),
+      client_(client),
+      cluster_(std::move(cluster)) {}
 AwsCloud::~AwsCloud() = default;
 
-void AwsCloud::start() {
-  client_.after(0, [this] {
-    list_instances();
-    read_catalogue();
-  });
-}
-
-void AwsCloud::relist() {
-  client_.after(0, [this] {
-    ++lists_;
-    list_instances();
-  });
-}
-
-void AwsCloud::submit(const ports::IssuedCommand& issued) {
-  const model::CommandKind kind = model::kind_of(issued.spec);
-  KARST_CHECK(model::goes_to_cloud(kind), "a command of the API server at the cloud's hands");
-  const auto command = std::make_shared<const ports::IssuedCommand>(issued);
-  const bool full = in_flight_.fetch_add(1) >= ports::kInFlightMax;
-  const bool changes =
-      kind == model::CommandKind::kLaunch || kind == model::CommandKind::kTerminate;
-  if (changes) {
-    ++changing_;
-    ++changes_;
-  }
-  MayLeave may_leave = changes && guard_ ? guard_() : MayLeave();
-  // On the transport's thread, so that the caller never waits for its own inbox.
-  client_.after(0, [this, command, full, changes, may_leave = std::move(may_leave)] {
-    if (full) {
-      auto outcome = refused(*command, RefusalCode::kThrottled, "too many commands in flight");
-      return changes ? settle(std::move(outcome)) : finish(std::move(outcome));
-    }
+std::function<void()> AwsCloud::work_of(const Command& command) {
+  const model::CommandKind kind = model::kind_of(command->spec);
+  const bool writes = kind == model::CommandKind::kLaunch || kind == model::CommandKind::kTerminate;
+  return [this, command, may_leave = writes && guard_ ? guard_() : MayLeave()] {
     if (const auto* order = std::get_if<model::Launch>(&command->spec))
       return launch(command, *order, may_leave);
     if (const auto* end = std::get_if<model::Terminate>(&command->spec))
@@ -88,31 +54,17 @@ void AwsCloud::submit(const ports::IssuedCommand& issued) {
     if (const auto* search = std::get_if<model::FindInstances>(&command->spec))
       return find(command, *search);
     resolve(command, std::get<model::ResolveNodeClass>(command->spec));
-  });
-}
-
-void AwsCloud::offer(events::Body body) {
-  if (!stopped_) stopped_ = !sink_.offer({std::move(body), clock_.wall(), {}});
-}
-
-void AwsCloud::finish(model::Outcome outcome) {
-  in_flight_.fetch_sub(1);
-  offer(std::move(outcome));
-}
-
-void AwsCloud::settle(model::Outcome outcome) {
-  ++changes_;
-  --changing_;
-  finish(std::move(outcome));
+  };
 }
 
 // ---- launch ----
 
 void AwsCloud::launch(const Command& command, const model::Launch& spec, MayLeave may_leave) {
   auto read = pure::read_launch(spec.request);
-  if (!read) return settle(refused(*command, RefusalCode::kInvalid, read.error().message));
+  if (!read) return settle(ports::refused(*command, RefusalCode::kInvalid, read.error().message));
   if (!read->refusal.empty())
-    return settle(refused(*command, RefusalCode::kInvalid, read->refusal + ": " + read->message));
+    return settle(
+        ports::refused(*command, RefusalCode::kInvalid, read->refusal + ": " + read->message));
   auto order = std::make_shared<Order>();
   order->command = command;
   order->launch = &spec;
@@ -158,9 +110,9 @@ void AwsCloud::read_fleet(const std::shared_ptr<Order>& order, const Answer& ans
     fleet = pure::decode_fleet_error(answer.error.code, answer.error.message);
     if (fleet.code == RefusalCode::kConflict) return find_by_token(order);
   }
-  model::Outcome outcome = done(command);
+  model::Outcome outcome = ports::done(command);
   if (fleet.instances.empty())
-    outcome = refused(command, fleet.code, fleet.reason + ": " + fleet.message);
+    outcome = ports::refused(command, fleet.code, fleet.reason + ": " + fleet.message);
   else if (fleet.code != RefusalCode::kNone)
     outcome.message = "in part: " + fleet.message.substr(0, model::kOutcomeMessageMax / 2);
   outcome.instances = std::move(fleet.instances);
@@ -172,7 +124,7 @@ void AwsCloud::read_fleet(const std::shared_ptr<Order>& order, const Answer& ans
 void AwsCloud::find_by_token(const std::shared_ptr<Order>& order) {
   collect(
       [this, order](Instances all) {
-        model::Outcome outcome = done(*order->command);
+        model::Outcome outcome = ports::done(*order->command);
         for (pure::FoundInstance& one : all)
           if (one.token == order->launch->token.str() && !is_gone(one.instance))
             outcome.instances.push_back(std::move(one.instance));
@@ -195,22 +147,23 @@ void AwsCloud::find_by_token(const std::shared_ptr<Order>& order) {
 void AwsCloud::terminate(const Command& command, const model::Terminate& spec, MayLeave may_leave) {
   const std::string id = pure::instance_id(spec.provider_id);
   if (id.empty())
-    return settle(refused(*command, RefusalCode::kInvalid,
-                          "not an AWS provider id: " + spec.provider_id.str()));
+    return settle(ports::refused(*command, RefusalCode::kInvalid,
+                                 "not an AWS provider id: " + spec.provider_id.str()));
   client_.send(
       call_of(pure::describe_instances({id}), Purpose::kRead),
       [this, command, &spec, may_leave](const Answer& answer) {
-        model::Outcome gone = done(*command);
+        model::Outcome gone = ports::done(*command);
         gone.instances.push_back(gone_instance(spec));
         if (answer.error.trouble == Trouble::kNotFound) return settle(std::move(gone));
         if (!answer.ok())
           return settle(failed(*command, answer.error, "DescribeInstances", Asked::kRead));
         const auto found = pure::decode_instances({{answer.body}});
-        if (!found) return settle(refused(*command, RefusalCode::kRetry, found.error().message));
+        if (!found)
+          return settle(ports::refused(*command, RefusalCode::kRetry, found.error().message));
         if (found->empty() || is_gone(found->front().instance)) return settle(std::move(gone));
         if (!carries(found->front(), spec.claim))
-          return settle(refused(*command, RefusalCode::kConflict,
-                                "the instance does not carry this claim's tag: left alone"));
+          return settle(ports::refused(*command, RefusalCode::kConflict,
+                                       "the instance does not carry this claim's tag: left alone"));
         end_instance(command, spec, found->front().instance, may_leave);
       });
 }
@@ -220,7 +173,7 @@ void AwsCloud::end_instance(const Command& command, const model::Terminate& spec
   instance.claim = spec.claim;
   const auto ended = [this, command](model::Instance one) {
     one.state = model::InstanceState::kShuttingDown;
-    model::Outcome outcome = done(*command);
+    model::Outcome outcome = ports::done(*command);
     outcome.instances.push_back(std::move(one));
     settle(std::move(outcome));
   };
@@ -233,7 +186,7 @@ void AwsCloud::end_instance(const Command& command, const model::Terminate& spec
     if (answer.ok()) return ended(instance);
     if (answer.error.trouble != Trouble::kNotFound)
       return settle(failed(*command, answer.error, "TerminateInstances", Asked::kWrite));
-    model::Outcome outcome = done(*command);
+    model::Outcome outcome = ports::done(*command);
     outcome.instances.push_back(gone_instance(spec));
     settle(std::move(outcome));
   });
@@ -245,7 +198,7 @@ void AwsCloud::find(const Command& command, const model::FindInstances& spec) {
   if (!spec.provider_id.empty()) return find_by_id(command, spec);
   collect(
       [this, command, &spec](Instances all) {
-        model::Outcome outcome = done(*command);
+        model::Outcome outcome = ports::done(*command);
         for (pure::FoundInstance& one : all)
           if (one.instance.claim == spec.claim && !is_gone(one.instance))
             outcome.instances.push_back(std::move(one.instance));
@@ -259,25 +212,24 @@ void AwsCloud::find(const Command& command, const model::FindInstances& spec) {
 void AwsCloud::find_by_id(const Command& command, const model::FindInstances& spec) {
   const std::string id = pure::instance_id(spec.provider_id);
   if (id.empty())
-    return finish(refused(*command, RefusalCode::kInvalid,
-                          "not an AWS provider id: " + spec.provider_id.str()));
-  client_.send(call_of(pure::describe_instances({id}), Purpose::kRead),
-               [this, command, &spec](const Answer& answer) {
-                 if (answer.error.trouble == Trouble::kNotFound) return finish(done(*command));
-                 if (!answer.ok())
-                   return finish(failed(*command, answer.error, "DescribeInstances", Asked::kRead));
-                 auto found = pure::decode_instances({{answer.body}});
-                 if (!found)
-                   return finish(refused(*command, RefusalCode::kRetry, found.error().message));
-                 model::Outcome outcome = done(*command);  // without instances: proven absent
-                 for (pure::FoundInstance& one : *found) {
-                   if (is_gone(one.instance)) continue;
-                   // Alone it does not tell its place in the order: the state knows whose it is.
-                   if (carries(one, spec.claim)) one.instance.claim = spec.claim;
-                   outcome.instances.push_back(std::move(one.instance));
-                 }
-                 finish(std::move(outcome));
-               });
+    return finish(ports::refused(*command, RefusalCode::kInvalid,
+                                 "not an AWS provider id: " + spec.provider_id.str()));
+  client_.send(call_of(pure::describe_instances({id}), Purpose::kRead), [this, command, &spec](
+                                                                            const Answer& answer) {
+    if (answer.error.trouble == Trouble::kNotFound) return finish(ports::done(*command));
+    if (!answer.ok())
+      return finish(failed(*command, answer.error, "DescribeInstances", Asked::kRead));
+    auto found = pure::decode_instances({{answer.body}});
+    if (!found) return finish(ports::refused(*command, RefusalCode::kRetry, found.error().message));
+    model::Outcome outcome = ports::done(*command);  // without instances: proven absent
+    for (pure::FoundInstance& one : *found) {
+      if (is_gone(one.instance)) continue;
+      // Alone it does not tell its place in the order: the state knows whose it is.
+      if (carries(one, spec.claim)) one.instance.claim = spec.claim;
+      outcome.instances.push_back(std::move(one.instance));
+    }
+    finish(std::move(outcome));
+  });
 }
 
 // ---- the periodic list ----
@@ -302,28 +254,16 @@ void AwsCloud::collect(std::function<void(Instances)> complete,
       });
 }
 
-void AwsCloud::list_instances() {
-  if (stopped_) return;
-  const std::uint64_t before = changes_;
-  const bool busy = changing_ > 0;
-  const std::uint64_t round = lists_;  // a later one has its own list under way
-  const auto again = [this, round](std::int64_t millis) {
-    client_.after(millis, [this, round] {
-      if (round == lists_) list_instances();
-    });
-  };
+void AwsCloud::list(std::function<void(List)> complete, std::function<void()> broken) {
   collect(
-      [this, before, busy, round, again](const Instances& all) {
-        if (round != lists_) return;
-        if (busy || changing_ > 0 || changes_ != before) return again(kListAgainMillis);
-        offer(events::ListStarted{"Instance"});
-        for (const pure::FoundInstance& one : all)
+      [complete = std::move(complete)](Instances all) {
+        List list;
+        for (pure::FoundInstance& one : all)
           if (!is_gone(one.instance) && !one.instance.claim.empty())
-            offer(events::InstanceObserved{one.instance});
-        offer(events::ListEnded{"Instance", ""});
-        again(kInstanceListMillis);
+            list.instances.push_back(std::move(one.instance));
+        complete(std::move(list));
       },
-      [again](const CallError&) { again(kListAgainMillis); });
+      [broken = std::move(broken)](const CallError&) { broken(); });
 }
 
 }  // namespace karst::cloud::aws

@@ -1,11 +1,9 @@
 // The hands of EC2: launch sends an order's templates and its one CreateFleet, terminate ends an
 // instance that carries the claim's tag, find reads instances by id or by tag, resolve asks what a
-// node class's selectors name. Everything on the client transport's thread; one attempt and one
-// Outcome for each command. Besides, the account's list of instances every kInstanceListMillis and
-// what EC2 sells every kCatalogueMillis, as facts.
+// node class's selectors name (threads and outcomes: cloud/hands.h). Besides, what EC2 sells every
+// kCatalogueMillis, as a fact.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,20 +11,17 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "cloud/aws/client.h"
-#include "ports/command_port.h"
-#include "ports/fact.h"
+#include "cloud/hands.h"
 #include "providers/aws/fleet.h"
 #include "providers/aws/resolved.h"
 
 namespace karst::cloud::aws {
 
-inline constexpr std::int64_t kInstanceListMillis = 30'000;
 inline constexpr std::int64_t kCatalogueMillis = 60 * 60'000;  // types, offerings and prices
 inline constexpr int kQuestionRoundsMax = 10;                  // of one node class
 
-class AwsCloud final : public ports::CommandPort {
+class AwsCloud final : public Hands {
  public:
   // All outlive the cloud; destroy the client's transport first. `cluster`: what launches need to
   // know of the cluster; its name is in the tags by which instances are ours.
@@ -38,16 +33,7 @@ class AwsCloud final : public ports::CommandPort {
   // when a command is submitted, and asked when a request goes out. Before start().
   void guard_writes(std::function<std::function<bool()>()> guard) { guard_ = std::move(guard); }
 
-  // Begins the periodic reads. Any thread, once.
-  void start();
-  // Lists instances now, and reports no list that was asked for before. Any thread, after start().
-  void relist();
-
-  // Launch, Terminate, FindInstances and ResolveNodeClass (model::goes_to_cloud).
-  void submit(const ports::IssuedCommand& command) override;
-
  private:
-  using Command = std::shared_ptr<const ports::IssuedCommand>;
   using MayLeave = std::function<bool()>;
   using Instances = std::vector<providers::aws::FoundInstance>;
   struct Order;   // a launch under way
@@ -71,27 +57,16 @@ class AwsCloud final : public ports::CommandPort {
 
   // All of the cluster, terminated ones too. `failed` gets the error of a list with a hole.
   void collect(std::function<void(Instances)> complete, std::function<void(CallError)> failed);
-  void list_instances();
   void read_catalogue();
   void read_next(const std::shared_ptr<Sold>& sold);
 
-  // The end of a command that changed something, or of one that only read.
-  void settle(model::Outcome outcome);
-  void finish(model::Outcome outcome);
-  void offer(events::Body body);
+  std::function<void()> work_of(const Command& command) override;
+  void list(std::function<void(List)> complete, std::function<void()> broken) override;
+  void read_more() override { read_catalogue(); }
 
   Client& client_;
-  ports::FactSink& sink_;
-  const base::Clock& clock_;
   const providers::aws::Cluster cluster_;
   std::function<std::function<bool()>()> guard_;
-  std::atomic<std::size_t> in_flight_{0};
-  // Counts launches and terminations as they begin and end: a list that ran beside one says nothing
-  // sure about it, and is taken again.
-  std::atomic<std::uint64_t> changes_{0};
-  std::atomic<std::size_t> changing_{0};
-  std::uint64_t lists_ = 0;  // rounds of the periodic list; the transport's thread
-  bool stopped_ = false;     // the engine takes nothing more; the transport's thread
 };
 
 }  // namespace karst::cloud::aws

@@ -26,7 +26,7 @@ struct AwsCloud::Asking {
 void AwsCloud::resolve(const Command& command, const model::ResolveNodeClass& spec) {
   auto subject = pure::read_resolve(spec.request);
   if (!subject)
-    return finish(refused(*command, model::RefusalCode::kInvalid, subject.error().message));
+    return finish(ports::refused(*command, model::RefusalCode::kInvalid, subject.error().message));
   auto asking = std::make_shared<Asking>();
   asking->command = command;
   asking->spec = &spec;
@@ -40,18 +40,18 @@ void AwsCloud::ask(const std::shared_ptr<Asking>& asking) {
   if (questions.empty()) {
     const auto found =
         pure::resolve(asking->subject, cluster_, asking->answers, clock_.wall().value());
-    model::Outcome outcome = done(*asking->command);
+    model::Outcome outcome = ports::done(*asking->command);
     std::string bytes = pure::to_json(found, asking->spec->generation);
     if (bytes.size() > model::kResolutionBytesMax)
-      outcome = refused(*asking->command, model::RefusalCode::kInvalid,
-                        "the selectors find more than can be kept: make them narrower");
+      outcome = ports::refused(*asking->command, model::RefusalCode::kInvalid,
+                               "the selectors find more than can be kept: make them narrower");
     else if (base::hex_lower(base::sha256(bytes)) != asking->spec->known)
       outcome.resolution = std::move(bytes);
     return finish(std::move(outcome));
   }
   if (++asking->rounds > kQuestionRoundsMax || questions.size() > pure::kQuestionsMax)
-    return finish(refused(*asking->command, model::RefusalCode::kInvalid,
-                          "the node class raises more questions than expected"));
+    return finish(ports::refused(*asking->command, model::RefusalCode::kInvalid,
+                                 "the node class raises more questions than expected"));
   asking->open = questions.size();
   for (const pure::Question& question : questions) {
     auto pages = std::make_shared<std::vector<std::string>>();
@@ -88,7 +88,7 @@ struct AwsCloud::Sold {
 };
 
 void AwsCloud::read_catalogue() {
-  if (stopped_) return;
+  if (stopped()) return;
   auto sold = std::make_shared<Sold>();
   using Types = pure::DiscoveredTypes;
   sold->steps = {{pure::ask_types(), &Types::add_types, true},

@@ -37,26 +37,9 @@ Service service_of(const std::string& name) {
 
 }  // namespace
 
-model::Outcome done(const ports::IssuedCommand& command) {
-  model::Outcome outcome;
-  outcome.command = command.id.position;
-  outcome.attempt = command.attempt;
-  return outcome;
-}
-
-model::Outcome refused(const ports::IssuedCommand& command, model::RefusalCode code,
-                       std::string message) {
-  model::Outcome outcome = done(command);
-  outcome.kind = model::OutcomeKind::kRefused;
-  outcome.code = code;
-  if (message.size() > model::kOutcomeMessageMax) message.resize(model::kOutcomeMessageMax);
-  outcome.message = std::move(message);
-  return outcome;
-}
-
 model::Outcome failed(const ports::IssuedCommand& command, const CallError& error,
                       const std::string& action, Asked asked) {
-  model::Outcome outcome = refused(command, code_of(error.trouble), told(error, action));
+  model::Outcome outcome = ports::refused(command, code_of(error.trouble), told(error, action));
   if (asked == Asked::kWrite && may_have_happened(error.trouble)) {
     outcome.kind = model::OutcomeKind::kUnclear;
     outcome.code = model::RefusalCode::kNone;

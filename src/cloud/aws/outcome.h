@@ -7,14 +7,10 @@
 #include "base/result.h"
 #include "cloud/aws/client.h"
 #include "model/outcome.h"
-#include "ports/command_port.h"
+#include "ports/outcome.h"
 #include "providers/aws/request.h"
 
 namespace karst::cloud::aws {
-
-model::Outcome done(const ports::IssuedCommand& command);
-model::Outcome refused(const ports::IssuedCommand& command, model::RefusalCode code,
-                       std::string message);
 
 enum class Asked { kRead, kWrite };
 // A read that failed had no effect and may be asked again; a write may have had its effect.

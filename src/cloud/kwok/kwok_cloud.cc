@@ -17,7 +17,6 @@ using nlohmann::json;
 
 constexpr std::size_t kPageBytesMax = 64u << 20;
 constexpr int kPageItems = 500;
-constexpr std::int64_t kListAgainMillis = 1000;  // after a list that ran beside a launch, or failed
 
 std::string node_path(const std::string& name) {
   return "/api/v1/nodes/" + kube::escaped(name);
@@ -31,14 +30,6 @@ kube::Call call_to(http::Method method, std::string path, std::string body = {},
   call.body = std::move(body);
   call.content_type = type;
   return call;
-}
-
-model::Instance gone_instance(const model::Terminate& spec) {
-  model::Instance instance;
-  instance.provider_id = spec.provider_id;
-  instance.claim = spec.claim;
-  instance.state = model::InstanceState::kTerminated;
-  return instance;
 }
 
 }  // namespace
@@ -65,41 +56,21 @@ struct KwokCloud::Collection {
 };
 
 KwokCloud::KwokCloud(kube::Client& client, ports::FactSink& sink, const base::Clock& clock)
-    : client_(client), sink_(sink), clock_(clock) {}
+    : Hands([&client](auto millis, auto action) { client.after(millis, std::move(action)); }, sink,
+            clock),
+      client_(client) {}
 KwokCloud::~KwokCloud() = default;
 
-void KwokCloud::start() {
-  client_.after(0, [this] { list_instances(); });
-}
-
-void KwokCloud::relist() {
-  client_.after(0, [this] {
-    ++lists_;
-    list_instances();
-  });
-}
-
-void KwokCloud::submit(const ports::IssuedCommand& issued) {
-  KARST_CHECK(model::goes_to_cloud(model::kind_of(issued.spec)),
-              "a command of the API server at the cloud's hands");
-  const auto command = std::make_shared<const ports::IssuedCommand>(issued);
-  const bool full = in_flight_.fetch_add(1) >= ports::kInFlightMax;
-  if (model::kind_of(issued.spec) != model::CommandKind::kFindInstances) {
-    ++changing_;
-    ++changes_;
-  }
-  // On the transport's thread, so that the caller never waits for its own inbox.
-  client_.after(0, [this, command, full] {
-    if (full)
-      return finish(
-          kube::refused(*command, RefusalCode::kThrottled, "too many commands in flight"));
+std::function<void()> KwokCloud::work_of(const Command& command) {
+  return [this, command] {
     if (const auto* order = std::get_if<model::Launch>(&command->spec))
       return launch(command, *order);
     if (const auto* end = std::get_if<model::Terminate>(&command->spec))
       return terminate(command, *end);
     if (const auto* search = std::get_if<model::FindInstances>(&command->spec))
       return find(command, *search);
-  });
+    finish(ports::refused(*command, RefusalCode::kInvalid, "a kwok node class names nothing"));
+  };
 }
 
 void KwokCloud::send(const Command& command, kube::Call call,
@@ -107,15 +78,6 @@ void KwokCloud::send(const Command& command, kube::Call call,
   if (command) call.audit_id = kube::audit_id(*command);
   client_.send(std::move(call),
                [then = std::move(then)](const http::Response& response) { then(response); });
-}
-
-void KwokCloud::offer(events::Body body) {
-  if (!stopped_) stopped_ = !sink_.offer({std::move(body), clock_.wall(), {}});
-}
-
-void KwokCloud::finish(model::Outcome outcome) {
-  in_flight_.fetch_sub(1);
-  offer(std::move(outcome));
 }
 
 // ---- launch ----
@@ -127,7 +89,8 @@ void KwokCloud::launch(const Command& command, const model::Launch& spec) {
   order->launch = &spec;
   if (!nodes) {
     order->open = 1;
-    return settle(order, kube::refused(*command, RefusalCode::kInvalid, nodes.error().message));
+    return settle_part(order,
+                       ports::refused(*command, RefusalCode::kInvalid, nodes.error().message));
   }
   order->nodes = std::move(*nodes);
   order->open = order->nodes.size();
@@ -144,16 +107,16 @@ void KwokCloud::create_node(const std::shared_ptr<Order>& order, std::size_t ind
        [this, order, index](const http::Response& response) {
          if (response.status == 409) return existing_node(order, index);
          if (!response.ok())
-           return settle(order, kube::failed(*order->command, response, Asked::kWrite));
+           return settle_part(order, kube::failed(*order->command, response, Asked::kWrite));
          auto made = read_instance(response.body);
-         model::Outcome part = kube::done(*order->command);
+         model::Outcome part = ports::done(*order->command);
          if (made) {
            part.instances.push_back(std::move(made->instance));
          } else {  // it exists, but we cannot say what it is: find it by its tag
            part.kind = model::OutcomeKind::kUnclear;
            part.message = made.error().message;
          }
-         settle(order, std::move(part));
+         settle_part(order, std::move(part));
        });
 }
 
@@ -163,20 +126,21 @@ void KwokCloud::existing_node(const std::shared_ptr<Order>& order, std::size_t i
   send(order->command, call_to(http::Method::kGet, node_path(order->nodes[index].name)),
        [this, order](const http::Response& response) {
          if (!response.ok())
-           return settle(order, kube::failed(*order->command, response, Asked::kRead));
+           return settle_part(order, kube::failed(*order->command, response, Asked::kRead));
          auto found = read_instance(response.body);
          if (!found || found->launch_token != order->launch->token.str())
-           return settle(order, kube::refused(*order->command, RefusalCode::kConflict,
-                                              "a node of that name exists, made by another order"));
-         model::Outcome part = kube::done(*order->command);
+           return settle_part(order,
+                              ports::refused(*order->command, RefusalCode::kConflict,
+                                             "a node of that name exists, made by another order"));
+         model::Outcome part = ports::done(*order->command);
          part.instances.push_back(std::move(found->instance));
-         settle(order, std::move(part));
+         settle_part(order, std::move(part));
        });
 }
 
 // One node of the order is decided; with the last of them the whole order is. What exists is always
 // reported.
-void KwokCloud::settle(const std::shared_ptr<Order>& order, model::Outcome part) {
+void KwokCloud::settle_part(const std::shared_ptr<Order>& order, model::Outcome part) {
   std::move(part.instances.begin(), part.instances.end(), std::back_inserter(order->instances));
   const bool unclear = part.kind == model::OutcomeKind::kUnclear;
   const bool refused = part.kind == model::OutcomeKind::kRefused;
@@ -186,7 +150,7 @@ void KwokCloud::settle(const std::shared_ptr<Order>& order, model::Outcome part)
   order->some_unclear = order->some_unclear || unclear;
   order->some_refused = order->some_refused || refused;
   if (--order->open > 0) return;
-  model::Outcome outcome = kube::done(*order->command);
+  model::Outcome outcome = ports::done(*order->command);
   if (order->some_unclear || (order->some_refused && order->instances.empty()))
     outcome = order->worst;
   if (outcome.kind == model::OutcomeKind::kDone && order->some_refused)
@@ -194,39 +158,33 @@ void KwokCloud::settle(const std::shared_ptr<Order>& order, model::Outcome part)
   outcome.instances = std::move(order->instances);
   std::sort(outcome.instances.begin(), outcome.instances.end(),
             [](const auto& a, const auto& b) { return a.provider_id < b.provider_id; });
-  ++changes_;
-  --changing_;
-  finish(std::move(outcome));
+  settle(std::move(outcome));
 }
 
 // ---- terminate ----
 
 void KwokCloud::terminate(const Command& command, const model::Terminate& spec) {
-  const auto end = [this](model::Outcome outcome) {
-    ++changes_;
-    --changing_;
-    finish(std::move(outcome));
-  };
   const auto name = node_name_of(spec.provider_id);
   if (!name)
-    return end(kube::refused(*command, RefusalCode::kInvalid,
-                             "not a kwok provider id: " + spec.provider_id.str()));
-  send(command, call_to(http::Method::kGet, node_path(*name)),
-       [this, command, &spec, end](const http::Response& response) {
-         if (response.status == 404) {
-           model::Outcome outcome = kube::done(*command);
-           outcome.instances.push_back(gone_instance(spec));
-           return end(std::move(outcome));
-         }
-         if (!response.ok()) return end(kube::failed(*command, response, Asked::kRead));
-         const auto found = read_instance(response.body);
-         if (!found)
-           return end(kube::refused(*command, RefusalCode::kRetry, found.error().message));
-         if (found->instance.provider_id != spec.provider_id || found->instance.claim != spec.claim)
-           return end(kube::refused(*command, RefusalCode::kConflict,
-                                    "the instance does not carry this claim's tag: left alone"));
-         delete_node(command, spec, response.body);
-       });
+    return settle(ports::refused(*command, RefusalCode::kInvalid,
+                                 "not a kwok provider id: " + spec.provider_id.str()));
+  send(
+      command, call_to(http::Method::kGet, node_path(*name)),
+      [this, command, &spec](const http::Response& response) {
+        if (response.status == 404) {
+          model::Outcome outcome = ports::done(*command);
+          outcome.instances.push_back(gone_instance(spec));
+          return settle(std::move(outcome));
+        }
+        if (!response.ok()) return settle(kube::failed(*command, response, Asked::kRead));
+        const auto found = read_instance(response.body);
+        if (!found)
+          return settle(ports::refused(*command, RefusalCode::kRetry, found.error().message));
+        if (found->instance.provider_id != spec.provider_id || found->instance.claim != spec.claim)
+          return settle(ports::refused(*command, RefusalCode::kConflict,
+                                       "the instance does not carry this claim's tag: left alone"));
+        delete_node(command, spec, response.body);
+      });
 }
 
 void KwokCloud::delete_node(const Command& command, const model::Terminate& spec,
@@ -240,9 +198,7 @@ void KwokCloud::delete_node(const Command& command, const model::Terminate& spec
        [this, command, &spec, body = std::move(body)](const http::Response& response) mutable {
          const bool absent = response.status == 404 || response.status == 409;
          if (response.ok() || absent) return strip_finalizer(command, spec, std::move(body));
-         ++changes_;
-         --changing_;
-         finish(kube::failed(*command, response, Asked::kWrite));
+         settle(kube::failed(*command, response, Asked::kWrite));
        });
 }
 
@@ -251,14 +207,12 @@ void KwokCloud::delete_node(const Command& command, const model::Terminate& spec
 void KwokCloud::strip_finalizer(const Command& command, const model::Terminate& spec,
                                 std::string body) {
   const auto end = [this, command, &spec](const http::Response& response) {
-    ++changes_;
-    --changing_;
     const bool gone = response.ok() || response.status == 404;
     model::Outcome outcome =
-        gone ? kube::done(*command) : kube::failed(*command, response, Asked::kWrite);
+        gone ? ports::done(*command) : kube::failed(*command, response, Asked::kWrite);
     if (response.status == 422) outcome.code = RefusalCode::kConflict;
     if (gone) outcome.instances.push_back(gone_instance(spec));
-    finish(std::move(outcome));
+    settle(std::move(outcome));
   };
   auto patch = kube::finalizer_patch(json::parse(body, nullptr, false), false);
   if (!patch) {
@@ -278,7 +232,7 @@ void KwokCloud::find(const Command& command, const model::FindInstances& spec) {
   auto collection = std::make_shared<Collection>();
   collection->command = command;
   collection->complete = [this, command, &spec](const Collection& all) {
-    model::Outcome outcome = kube::done(*command);
+    model::Outcome outcome = ports::done(*command);
     for (const KwokInstance& one : all.instances)
       if (one.instance.claim == spec.claim) outcome.instances.push_back(one.instance);
     finish(std::move(outcome));
@@ -286,7 +240,7 @@ void KwokCloud::find(const Command& command, const model::FindInstances& spec) {
   collection->broken = [this, command](const http::Response& response,
                                        const std::string& unreadable) {
     finish(unreadable.empty() ? kube::failed(*command, response, Asked::kRead)
-                              : kube::refused(*command, RefusalCode::kRetry, unreadable));
+                              : ports::refused(*command, RefusalCode::kRetry, unreadable));
   };
   collect(collection);
 }
@@ -294,16 +248,16 @@ void KwokCloud::find(const Command& command, const model::FindInstances& spec) {
 void KwokCloud::find_by_id(const Command& command, const model::FindInstances& spec) {
   const auto name = node_name_of(spec.provider_id);
   if (!name)
-    return finish(kube::refused(*command, RefusalCode::kInvalid,
-                                "not a kwok provider id: " + spec.provider_id.str()));
+    return finish(ports::refused(*command, RefusalCode::kInvalid,
+                                 "not a kwok provider id: " + spec.provider_id.str()));
   send(command, call_to(http::Method::kGet, node_path(*name)),
        [this, command, &spec](const http::Response& response) {
-         if (response.status == 404) return finish(kube::done(*command));  // proven absent
+         if (response.status == 404) return finish(ports::done(*command));  // proven absent
          if (!response.ok()) return finish(kube::failed(*command, response, Asked::kRead));
          auto found = read_instance(response.body);
          if (!found)
-           return finish(kube::refused(*command, RefusalCode::kRetry, found.error().message));
-         model::Outcome outcome = kube::done(*command);
+           return finish(ports::refused(*command, RefusalCode::kRetry, found.error().message));
+         model::Outcome outcome = ports::done(*command);
          if (found->instance.provider_id == spec.provider_id)
            outcome.instances.push_back(std::move(found->instance));
          finish(std::move(outcome));
@@ -333,34 +287,18 @@ void KwokCloud::collect(const std::shared_ptr<Collection>& collection) {
   });
 }
 
-void KwokCloud::list_instances() {
-  if (stopped_) return;
-  const std::uint64_t before = changes_;
-  const bool busy = changing_ > 0;
-  const std::uint64_t round = lists_;  // a later one has its own list under way
+void KwokCloud::list(std::function<void(List)> complete, std::function<void()> broken) {
   auto collection = std::make_shared<Collection>();
-  const auto again = [this, round](std::int64_t millis) {
-    client_.after(millis, [this, round] {
-      if (round == lists_) list_instances();
-    });
+  collection->complete = [complete = std::move(complete)](const Collection& all) {
+    List list{{}, all.version};
+    for (const KwokInstance& one : all.instances) list.instances.push_back(one.instance);
+    complete(std::move(list));
   };
-  collection->complete = [this, before, busy, round, again](const Collection& all) {
-    if (round != lists_) return;
-    if (busy || changing_ > 0 || changes_ != before) return again(kListAgainMillis);
-    report_list(all);
-    again(kInstanceListMillis);
-  };
-  collection->broken = [again](const http::Response& response, const std::string&) {
-    if (response.failure != http::Failure::kCancelled) again(kListAgainMillis);
+  collection->broken = [broken = std::move(broken)](const http::Response& response,
+                                                    const std::string&) {
+    if (response.failure != http::Failure::kCancelled) broken();
   };
   collect(collection);
-}
-
-void KwokCloud::report_list(const Collection& collection) {
-  offer(events::ListStarted{"Instance"});
-  for (const KwokInstance& one : collection.instances)
-    offer(events::InstanceObserved{one.instance});
-  offer(events::ListEnded{"Instance", collection.version});
 }
 
 }  // namespace karst::cloud

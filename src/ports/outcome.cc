@@ -1,0 +1,21 @@
+#include "ports/outcome.h"
+
+namespace karst::ports {
+
+model::Outcome done(const IssuedCommand& command) {
+  model::Outcome outcome;
+  outcome.command = command.id.position;
+  outcome.attempt = command.attempt;
+  return outcome;
+}
+
+model::Outcome refused(const IssuedCommand& command, model::RefusalCode code, std::string message) {
+  model::Outcome outcome = done(command);
+  outcome.kind = model::OutcomeKind::kRefused;
+  outcome.code = code;
+  if (message.size() > model::kOutcomeMessageMax) message.resize(model::kOutcomeMessageMax);
+  outcome.message = std::move(message);
+  return outcome;
+}
+
+}  // namespace karst::ports
