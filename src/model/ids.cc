@@ -39,4 +39,14 @@ LaunchToken launch_token(std::string_view cluster_uid, std::span<const LaunchKey
   return LaunchToken(base::base32_lower(base::sha256(writer.view())));
 }
 
+ProviderId machine_of(const ProviderId& id) {
+  constexpr std::string_view kScheme = "aws:///";
+  const std::string_view text = id.str();
+  const std::size_t slash = text.rfind('/');
+  if (!text.starts_with(kScheme) || slash < kScheme.size()) return id;
+  std::string machine = std::string(kScheme) + "/";
+  machine += text.substr(slash + 1);
+  return ProviderId(std::move(machine));
+}
+
 }  // namespace karst::model

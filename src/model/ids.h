@@ -54,6 +54,10 @@ std::string to_string(const CommandId& id);
 // most 63 characters, the same from any replay of the same log.
 ClaimName claim_name_for(const PoolName& pool, const CommandId& id);
 
+// The machine that a provider id names, in one spelling. EC2's messages do not tell the zone:
+// "aws:///us-east-1a/i-0123" becomes "aws:////i-0123"; any other id is as it is.
+ProviderId machine_of(const ProviderId& id);
+
 struct LaunchKey {
   ClaimUid claim;
   std::uint32_t attempt = 1;

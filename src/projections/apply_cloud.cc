@@ -36,7 +36,7 @@ void Apply::operator()(const events::InterruptionReceived& e) const {
     row.matched = matched;
   });
   s.messages_by_position_[at.position] = message.message;
-  if (!matched) s.unmatched_[message.provider_id].push_back(message.message);
+  if (!matched) s.unmatched_[model::machine_of(message.provider_id)].push_back(message.message);
   while (s.messages_by_position_.size() > kMessagesRemembered)
     forget_message(s.messages_by_position_.begin()->first);
   if (const ClaimRow* claim = s.claim_by_provider_id(message.provider_id))
@@ -47,7 +47,7 @@ void Apply::forget_message(Position position) const {
   const model::MessageId message = s.messages_by_position_.at(position);
   s.messages_by_position_.erase(position);
   if (const InterruptionRow* row = s.interruptions_.find(message)) {
-    const auto waiting = s.unmatched_.find(row->interruption.provider_id);
+    const auto waiting = s.unmatched_.find(model::machine_of(row->interruption.provider_id));
     if (waiting != s.unmatched_.end()) {
       std::erase(waiting->second, message);
       if (waiting->second.empty()) s.unmatched_.erase(waiting);

@@ -329,7 +329,8 @@ void Apply::launched(const model::ClaimName& name, const model::Instance& instan
     claim.claim.requirements.clear();  // hundreds of instance types that nobody asks for any more
   });
   // A message about this instance may have come before the launch's answer.
-  if (const auto waiting = s.unmatched_.find(instance.provider_id); waiting != s.unmatched_.end()) {
+  const auto waiting = s.unmatched_.find(model::machine_of(instance.provider_id));
+  if (waiting != s.unmatched_.end()) {
     for (const model::MessageId& message : waiting->second) {
       s.interruptions_.edit_if(message,
                                [](InterruptionRow& interrupted) { interrupted.matched = true; });

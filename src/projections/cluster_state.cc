@@ -38,7 +38,7 @@ const ClaimRow* ClusterState::claim_by_uid(const model::ClaimUid& uid) const {
 }
 
 const ClaimRow* ClusterState::claim_by_provider_id(const model::ProviderId& id) const {
-  const auto* name = look_up(claim_by_provider_id_, id);
+  const auto* name = look_up(claim_by_machine_, model::machine_of(id));
   return name == nullptr ? nullptr : claims_.find(*name);
 }
 
@@ -125,7 +125,7 @@ bool ClusterState::owned(const model::Instance& instance) const {
 
 void ClusterState::index_claim(const model::ClaimName& name, const ClaimRow& row) {
   if (!row.claim.uid.empty()) claim_by_uid_[row.claim.uid] = name;
-  if (row.launched()) claim_by_provider_id_[row.instance.provider_id] = name;
+  if (row.launched()) claim_by_machine_[model::machine_of(row.instance.provider_id)] = name;
   if (!settled(row)) restless_.insert(name);
   if (settled(row) && expiry_of(row).value() != 0) expiries_.insert({expiry_of(row), name});
   index_vacancy(row);
@@ -139,7 +139,7 @@ void ClusterState::index_claim(const model::ClaimName& name, const ClaimRow& row
 void ClusterState::unindex_claim(const model::ClaimName& name, const ClaimRow& row) {
   claim_by_uid_.erase(row.claim.uid);
   count_out(row);
-  if (row.launched()) claim_by_provider_id_.erase(row.instance.provider_id);
+  if (row.launched()) claim_by_machine_.erase(model::machine_of(row.instance.provider_id));
   restless_.erase(name);
   vacant_.erase(name);
   expiries_.erase({expiry_of(row), name});
@@ -306,7 +306,8 @@ void ClusterState::rebuild_indexes() {
   }
   for (const auto& [message, slot] : interruptions_.slots()) {
     messages_by_position_[slot.row.position] = message;
-    if (!slot.row.matched) unmatched_[slot.row.interruption.provider_id].push_back(message);
+    if (!slot.row.matched)
+      unmatched_[model::machine_of(slot.row.interruption.provider_id)].push_back(message);
   }
 }
 

@@ -194,7 +194,7 @@ class ClusterState {
 
   // Indexes that follow from the tables.
   std::map<model::ClaimUid, model::ClaimName> claim_by_uid_;
-  std::map<model::ProviderId, model::ClaimName> claim_by_provider_id_;
+  std::map<model::ProviderId, model::ClaimName> claim_by_machine_;  // by model::machine_of
   std::map<model::ProviderId, std::set<model::NodeName>> nodes_by_provider_id_;
   std::map<SubjectKind, Position> open_by_subject_;
   std::map<Position, model::MessageId> messages_by_position_;

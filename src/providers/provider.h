@@ -67,9 +67,9 @@ class Provider {
   }
 
   // The bytes of a ResolveNodeClass, whose outcome is `resolved`; empty: there is nothing to ask.
+  // Only called when depends_on_class(), like status_of().
   virtual std::string encode_resolve(const model::NodeClass&) const { return {}; }
-  // The status of a class of which encode_resolve() asks. `resolved` is empty before the first
-  // answer.
+  // The status of a class. `resolved` is empty before the first answer.
   virtual NodeClassStatus status_of(const model::NodeClass&, std::string_view resolved) const {
     (void)resolved;
     return {};

@@ -21,11 +21,13 @@ void resolve(const ClusterState& state, const Context& context, Plan& plan,
   if (!may_issue(state, context, plan, "nodeclass/" + node_class.ref.name,
                  model::CommandKind::kResolveNodeClass))
     return;
+  std::string request = context.provider.encode_resolve(node_class);
+  if (request.empty()) return;
   model::ResolveNodeClass command;
   command.ref = node_class.ref;
   command.uid = node_class.uid;
   command.generation = node_class.generation;
-  command.request = context.provider.encode_resolve(node_class);
+  command.request = std::move(request);
   if (!row.resolved.empty()) command.known = base::hex_lower(base::sha256(row.resolved));
   plan.command(std::move(command), current ? "again" : "changed", {row.position});
 }
@@ -54,12 +56,11 @@ void show(const ClusterState& state, const Context& context, Plan& plan,
 }  // namespace
 
 void reconcile_node_classes(const ClusterState& state, const Context& context, Plan& plan) {
-  if (!state.listed("NodeClass")) return;
+  if (!state.listed("NodeClass") || !context.provider.depends_on_class()) return;
   for (const auto& [ref, slot] : state.node_classes().slots()) {
     const model::NodeClass& node_class = slot.row.node_class;
     if (plan.full()) return;
     if (!context.provider.understands(ref) || node_class.deletion_millis != 0) continue;
-    if (context.provider.encode_resolve(node_class).empty()) continue;
     resolve(state, context, plan, slot.row);
     show(state, context, plan, slot.row);
   }

@@ -78,5 +78,33 @@ TEST(Causes, ADeletionThatIsSeenNamesItsCommandAndItsNotice) {
   EXPECT_EQ(seen.second, notice_at) << "the chain begins with the notice";
 }
 
+// EC2's messages name the machine without its zone, and may come before the launch's answer.
+TEST(Causes, ANoticeFindsItsClaimWithoutTheZone) {
+  for (const bool early : {false, true}) {
+    events::MemoryLog log(model::LogId("log"));
+    Story story(log);
+    set_the_stage(story);
+    add_pods(story, 1);
+    const auto launches = create_claims(story);
+    ASSERT_EQ(launches.size(), 1u);
+    const auto& launch = std::get<model::Launch>(launches[0].spec);
+    model::Instance machine = instance_for(launch, 0, launches[0].id);
+    machine.provider_id = model::ProviderId("aws:///us-east-1a/i-0123456789abcdef0");
+    model::Interruption notice;
+    notice.message = model::MessageId("m-1");
+    notice.kind = model::InterruptionKind::kSpotInterruption;
+    notice.provider_id = model::ProviderId("aws:////i-0123456789abcdef0");
+    if (early) story.fact(events::InterruptionReceived{notice});
+    story.answer(launches[0], model::OutcomeKind::kDone, {machine});
+    if (!early) story.fact(events::InterruptionReceived{notice});
+    story.step();
+    const auto deletes = story.take<model::DeleteObject>();
+    ASSERT_EQ(deletes.size(), 1u) << "early: " << early;
+    EXPECT_EQ(std::get<model::DeleteObject>(deletes[0].spec).object.name,
+              launch.items[0].name.str());
+    EXPECT_FALSE(verified(log).difference.has_value());
+  }
+}
+
 }  // namespace
 }  // namespace karst::engine

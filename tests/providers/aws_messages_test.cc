@@ -179,10 +179,10 @@ TEST(AwsMessages, TimeAndIdFallBackToTheQueues) {
 
 TEST(AwsMessages, AnInstanceIsTheSameWithAndWithoutItsZone) {
   const model::ProviderId of_message = provider_id_of(kOne);
-  EXPECT_EQ(of_message, without_zone(model::ProviderId("aws:///us-east-1a/" + kOne)));
-  EXPECT_EQ(of_message, without_zone(of_message));
-  EXPECT_EQ("kwok://node", without_zone(model::ProviderId("kwok://node")).str());
-  EXPECT_EQ("aws://", without_zone(model::ProviderId("aws://")).str());
+  EXPECT_EQ(of_message, model::machine_of(model::ProviderId("aws:///us-east-1a/" + kOne)));
+  EXPECT_EQ(of_message, model::machine_of(of_message));
+  EXPECT_EQ("kwok://node", model::machine_of(model::ProviderId("kwok://node")).str());
+  EXPECT_EQ("aws://", model::machine_of(model::ProviderId("aws://")).str());
 }
 
 }  // namespace

@@ -53,6 +53,37 @@ TEST(AwsProvider, AClassIsAskedForByItsOwnBytes) {
   EXPECT_FALSE(read_resolve("no"));
 }
 
+TEST(AwsProvider, ASpecThatCannotBeReadIsNotAskedForAndTold) {
+  model::NodeClass broken = node_class();
+  broken.spec_json = R"({"amiFamily":"AL3"})";
+  EXPECT_EQ("", provider().encode_resolve(broken));
+  const NodeClassStatus told = provider().status_of(broken, resolution());
+  ASSERT_EQ(2u, told.conditions.size());
+  EXPECT_EQ("Ready", told.conditions[0].type);
+  EXPECT_EQ(model::ConditionStatus::kFalse, told.conditions[0].status);
+  EXPECT_EQ("ValidationSucceeded", told.conditions[1].type);
+  EXPECT_EQ("SpecInvalid", told.conditions[1].reason);
+  EXPECT_NE(std::string::npos, told.conditions[1].message.find("amiFamily"))
+      << told.conditions[1].message;
+  EXPECT_EQ("", told.fields_json);
+}
+
+TEST(AwsProvider, RepairsWhatKarpenterRepairs) {
+  std::string all;
+  for (const RepairPolicy& one : provider().repair_policies())
+    all += std::string(one.condition) + "=" +
+           (one.status == model::ConditionStatus::kFalse ? "False " : "Unknown ") +
+           std::to_string(one.toleration_millis / 60'000) + " ";
+  EXPECT_EQ(
+      "Ready=False 30 Ready=Unknown 30 AcceleratedHardwareReady=False 10 StorageReady=False 30 "
+      "NetworkingReady=False 30 KernelReady=False 30 ContainerRuntimeReady=False 30 ",
+      all);
+  for (const RepairPolicy& one : provider().repair_policies()) {
+    const auto& read = model::kRepairConditions;
+    EXPECT_NE(std::find(std::begin(read), std::end(read), one.condition), std::end(read));
+  }
+}
+
 TEST(AwsProvider, ItsStatusIsWhatWasFound) {
   const NodeClassStatus before = provider().status_of(node_class(), "");
   ASSERT_EQ(1u, before.conditions.size());

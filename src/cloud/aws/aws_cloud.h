@@ -15,6 +15,7 @@
 #include "cloud/hands.h"
 #include "providers/aws/fleet.h"
 #include "providers/aws/resolved.h"
+#include "providers/aws/selectors.h"
 
 namespace karst::cloud::aws {
 
@@ -54,6 +55,8 @@ class AwsCloud final : public Hands {
 
   void resolve(const Command& command, const model::ResolveNodeClass& spec);
   void ask(const std::shared_ptr<Asking>& asking);
+  void resolved(const Asking& asking, const providers::aws::Resolution& found);
+  void unresolved(const Asking& asking, const std::string& message);
 
   // All of the cluster, terminated ones too. `failed` gets the error of a list with a hole.
   void collect(std::function<void(Instances)> complete, std::function<void(CallError)> failed);

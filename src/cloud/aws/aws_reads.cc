@@ -5,6 +5,7 @@
 #include "cloud/aws/aws_cloud.h"
 #include "cloud/aws/outcome.h"
 #include "cloud/aws/pages.h"
+#include "providers/aws/class_status.h"
 #include "providers/aws/instance_types.h"
 #include "providers/aws/resolution.h"
 
@@ -34,24 +35,32 @@ void AwsCloud::resolve(const Command& command, const model::ResolveNodeClass& sp
   ask(asking);
 }
 
+void AwsCloud::resolved(const Asking& asking, const pure::Resolution& found) {
+  std::string bytes = pure::to_json(found, asking.spec->generation);
+  if (bytes.size() > model::kResolutionBytesMax)
+    return unresolved(asking, "the selectors find more than can be kept: make them narrower");
+  model::Outcome outcome = ports::done(*asking.command);
+  if (base::hex_lower(base::sha256(bytes)) != asking.spec->known)
+    outcome.resolution = std::move(bytes);
+  finish(std::move(outcome));
+}
+
+// An answer too: the class's conditions say why nothing can be had of it.
+void AwsCloud::unresolved(const Asking& asking, const std::string& message) {
+  pure::Resolution nothing;
+  nothing.resolved.cluster = cluster_;
+  nothing.conditions = pure::unusable(asking.spec->generation, message);
+  resolved(asking, nothing);
+}
+
 // All questions of a round at once; their answers may raise others.
 void AwsCloud::ask(const std::shared_ptr<Asking>& asking) {
   const auto questions = pure::questions(asking->subject, cluster_, asking->answers);
-  if (questions.empty()) {
-    const auto found =
-        pure::resolve(asking->subject, cluster_, asking->answers, clock_.wall().value());
-    model::Outcome outcome = ports::done(*asking->command);
-    std::string bytes = pure::to_json(found, asking->spec->generation);
-    if (bytes.size() > model::kResolutionBytesMax)
-      outcome = ports::refused(*asking->command, model::RefusalCode::kInvalid,
-                               "the selectors find more than can be kept: make them narrower");
-    else if (base::hex_lower(base::sha256(bytes)) != asking->spec->known)
-      outcome.resolution = std::move(bytes);
-    return finish(std::move(outcome));
-  }
+  if (questions.empty())
+    return resolved(
+        *asking, pure::resolve(asking->subject, cluster_, asking->answers, clock_.wall().value()));
   if (++asking->rounds > kQuestionRoundsMax || questions.size() > pure::kQuestionsMax)
-    return finish(ports::refused(*asking->command, model::RefusalCode::kInvalid,
-                                 "the node class raises more questions than expected"));
+    return unresolved(*asking, "the selectors raise more questions than can be asked");
   asking->open = questions.size();
   for (const pure::Question& question : questions) {
     auto pages = std::make_shared<std::vector<std::string>>();

@@ -1,12 +1,27 @@
 #include "providers/aws/aws.h"
 
+#include "base/time.h"
 #include "providers/aws/catalogue.h"
+#include "providers/aws/class_status.h"
 #include "providers/aws/class_types.h"
 #include "providers/aws/launch.h"
 #include "providers/aws/resolution.h"
 
 namespace karst::providers::aws {
 namespace {
+
+// As Karpenter's AWS provider tolerates them (v1.14).
+constexpr std::int64_t kRepairMillis = 30 * base::kMillisPerMinute;
+constexpr std::int64_t kRepairAcceleratorMillis = 10 * base::kMillisPerMinute;
+constexpr RepairPolicy kRepairPolicies[] = {
+    {"Ready", model::ConditionStatus::kFalse, kRepairMillis},
+    {"Ready", model::ConditionStatus::kUnknown, kRepairMillis},
+    {"AcceleratedHardwareReady", model::ConditionStatus::kFalse, kRepairAcceleratorMillis},
+    {"StorageReady", model::ConditionStatus::kFalse, kRepairMillis},
+    {"NetworkingReady", model::ConditionStatus::kFalse, kRepairMillis},
+    {"KernelReady", model::ConditionStatus::kFalse, kRepairMillis},
+    {"ContainerRuntimeReady", model::ConditionStatus::kFalse, kRepairMillis},
+};
 
 class Aws final : public Provider {
  public:
@@ -33,11 +48,15 @@ class Aws final : public Provider {
   }
 
   std::string encode_resolve(const model::NodeClass& node_class) const override {
-    return aws::encode_resolve(node_class);
+    return read_node_class_spec(node_class.spec_json) ? aws::encode_resolve(node_class) : "";
   }
-  NodeClassStatus status_of(const model::NodeClass&, std::string_view resolved) const override {
+  NodeClassStatus status_of(const model::NodeClass& node_class,
+                            std::string_view resolved) const override {
+    const auto spec = read_node_class_spec(node_class.spec_json);
+    if (!spec) return {unusable(node_class.generation, spec.error().message), ""};
     return {conditions_of(resolved), status_fields(resolved)};
   }
+  std::span<const RepairPolicy> repair_policies() const override { return kRepairPolicies; }
 
   std::string encode_launch(const model::Catalogue& catalogue,
                             std::span<const LaunchSubject> subjects,

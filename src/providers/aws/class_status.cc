@@ -46,4 +46,12 @@ std::vector<Condition> ClassStatus::take() {
   return std::move(all_);
 }
 
+std::vector<Condition> unusable(std::int64_t generation, const std::string& message) {
+  ClassStatus status(generation);
+  status.add("ValidationSucceeded", ConditionStatus::kFalse, "SpecInvalid", message);
+  status.add("Ready", ConditionStatus::kFalse, "UnhealthyDependents",
+             "waits for ValidationSucceeded");
+  return status.take();
+}
+
 }  // namespace karst::providers::aws

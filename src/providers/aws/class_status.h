@@ -33,4 +33,7 @@ class ClassStatus {
   std::vector<model::Condition> all_;
 };
 
+// Of a class of which nothing can be asked, with what stands in the way.
+std::vector<model::Condition> unusable(std::int64_t generation, const std::string& message);
+
 }  // namespace karst::providers::aws

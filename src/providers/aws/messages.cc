@@ -227,13 +227,6 @@ model::ProviderId provider_id_of(std::string_view instance) {
   return model::ProviderId("aws:////" + std::string(instance));
 }
 
-model::ProviderId without_zone(const model::ProviderId& id) {
-  constexpr std::string_view kScheme = "aws:///";
-  const std::size_t slash = id.str().rfind('/');
-  if (!id.str().starts_with(kScheme) || slash < kScheme.size()) return id;
-  return provider_id_of(std::string_view(id.str()).substr(slash + 1));
-}
-
 bool is_instance_id(std::string_view text) {
   constexpr std::size_t kShort = 8;
   constexpr std::size_t kLong = 17;

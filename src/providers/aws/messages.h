@@ -36,10 +36,9 @@ struct MessageReading {
 
 MessageReading read_message(const QueueMessage& message);
 
-// The instance of a message, whose zone is not known: "aws:////i-0123". without_zone() of a node's
-// provider id is equal to it.
+// The instance of a message, whose zone is not known: "aws:////i-0123", what model::machine_of()
+// says of a node's provider id.
 model::ProviderId provider_id_of(std::string_view instance);
-model::ProviderId without_zone(const model::ProviderId& id);
 
 // "i-" and 8 or 17 hexadecimal digits.
 bool is_instance_id(std::string_view text);
