@@ -112,7 +112,7 @@ void add_run(CommandLine& line) {
       ->type_name("FILE")
       ->excludes(embedded);
   c->add_option("--cloud", o.cloud, "which cloud's machines")
-      ->check(CLI::IsMember({"kwok"}))
+      ->check(CLI::IsMember({"aws", "kwok"}))
       ->default_str("kwok");
   CLI::Option* listen =
       c->add_option("--listen", o.listen, "where /metrics, /healthz and /readyz are served")

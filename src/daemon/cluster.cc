@@ -10,7 +10,8 @@
 
 #include "base/check.h"
 #include "base/sha256.h"
-#include "cloud/kwok/kwok_cloud.h"
+#include "base/time.h"
+#include "daemon/cloud_parts.h"
 #include "daemon/daemon.h"
 #include "daemon/kube_events.h"
 #include "daemon/late_sink.h"
@@ -19,8 +20,7 @@
 #include "daemon/stop_signal.h"
 #include "daemon/system_clock.h"
 #include "daemon/version.h"
-#include "http/curl_transport.h"
-#include "kube/client.h"
+#include "daemon/way.h"
 #include "kube/kube_edge.h"
 #include "kube/kube_writer.h"
 #include "kube/lease_holder.h"
@@ -31,21 +31,9 @@
 namespace karst::daemon {
 namespace {
 
-// One way to the API server. The transport goes first, and with it every callback.
-struct Way {
-  explicit Way(const ClusterSettings& settings)
-      : transport(std::make_unique<http::CurlTransport>(http::TlsOptions{})),
-        client(*transport, settings.access.server, settings.credentials,
-               "karst/" + build_version()) {}
-
-  std::unique_ptr<http::CurlTransport> transport;
-  kube::Client client;
-};
-
 std::vector<kube::Watched> watched(const events::Config& config) {
   std::vector<kube::Watched> resources = kube::core_resources(config);
-  resources.push_back(kube::node_class_resource("karpenter.kwok.sh", "v1alpha1", "kwoknodeclasses",
-                                                "KWOKNodeClass"));
+  resources.push_back(node_class_of(config.provider));
   return resources;
 }
 
@@ -61,8 +49,7 @@ class NoHands final : public ports::CommandPort {
 base::Result<std::shared_ptr<const providers::Provider>> provider_of(
     const ClusterSettings& settings) {
   const providers::Provider* built_in = providers::find_provider(settings.cloud);
-  // Of EC2 there is the pure half only: nothing here sends its requests.
-  if (built_in == nullptr || settings.cloud == "aws")
+  if (built_in == nullptr)
     return base::fail(base::Kind::kInvalid, "--cloud " + settings.cloud + ": this build has none");
   const std::string& file = settings.settings.instance_types_file;
   if (file.empty() || settings.cloud != "kwok")
@@ -102,6 +89,12 @@ std::string identity_of(const events::RocksLog& log) {
   return std::string(host == nullptr ? "" : host) + "_" + uuid;
 }
 
+// Up to a minute, another one for each replica, always the same for one.
+std::int64_t jitter_of(const events::RocksLog& log) {
+  const std::string digits = base::hex_lower(base::sha256("jitter " + log.id().str()));
+  return std::strtoll(digits.substr(0, 8).c_str(), nullptr, 16) % base::kMillisPerMinute;
+}
+
 // What opening the log found; and what was given for Karpenter's sake and does nothing here.
 void tell_start(const Store& store, const Settings& settings, LogNotices& notices,
                 base::WallTime now) {
@@ -125,7 +118,6 @@ class Cluster {
                                     settings.settings.log_level)),
         watches_(settings),
         writes_(settings),
-        machines_(settings),
         election_(settings),
         publisher_(writes_.client),
         told_(log_lines_, publisher_),
@@ -139,7 +131,6 @@ class Cluster {
                     tell(how == kube::KubeEdge::Following::kAgain, line);
                   });
     writer_.emplace(writes_.client, sink_, clock_);
-    cloud_.emplace(machines_.client, sink_, clock_);
     if (elects()) stand_for_election();
     fill_parts(provider, kill_points);
   }
@@ -149,6 +140,7 @@ class Cluster {
     if (!identity) return base::fail(identity.error());
     config_.cluster_uid = settings_.cluster_uid.empty() ? identity->uid : settings_.cluster_uid;
     parts_.engine.config = config_;
+    if (auto status = open_hands(*identity); !status) return status;
     Daemon daemon(std::move(parts_));
     sink_.set(daemon.inbox());
     const auto listeners = serve(settings_.listening, daemon.view());
@@ -180,19 +172,17 @@ class Cluster {
     kube::LeaseHolder::Told told;
     told.won = [this] {
       edge_->relist();
-      cloud_->relist();
+      cloud_->hands().relist();
     };
     told.notice = [this](bool good, const std::string& line) { tell(good, line); };
     lease_.emplace(election_.client, lease_name(), sink_, clock_, std::move(told));
-    for (kube::Client* client : {&writes_.client, &machines_.client})
-      client->guard_writes([this] { return lease_->guard(); });
+    writes_.client.guard_writes([this] { return lease_->guard(); });
   }
 
   void fill_parts(const providers::Provider& provider, KillPoints& kill_points) {
     parts_.provider = &provider;
     parts_.clock = &clock_;
     parts_.objects = settings_.shadow ? static_cast<ports::CommandPort*>(&none_) : &*writer_;
-    parts_.instances = settings_.shadow ? static_cast<ports::CommandPort*>(&none_) : &*cloud_;
     parts_.lease = lease_ ? static_cast<const ports::LeasePort*>(&*lease_) : &always_;
     parts_.notices = &notices_;
     parts_.lines = &lines_;
@@ -202,6 +192,20 @@ class Cluster {
     parts_.recovered = [this](std::uint64_t epoch) {
       if (lease_) lease_->start(epoch);
     };
+  }
+
+  base::Status open_hands(const kube::ClusterIdentity& identity) {
+    CloudNeeds needs{settings_, sink_, clock_};
+    needs.tell = [this](bool good, const std::string& line) { tell(good, line); };
+    if (lease_) needs.guard = [this] { return lease_->guard(); };
+    needs.jitter_millis = jitter_of(*store_.log);
+    auto opened = open_cloud(needs, identity);
+    if (!opened) return base::fail(opened.error());
+    cloud_ = std::move(*opened);
+    parts_.instances =
+        settings_.shadow ? static_cast<ports::CommandPort*>(&none_) : &cloud_->hands();
+    parts_.queue = cloud_->queue();
+    return {};
   }
 
   base::Result<kube::ClusterIdentity> ask_cluster() {
@@ -227,7 +231,7 @@ class Cluster {
     settings_.credentials->stop();  // it may send again what was refused
     watches_.transport.reset();
     writes_.transport.reset();
-    machines_.transport.reset();
+    cloud_->stop();
     if (lease_) lease_->release();
     election_.transport.reset();
   }
@@ -239,13 +243,13 @@ class Cluster {
   LineWriter lines_;
   LogNotices log_lines_;
   LateSink sink_;
-  Way watches_, writes_, machines_, election_;
+  Way watches_, writes_, election_;
   kube::EventPublisher publisher_;
   ClusterNotices told_;
   Notices& notices_;
   std::optional<kube::KubeEdge> edge_;
   std::optional<kube::KubeWriter> writer_;
-  std::optional<cloud::KwokCloud> cloud_;
+  std::unique_ptr<CloudParts> cloud_;
   NoHands none_;
   const AlwaysLeads always_;
   std::optional<kube::LeaseHolder> lease_;

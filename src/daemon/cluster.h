@@ -16,7 +16,7 @@ namespace karst::daemon {
 struct ClusterSettings {
   kube::ServerAccess access;                       // how to reach the API server
   std::shared_ptr<kube::Credentials> credentials;  // opened from it
-  std::string cloud;                               // kwok
+  std::string cloud;                               // kwok, aws
   Listening listening;                             // of health and metrics
   std::string cluster_uid;                         // empty: uid of the namespace kube-system
   Settings settings;                               // those of a Karpenter controller

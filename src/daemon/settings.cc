@@ -40,10 +40,10 @@ constexpr SettingRow kRows[] = {
     {"MEMORY_LIMIT", Kind::kNumber, "-1", false, "of Go's collector"},
     {"CPU_REQUESTS", Kind::kNumber, "1000", false, "one thread decides"},
     {"SCHEDULER_CONFIG", Kind::kText, "", false, "default spread of kube-scheduler"},
-    {"CLUSTER_NAME", Kind::kText, "", false, "AWS"},
-    {"CLUSTER_ENDPOINT", Kind::kText, "", false, "AWS"},
-    {"CLUSTER_CA_BUNDLE", Kind::kText, "", false, "AWS"},
-    {"INTERRUPTION_QUEUE", Kind::kText, "", false, "AWS"},
+    {"CLUSTER_NAME", Kind::kText, "", true, "aws: of the cluster; in the tags of its machines"},
+    {"CLUSTER_ENDPOINT", Kind::kText, "", true, "aws: for new machines; default: EKS is asked"},
+    {"CLUSTER_CA_BUNDLE", Kind::kText, "", true, "aws: base64, likewise"},
+    {"INTERRUPTION_QUEUE", Kind::kText, "", true, "aws: name of the SQS queue; empty: none"},
     {"VM_MEMORY_OVERHEAD_PERCENT", Kind::kNumber, "0.075", false, "AWS"},
     {"RESERVED_ENIS", Kind::kNumber, "0", false, "AWS"},
     {"ISOLATED_VPC", Kind::kBool, "false", false, "AWS"},
@@ -209,6 +209,10 @@ Settings settings_of(const Given& given) {
   given.take("LEADER_ELECTION_NAME", settings.lease_name);
   given.take("LEADER_ELECTION_NAMESPACE", settings.lease_namespace);
   given.take("INSTANCE_TYPES_FILE_PATH", settings.instance_types_file);
+  given.take("CLUSTER_NAME", settings.cluster_name);
+  given.take("CLUSTER_ENDPOINT", settings.cluster_endpoint);
+  given.take("CLUSTER_CA_BUNDLE", settings.cluster_ca);
+  given.take("INTERRUPTION_QUEUE", settings.interruption_queue);
   take_gates(given, settings);
   return settings;
 }

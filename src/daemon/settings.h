@@ -49,8 +49,12 @@ struct Settings {
   bool capacity_buffer = false;
   bool leader_election = true;
   std::string lease_name = "karpenter-leader-election";
-  std::string lease_namespace;              // empty: the namespace that karst runs in
-  std::string instance_types_file;          // kwok's; empty: the embedded ones
+  std::string lease_namespace;      // empty: the namespace that karst runs in
+  std::string instance_types_file;  // kwok's; empty: the embedded ones
+  std::string cluster_name;         // AWS's, like the three below
+  std::string cluster_endpoint;
+  std::string cluster_ca;  // base64
+  std::string interruption_queue;
   std::vector<std::string> without_effect;  // given, not the default, and nothing comes of it
 };
 

@@ -134,6 +134,15 @@ base::Status check_rights(const PreflightQuestion& asked, const AskAll& ask,
                                              ", and bind it to that user");
 }
 
+// EKS says "34+" where others say "34".
+std::string version_of(const AskAll& ask) {
+  const json body = json::parse(ask({get("/version")}).front().body, nullptr, false);
+  const std::string major = body.is_object() ? text_at(body, "/major") : "";
+  const std::string minor = body.is_object() ? text_at(body, "/minor") : "";
+  if (major.empty() || minor.empty()) return "";
+  return major + "." + minor.substr(0, minor.find_first_not_of("0123456789"));
+}
+
 bool passing(const http::Response& answer) {
   if (answer.failure == http::Failure::kUnclear) return true;
   return answer.failure == http::Failure::kNone && (answer.status == 429 || answer.status >= 500);
@@ -156,6 +165,7 @@ base::Result<ClusterIdentity> preflight(const PreflightQuestion& question, const
     return base::fail(
         base::Kind::kDenied,
         question.server + ": the namespace kube-system has no uid: is it a Kubernetes API server?");
+  identity.version = version_of(ask);
   return identity;
 }
 

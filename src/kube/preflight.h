@@ -29,7 +29,8 @@ struct PreflightQuestion {
 
 // What identifies a cluster.
 struct ClusterIdentity {
-  std::string uid;  // of the namespace kube-system
+  std::string uid;      // of the namespace kube-system
+  std::string version;  // of Kubernetes, "1.34"; empty: the server does not say
 };
 
 // Errors: kRetry when the server is out of reach, kDenied when a person must grant or install

@@ -64,6 +64,9 @@ std::vector<Right> rights_to_act(const std::string& cloud) {
     rights.push_back({verb, kGroup, "nodeclaims", "", "", "", kRole});
   }
   rights.push_back({"create", kGroup, "nodeclaims", "", "", "", kRole});
+  if (cloud == "aws")
+    rights.push_back(
+        {"patch", "karpenter.k8s.aws", "ec2nodeclasses", "status", "", "", role_of_cloud(cloud)});
   if (cloud == "kwok") rights.push_back({"create", "", "nodes", "", "", "", role_of_cloud(cloud)});
   return rights;
 }

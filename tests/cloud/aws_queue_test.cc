@@ -181,5 +181,30 @@ TEST_F(AwsQueueTest, NothingIsReceivedOnceTheEngineStops) {
   EXPECT_TRUE(transport.open.empty());
 }
 
+// What a standby deleted, its leader would never hear of.
+TEST_F(AwsQueueTest, AReplicaThatDoesNotLeadLeavesTheMessages) {
+  bool leads = false;
+  queue->only_while([&] { return leads; });
+  queue->start();
+  transport.advance(0), transport.advance(0);
+  EXPECT_EQ(reply(200, {{"QueueUrl", "http://elsewhere/q"}}), "GetQueueUrl");
+  pass(10 * kQueueGapMillis);
+  EXPECT_TRUE(transport.open.empty()) << "it asks while another one leads";
+  leads = true;
+  pass(kQueueGapMillis);
+  EXPECT_EQ(transport.open.size(), 2u) << "both receivers ask";
+  leads = false;  // lost while the question is out
+  EXPECT_EQ(reply(200, {{"Messages", {message(kSpot, "r1")}}}), "ReceiveMessage");
+  EXPECT_TRUE(sink.facts.empty()) << "it is the next leader's";
+  leads = true;
+  EXPECT_EQ(reply(200, {{"Messages", {message(kSpot, "r2")}}}), "ReceiveMessage");
+  EXPECT_EQ(sink.facts.size(), 1u);
+  queue->acknowledge("r2");
+  leads = false;
+  const std::size_t open = transport.open.size();
+  pass(kDeleteGatherMillis);
+  EXPECT_EQ(transport.open.size(), open) << "nothing is deleted";
+}
+
 }  // namespace
 }  // namespace karst::cloud::aws

@@ -15,13 +15,13 @@ taken() {
 }
 render_to() { local file=$1; shift; render "$@" > "$file"; }
 server_takes() { k apply --dry-run=server --validate=strict -o json -f "$1" > "$2"; }
-# rights FILE...: the rules of all roles in them, one right a line.
+# rights FILE [OTHER]: the rules of all roles in it but the role of another cloud (default karst-aws), one right a line.
 rights() {
-  jq -r '(.items // [.])[] | select(.kind == "ClusterRole" or .kind == "Role") | select(.metadata.name | endswith("-admin") | not)
+  jq -r --arg other "${2:-karst-aws}" '(.items // [.])[] | select(.kind == "ClusterRole" or .kind == "Role") | select(.metadata.name | endswith("-admin") or . == $other | not)
     | .rules[] | . as $rule | .apiGroups[] as $group | .resources[] as $resource | .verbs[] as $verb
-    | "\($verb) \($group)/\($resource) \($rule.resourceNames // [] | join(","))"' "$@" | sort -u
+    | "\($verb) \($group)/\($resource) \($rule.resourceNames // [] | join(","))"' "$1" | sort -u
 }
-same_rights() { diff <(rights "$1") <(rights "$2"); }
+same_rights() { diff <(rights "$1" "${3:-}") <(rights "$2" "${3:-}"); }
 env_of() { jq -r --arg name "$2" '[.items[] | select(.kind == "StatefulSet").spec.template.spec.containers[0].env[] | select(.name == $name).value] | join("")' "$work/$1.json"; }
 refused() {  # refused WHAT TEXT RENDER-ARGUMENTS...: rendering fails and says TEXT
   local what=$1 text=$2; shift 2
@@ -45,6 +45,7 @@ main() {
   check "helm lint finds nothing" "$bin/helm" lint --strict "$root/deploy/chart" || true
   taken defaults
   taken kwok --set karst.cloud=kwok --set fullnameOverride=karst
+  taken aws --set karst.cloud=aws --set fullnameOverride=karst
   taken shadow --set karst.cloud=kwok --set karst.shadow=true
   taken trial --set karst.cloud=kwok --set karst.storage.emptyDir=true --set serviceAccount.create=false
   for values in karpenter_1_14 karpenter_0_29 karpenter_0_5; do taken $values --values "$here/chart/$values.yaml"; done
@@ -67,6 +68,7 @@ main() {
   check "the API server takes deploy/manifests/karst" server_takes "$root/deploy/manifests/karst" "$work/plain.json" || true
   check "the API server takes deploy/manifests/shadow" server_takes "$root/deploy/manifests/shadow" "$work/plain_shadow.json" || true
   check "the chart's rights are those of the manifests" same_rights "$work/plain.json" "$work/kwok.json" || true
+  check "for AWS too" same_rights "$work/plain.json" "$work/aws.json" karst-kwok || true
   check "the chart's shadow has the rights of the manifests' shadow" same_rights "$work/plain_shadow.json" "$work/shadow.json" || true
   check "the shadow has no verb that writes" no_writes "$work/shadow.json" || true
   if no_writes "$work/kwok.json" > /dev/null; then not_ok "the check for writing verbs finds those of karst"; else ok "the check for writing verbs finds those of karst"; fi

@@ -96,8 +96,14 @@ TEST(Settings, WhatIsGivenCounts) {
          return s.without_effect == std::vector<std::string>{"FEATURE_GATES Drift"};
        }},
       {"CLUSTER_NAME", "demo",
+       [](const Settings& s) { return s.cluster_name == "demo" && s.without_effect.empty(); }},
+      {"CLUSTER_ENDPOINT", "https://e",
+       [](const Settings& s) { return s.cluster_endpoint == "https://e"; }},
+      {"CLUSTER_CA_BUNDLE", "Y2E=", [](const Settings& s) { return s.cluster_ca == "Y2E="; }},
+      {"INTERRUPTION_QUEUE", "q", [](const Settings& s) { return s.interruption_queue == "q"; }},
+      {"RESERVED_ENIS", "1",
        [](const Settings& s) {
-         return s.without_effect == std::vector<std::string>{"CLUSTER_NAME"};
+         return s.without_effect == std::vector<std::string>{"RESERVED_ENIS"};
        }},
       {"VM_MEMORY_OVERHEAD_PERCENT", "0.05",
        [](const Settings& s) { return s.without_effect.size() == 1; }},
@@ -134,12 +140,12 @@ TEST(Settings, DecisionsReadThemInTheConfiguration) {
 
 TEST(Settings, AFlagWinsOverAVariable) {
   const auto settings =
-      read({{"BATCH_MAX_DURATION", "3s"}, {"CLUSTER_NAME", "flag"}},
-           {{"BATCH_MAX_DURATION", "4s"}, {"BATCH_IDLE_DURATION", "2s"}, {"CLUSTER_NAME", "v"}});
+      read({{"BATCH_MAX_DURATION", "3s"}, {"RESERVED_ENIS", "2"}},
+           {{"BATCH_MAX_DURATION", "4s"}, {"BATCH_IDLE_DURATION", "2s"}, {"RESERVED_ENIS", "1"}});
   ASSERT_TRUE(settings.has_value());
   EXPECT_EQ(settings->batch_max_millis, 3'000);
   EXPECT_EQ(settings->batch_idle_millis, 2'000);
-  EXPECT_EQ(settings->without_effect, std::vector<std::string>{"--cluster-name"});
+  EXPECT_EQ(settings->without_effect, std::vector<std::string>{"--reserved-enis"});
 }
 
 TEST(Settings, WhatCannotBeIsRefusedInOneLine) {

@@ -23,6 +23,8 @@ struct Server {
     } else if (call.path == "/apis/karpenter.sh/v1") {
       answer.status = crds ? 200 : 404;
       answer.body = R"({"resources":[{"name":"nodepools"},{"name":"nodeclaims"}]})";
+    } else if (call.path == "/version") {
+      answer.body = R"({"major":"1","minor":"34+","gitVersion":"v1.34.2-eks-1"})";
     } else if (call.path == "/apis/a.b/v1") {
       answer.body = class_crd ? R"({"resources":[{"name":"things"}]})" : R"({"resources":[]})";
     } else if (call.path.ends_with("/selfsubjectreviews")) {
@@ -75,6 +77,7 @@ TEST(Preflight, ReadsTheClustersUid) {
   const auto identity = preflight(question(), Server());
   ASSERT_TRUE(identity) << identity.error().message;
   EXPECT_EQ(identity->uid, "u1");
+  EXPECT_EQ(identity->version, "1.34");
 }
 
 TEST(Preflight, SaysWhatIsWrongAndWhatHelps) {

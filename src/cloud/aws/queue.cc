@@ -56,6 +56,7 @@ void SqsQueue::find_url() {
 
 void SqsQueue::receive() {
   if (stopped_) return;
+  if (!leads()) return client_.after(kQueueGapMillis, [this] { receive(); });
   Call call{Service::kSqs,
             "ReceiveMessage",
             {{"QueueUrl", url_},
@@ -75,7 +76,8 @@ void SqsQueue::take(const Answer& answer) {
                                  : told(answer.error, "ReceiveMessage"),
                      [this] { receive(); });
   works();
-  if (body.contains("Messages") && body["Messages"].is_array())
+  // What came for a leader that is none any more comes again, to the next one.
+  if (leads() && body.contains("Messages") && body["Messages"].is_array())
     for (const json& message : body["Messages"]) {
       const json attributes = message.is_object() ? message.value("Attributes", json()) : json();
       const std::string receipt = text_of(message, "ReceiptHandle");
@@ -132,6 +134,7 @@ void SqsQueue::flush() {
     receipts.swap(receipts_);
     flush_planned_ = false;
   }
+  if (!leads()) return;
   for (std::size_t first = 0; first < receipts.size(); first += kDeleteBatchMax) {
     const std::size_t end = std::min(first + kDeleteBatchMax, receipts.size());
     Tree entries = Tree::array();

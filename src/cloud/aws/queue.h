@@ -44,6 +44,10 @@ class SqsQueue final : public ports::QueuePort {
   SqsQueue(Client& client, ports::FactSink& sink, const base::Clock& clock, std::string name,
            int receivers, Notice notice);
 
+  // A replica takes messages only while it leads: what a standby deleted, its leader would never
+  // hear of. Before start().
+  void only_while(std::function<bool()> leads) { leads_ = std::move(leads); }
+
   void start();  // once
   void acknowledge(const std::string& receipt) override;
 
@@ -51,6 +55,7 @@ class SqsQueue final : public ports::QueuePort {
   std::uint64_t deletes_failed() const { return deletes_failed_; }
 
  private:
+  bool leads() const { return !leads_ || leads_(); }
   void find_url();
   void receive();
   void take(const Answer& answer);
@@ -66,6 +71,7 @@ class SqsQueue final : public ports::QueuePort {
   const std::string name_;
   const int receivers_;
   const Notice notice_;
+  std::function<bool()> leads_;
 
   std::string url_;  // what follows: the transport's thread
   std::int64_t gap_millis_ = 0;

@@ -1,0 +1,69 @@
+#include "cloud/aws/eks.h"
+
+#include <future>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cloud/aws/url.h"
+
+namespace karst::cloud::aws {
+namespace {
+
+using nlohmann::json;
+
+void fill(std::string& field, const json& answer, const char* pointer) {
+  const json::json_pointer at(pointer);
+  if (field.empty() && answer.contains(at) && answer[at].is_string())
+    field = answer[at].get<std::string>();
+}
+
+Answer ask_once(Client& client, const std::string& name) {
+  Call call;
+  call.service = Service::kEks;
+  call.action = "DescribeCluster";
+  call.path = "/clusters/" + uri_encode(name);
+  const auto promise = std::make_shared<std::promise<Answer>>();
+  auto coming = promise->get_future();
+  client.send(std::move(call), [promise](const Answer& answer) { promise->set_value(answer); });
+  return coming.get();
+}
+
+bool passing(Trouble trouble) {
+  return trouble == Trouble::kThrottled || trouble == Trouble::kServer ||
+         trouble == Trouble::kUnclear || trouble == Trouble::kNotSent;
+}
+
+}  // namespace
+
+base::Result<providers::aws::Cluster> with_eks(providers::aws::Cluster given,
+                                               std::string_view answer) {
+  const json body = json::parse(answer, nullptr, /*allow_exceptions=*/false);
+  if (!body.is_object() || !body.contains("cluster"))
+    return base::fail(base::Kind::kInvalid, "eks:DescribeCluster: its answer names no cluster");
+  fill(given.endpoint, body, "/cluster/endpoint");
+  fill(given.ca, body, "/cluster/certificateAuthority/data");
+  std::string family;
+  fill(family, body, "/cluster/kubernetesNetworkConfig/ipFamily");
+  given.ipv6 = family == "ipv6";
+  fill(given.service_cidr, body,
+       given.ipv6 ? "/cluster/kubernetesNetworkConfig/serviceIpv6Cidr"
+                  : "/cluster/kubernetesNetworkConfig/serviceIpv4Cidr");
+  return given;
+}
+
+base::Result<providers::aws::Cluster> ask_eks(Client& client,
+                                              const providers::aws::Cluster& given) {
+  for (int attempt = 1;; ++attempt) {
+    const Answer answer = ask_once(client, given.name);
+    if (answer.ok()) return with_eks(given, answer.body);
+    const bool again = passing(answer.error.trouble);
+    if (!again || attempt == kEksTriesMax)
+      return base::fail(again ? base::Kind::kRetry : base::Kind::kDenied,
+                        told(answer.error, "eks:DescribeCluster of " + given.name));
+    const auto paused = std::make_shared<std::promise<void>>();
+    client.after(kEksPauseMillis, [paused] { paused->set_value(); });
+    paused->get_future().wait();
+  }
+}
+
+}  // namespace karst::cloud::aws
