@@ -202,10 +202,15 @@ def check_fuzz(tally):
                 tally.fail(f"{name}; the input is build/fuzz/{name}-crash-…, again: {name} FILE")
 
 
+def has_control_plane():
+    """Whether tests/cluster/build.sh and its scripts can run."""
+    os.environ["PATH"] += "".join(f":{folder}" for folder in GO_FOLDERS if os.path.isfile(f"{folder}/go") and folder not in os.environ["PATH"])
+    return bool(shutil.which("go") and shutil.which("kubectl"))
+
+
 def check_cluster(tally):
     """The tests on a real control plane; each is a script that ends with "N passed, N failed[, N skipped]"."""
-    os.environ["PATH"] += "".join(f":{folder}" for folder in GO_FOLDERS if os.path.isfile(f"{folder}/go"))
-    if not shutil.which("go") or not shutil.which("kubectl"):
+    if not has_control_plane():
         return tally.skip("the tests on a real control plane: they need go (1.21 or newer) and kubectl in PATH; tools/dev/install says how")
     if not (ROOT / "build/release/karst").is_file() and not build(tally, "release"):
         return None
@@ -233,14 +238,17 @@ def script(tally, name):
 
 
 def check_aws(tally):
-    """The AWS client on the wire, against a server of its shape on loopback."""
+    """The AWS client and the whole of karst, against a server of its shape on loopback."""
     if not (ROOT / "build/release/karst_aws_calls").is_file() and not build(tally, "release"):
         return None
     code, output = run([ROOT / "tests/aws/build.sh"], BUILD_SECONDS_MAX)
     if code != 0:
         show_end(output)
         return tally.skip("the tests on an AWS-shaped server: tests/aws/build.sh could not install it (python3 with venv, and pip)")
-    return script(tally, "tests/aws/calls.sh")
+    script(tally, "tests/aws/calls.sh")
+    if not has_control_plane():
+        return tally.skip("tests/aws/story.sh: it needs go (1.21 or newer) and kubectl in PATH; tools/dev/install says how")
+    return script(tally, "tests/aws/story.sh")
 
 
 def check_quickstart(tally):
@@ -273,7 +281,7 @@ SECTIONS = {
     "tsan": (check_tsan, f"ThreadSanitizer build, the threaded test programs ({', '.join(THREADED)})"),
     "fuzz": (check_fuzz, f"each fuzzer for {FUZZ_SECONDS} s (KARST_FUZZ_SECONDS)"),
     "cluster": (check_cluster, f"a real control plane: tests/cluster/*.sh of {', '.join(CLUSTER_TESTS)}"),
-    "aws": (check_aws, "the AWS client against an AWS-shaped server on loopback: tests/aws/calls.sh"),
+    "aws": (check_aws, "karst on an AWS-shaped server on loopback: tests/aws/calls.sh, and story.sh with a real control plane"),
     "quickstart": (check_quickstart, "tools/quickstart, and every command that it prints"),
 }
 QUICK = ("house", "release")

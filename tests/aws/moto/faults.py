@@ -7,6 +7,7 @@
                       {"seconds": 2}      answered so much later                  {"body": "<html>"}  status 200 and this
                     with "date": "Sat, 01 Aug 2026 10:00:00 GMT" besides, the answer is of that time
                     "capacity": [{"type": "m5.large", "zone": "us-east-1a", "ct": "spot", "code": "InsufficientInstanceCapacity"}], read by CreateFleet
+/karst/instances    GET: all instances that there ever were, as JSON, with their tags and what moto knows of their type (server.py fills it in)
 /karst/calls        GET: how often each action was asked since the start or the last DELETE
 /karst/credentials  GET with "Authorization: pod-token": keys as EKS Pod Identity hands them out; "seconds" of the query is their life
 """
@@ -20,6 +21,7 @@ import time
 import urllib.parse
 
 rules, capacity, calls, lock = [], [], collections.Counter(), threading.Lock()
+every_instance = list  # set by server.py: what /karst/instances answers
 here = threading.local()  # .date: the Date of the answer that this thread is about to give; .body: the bytes of the request
 
 
@@ -98,6 +100,8 @@ class Faults:
                     given = json.loads(body)
                     rules[:], capacity[:] = given.get("calls", []), given.get("capacity", [])
                 return self.say(start_response, 200, json.dumps({"calls": rules, "capacity": capacity}))
+        if path == "/karst/instances":
+            return self.say(start_response, 200, json.dumps(every_instance()))
         if path == "/karst/calls":
             with lock:
                 if method == "DELETE":

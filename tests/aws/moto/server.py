@@ -33,6 +33,8 @@ import moto.iam.access_control as access_control
 import moto.ssm.models as ssm
 from moto.core.responses import ActionResult
 from moto.ec2.exceptions import EC2ClientError
+from moto.ec2.models import ec2_backends
+from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.ec2.models.instances import Instance
 from moto.ec2.responses import EC2Response
 from moto.ec2.responses.spot_instances import SpotInstances
@@ -162,6 +164,22 @@ def create_from_bytes(self):
 
 
 access_control.IAMRequestBase._create_aws_request = create_from_bytes
+
+
+def every_instance():
+    backend = ec2_backends["123456789012"][os.environ.get("AWS_REGION", "us-east-1")]
+    rows = []
+    for reservation in backend.all_reservations():
+        for one in reservation.instances:
+            kind = INSTANCE_TYPES[one.instance_type]
+            rows.append({"id": one.id, "type": one.instance_type, "zone": one.placement.zone, "state": one._state.name,
+                         "capacityType": "spot" if one.lifecycle == "spot" else "on-demand", "arch": kind["ProcessorInfo"]["SupportedArchitectures"][0],
+                         "cpus": kind["VCpuInfo"]["DefaultVCpus"], "mebibytes": kind["MemoryInfo"]["SizeInMiB"],
+                         "tags": {tag["key"]: tag["value"] for tag in one.get_tags()}})
+    return rows
+
+
+faults.every_instance = every_instance
 
 
 class Handler(MotoRequestHandler):

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# karst's main job on EC2: story.sh BUILD_DIR [DIR]. A real control plane, an AWS-shaped server with a real SQS queue, karst with the shipped
+# rights in between. PODS pods (default 30) get machines through CreateFleet; a third of the machines is interrupted at once by messages of
+# the queue; all pods run again. judge.py joins messages, machines, objects and log. Ends with "N passed, N failed"; exit 4: a server does not run.
+set -euo pipefail
+all_seconds=${STORY_SECONDS:-600}
+. "$(dirname "$0")/parts.sh"
+
+finds() { local text=$1; shift; "$@" > "$work/finds.out" 2>&1 && return 1; grep -qF "$text" "$work/finds.out" || { cat "$work/finds.out"; return 1; }; }
+
+main() {
+  set_the_stage
+  echo "# $pods_wanted pods"
+  check "without the cluster's name it does not start, and says what to set" nameless_start || true
+  start_karst
+  await "karst is ready" 60 karst_ready || { tail -n 20 "$work/karst.$karst_runs.err"; return 1; }
+  await "the node class is ready" 60 class_ready
+  check "the deployment is accepted" k apply -f "$aws/manifests/workload.yaml"
+  check "it wants $pods_wanted pods" k scale deployment shop --replicas="$pods_wanted"
+  await "$pods_wanted pods run on nodes" 180 running "$pods_wanted"
+  check "each node belongs to one claim, and each claim to one node" one_to_one || true
+  local before; before=$(machines)
+  check "there are $before machines" [ "$before" -ge 3 ]
+
+  echo "# a third of them is interrupted"
+  in_account interrupt "$moto" "$queue" 3 "$work/sent.jsonl" > "$work/interrupted"
+  echo "# $(cat "$work/interrupted") messages"
+  await "the interrupted machines are given back" 180 interrupted_are_gone
+  await "$pods_wanted pods run on nodes again" 180 running "$pods_wanted"
+  await "the queue is empty" 60 queue_is_empty || true
+  await "each node belongs to one claim, and each claim to one node, again" 60 one_to_one || true
+
+  echo "# a node class that finds nothing"
+  check "it is accepted" k apply -f "$aws/manifests/broken_class.yaml"
+  await "its status says what is wrong" 60 broken_is_told || true
+  check "it is taken back" k delete ec2nodeclass broken --wait=false
+  stop_karst
+  verified "the story" "$data"
+  "$karst" log dump --data "$data" > "$work/log.jsonl"
+  account_and_cluster
+  take_lines judge judge
+  controls
+  k get clusterrole/karst-aws -o json | jq '{items: [.]}' > "$work/roles.json"
+  take_lines rights "$here/rights_check.sh" "$plane/audit.jsonl" "$work/roles.json" /dev/null
+  echo "# calls: $(curl -fsS "$moto/karst/calls" | jq -c 'with_entries(select(.value > 0))')"
+}
+nameless_start() {
+  local code=0
+  (. "$work/moto/env.sh"; export LEADER_ELECTION_NAMESPACE=karpenter; exec "$karst" run --kubeconfig "$plane/kubeconfig.karst" --cloud aws --data "$work/nameless" --listen 127.0.0.1:0) \
+    > "$work/nameless.out" 2>&1 < /dev/null || code=$?
+  cat "$work/nameless.out"
+  [ $code = 2 ] && grep -q "set CLUSTER_NAME" "$work/nameless.out"
+}
+broken_is_told() {
+  local got; got=$(k get ec2nodeclass broken -o json | jq -c '[.status.conditions[]? | {type, status, reason, message}]'); echo "$got"
+  jq -e 'any(.[]; .type == "Ready" and .status == "False") and any(.[]; .type == "ValidationSucceeded" and .status == "False" and .message != "")' <<< "$got"
+}
+# The judge itself: what is not so must be found.
+controls() {
+  cp "$work/instances.json" "$work/all_instances.json"
+  jq '. + [.[0] | .id = "i-00000000000000000" | .state = "running"]' "$work/all_instances.json" > "$work/instances.json"
+  check "the judge finds a machine without owner" finds "not ok every running machine has a claim" judge || true
+  jq '[range(0; 101) as $n | .[0] | .id = "i-\($n)"]' "$work/all_instances.json" > "$work/instances.json"
+  check "the judge finds a launch that was doubled" finds "not ok no order made more machines" judge || true
+  cp "$work/all_instances.json" "$work/instances.json"
+  cp "$work/log.jsonl" "$work/whole_log.jsonl"
+  grep -v "$(jq -rs '.[0].message' "$work/sent.jsonl")" "$work/whole_log.jsonl" > "$work/log.jsonl" || true
+  check "the judge finds a lost message" finds "not ok each of the messages sent is in the log" judge || true
+  cp "$work/whole_log.jsonl" "$work/log.jsonl"
+}
+main

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""What stands around karst in story.sh, by the vendor's own client and against an AWS-shaped server (AWS_ENDPOINT_URL):
+
+world.py stage QUEUE CLUSTER                makes queue, role and EKS cluster; prints the EC2NodeClass that finds the account's subnets
+world.py kubelets URL SERVER CA TOKEN       until it is ended: each running machine that carries our tag joins as a Node (which kwok drives);
+                                            Nodes are never deleted here. URL: the AWS-shaped server, SERVER: the API server
+world.py interrupt URL QUEUE SHARE FILE     a spot interruption warning, as EventBridge writes it, for every SHARE-th running machine, all at once;
+                                            FILE gets a JSON line for each
+world.py waiting QUEUE                      how many messages the queue holds, received ones too
+"""
+import datetime
+import json
+import os
+import ssl
+import sys
+import time
+import urllib.error
+import urllib.request
+import uuid
+
+TOKEN_TAG = "karst.sh/launch-token"
+
+
+def client(service):
+    import boto3
+    return boto3.client(service, region_name=os.environ["AWS_REGION"])
+
+
+def queue_url(name):
+    return client("sqs").get_queue_url(QueueName=name)["QueueUrl"]
+
+
+def machines(url):
+    rows = json.load(urllib.request.urlopen(f"{url}/karst/instances", timeout=30))
+    return [row for row in rows if TOKEN_TAG in row["tags"]]
+
+
+def stage(queue, cluster):
+    client("sqs").create_queue(QueueName=queue)
+    client("iam").create_role(RoleName="nodes", AssumeRolePolicyDocument="{}")
+    subnets = client("ec2").describe_subnets()["Subnets"]
+    client("eks").create_cluster(name=cluster, roleArn="arn:aws:iam::123456789012:role/eks",
+                                 resourcesVpcConfig={"subnetIds": [subnet["SubnetId"] for subnet in subnets[:2]]})
+    print(json.dumps({
+        "apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "default"},
+        "spec": {"role": "nodes", "amiSelectorTerms": [{"alias": "al2023@latest"}], "securityGroupSelectorTerms": [{"name": "default"}],
+                 "subnetSelectorTerms": [{"id": subnet["SubnetId"]} for subnet in subnets]}}))
+
+
+def node_of(machine):
+    sizes = {"cpu": str(machine["cpus"]), "memory": f"{machine['mebibytes'] * 925 // 1000}Mi", "pods": "110"}
+    return {
+        "apiVersion": "v1", "kind": "Node",
+        "metadata": {"name": machine["id"] + ".ec2.internal", "annotations": {"kwok.x-k8s.io/node": "fake"},
+                     "labels": {"kubernetes.io/os": "linux", "kubernetes.io/arch": "arm64" if machine["arch"] == "arm64" else "amd64",
+                                "kubernetes.io/hostname": machine["id"], "node.kubernetes.io/instance-type": machine["type"],
+                                "topology.kubernetes.io/zone": machine["zone"], "karpenter.sh/capacity-type": machine["capacityType"],
+                                "karpenter.sh/nodepool": machine["tags"].get("karpenter.sh/nodepool", "")}},
+        "spec": {"providerID": f"aws:///{machine['zone']}/{machine['id']}",
+                 "taints": [{"key": "karpenter.sh/unregistered", "effect": "NoExecute"}]},
+        "status": {"capacity": sizes, "allocatable": sizes}}
+
+
+def kubelets(url, server, ca, token):
+    context = ssl.create_default_context(cafile=ca)
+    joined = set()
+    while True:
+        try:
+            for machine in machines(url):
+                if machine["state"] != "running" or machine["id"] in joined:
+                    continue
+                request = urllib.request.Request(f"{server}/api/v1/nodes", json.dumps(node_of(machine)).encode(),
+                                                 {"Authorization": f"Bearer {token}", "Content-Type": "application/json"})
+                try:
+                    urllib.request.urlopen(request, context=context, timeout=30).read()
+                except urllib.error.HTTPError as error:
+                    if error.code != 409:
+                        raise
+                joined.add(machine["id"])
+        except OSError as error:  # the servers come and go; a machine that did not join tries again
+            print(error, file=sys.stderr, flush=True)
+        time.sleep(0.3)
+
+
+def warning(machine):
+    return {"version": "0", "id": str(uuid.uuid4()), "detail-type": "EC2 Spot Instance Interruption Warning", "source": "aws.ec2",
+            "account": "123456789012", "time": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "region": "us-east-1",
+            "resources": [f"arn:aws:ec2:us-east-1:123456789012:instance/{machine['id']}"],
+            "detail": {"instance-id": machine["id"], "instance-action": "terminate"}}
+
+
+def interrupt(url, queue, share, path):
+    running = sorted((row for row in machines(url) if row["state"] == "running"), key=lambda row: row["id"])
+    warnings = [warning(machine) for machine in running[::int(share)]]
+    sqs, address = client("sqs"), queue_url(queue)
+    for first in range(0, len(warnings), 10):
+        entries = [{"Id": str(n), "MessageBody": json.dumps(one)} for n, one in enumerate(warnings[first:first + 10])]
+        answer = sqs.send_message_batch(QueueUrl=address, Entries=entries)
+        assert not answer.get("Failed"), answer
+    with open(path, "a") as out:
+        for one in warnings:
+            out.write(json.dumps({"message": one["id"], "instance": one["detail"]["instance-id"]}) + "\n")
+    print(len(warnings))
+
+
+def waiting(queue):
+    names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+    got = client("sqs").get_queue_attributes(QueueUrl=queue_url(queue), AttributeNames=names)["Attributes"]
+    print(sum(int(got[name]) for name in names))
+
+
+if __name__ == "__main__":
+    {"stage": stage, "kubelets": kubelets, "interrupt": interrupt, "waiting": waiting}[sys.argv[1]](*sys.argv[2:])
