@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include "model/cron.h"
 #include "objects/manifest_rules.h"
 #include "objects/name_rules.h"
 
@@ -174,17 +175,10 @@ void check_class_ref(Review& review, const TreeValue& ref) {
                  "must have no version: expected for example karpenter.k8s.aws");
 }
 
-bool is_schedule(std::string_view text) {
-  for (const std::string_view name :
-       {"@annually", "@yearly", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"})
-    if (text == name) return true;
-  std::size_t fields = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    fields += end > 0;
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return fields == 5;
+// The API server takes any five words; Karpenter cannot read them then and removes no node at all.
+std::string bad_schedule(std::string_view text) {
+  const auto schedule = model::parse_schedule(text);
+  return schedule ? std::string() : schedule.error().message;
 }
 
 std::string bad_nodes(std::string_view text) {
@@ -216,9 +210,7 @@ void check_budget(Review& review, const TreeValue& budget) {
   if (schedule != duration)
     refuse_field(review, budget, schedule ? "schedule" : "duration",
                  schedule ? "needs a duration beside it" : "needs a schedule beside it");
-  if (schedule && !is_schedule(budget.text_of("schedule")))
-    refuse_field(review, budget, "schedule",
-                 "expected five fields (minute, hour, day, month, weekday) or @daily and the like");
+  check_text(review, budget, "schedule", bad_schedule);
   check_text(review, budget, "duration", bad_budget_duration);
   if (const TreeValue* reasons = budget.find("reasons"); reasons != nullptr) {
     Review::Scope scope(review, "reasons");

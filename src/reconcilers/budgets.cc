@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "reconcilers/cron.h"
+#include "model/cron.h"
 
 namespace karst::reconcilers {
 namespace {
@@ -29,13 +29,13 @@ Allowance allowance_of(const model::Budget& budget, std::int64_t nodes, LogTime 
     return result;
   }
   if (!budget.schedule.empty()) {
-    const auto schedule = parse_schedule(budget.schedule);
+    const auto schedule = model::parse_schedule(budget.schedule);
     if (!schedule) {
       result.fault = "schedule: " + schedule.error().message;
       return result;
     }
     const std::int64_t duration = std::min(budget.duration_millis, now.value());
-    const auto fired = next_after(*schedule, LogTime(now.value() - duration));
+    const auto fired = model::next_after(*schedule, LogTime(now.value() - duration));
     if (fired && *fired > now) return result;  // the window is closed
     if (fired) result.ends = *fired + duration;
   }

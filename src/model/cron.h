@@ -15,7 +15,7 @@
 #include "base/result.h"
 #include "base/time.h"
 
-namespace karst::reconcilers {
+namespace karst::model {
 
 inline constexpr int kScheduleYearsMax = 5;  // what does not fire within them never does
 
@@ -37,4 +37,4 @@ base::Result<Schedule> parse_schedule(std::string_view text);
 // kScheduleYearsMax years, such as the 30th of February.
 std::optional<base::LogTime> next_after(const Schedule& schedule, base::LogTime time);
 
-}  // namespace karst::reconcilers
+}  // namespace karst::model

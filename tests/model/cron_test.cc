@@ -1,13 +1,13 @@
 // When schedules fire: what is read and what is refused, and the next time after a given one. The
 // wanted times were worked out on a calendar by hand; the rules are those of robfig/cron v3.
-#include "reconcilers/cron.h"
+#include "model/cron.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-namespace karst::reconcilers {
+namespace karst::model {
 namespace {
 
 base::LogTime at(const std::string& time) {
@@ -143,4 +143,4 @@ TEST(Cron, RefusesWhatTheParserOfKarpenterRefuses) {
 }
 
 }  // namespace
-}  // namespace karst::reconcilers
+}  // namespace karst::model

@@ -1,4 +1,4 @@
-#include "reconcilers/cron.h"
+#include "model/cron.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace karst::reconcilers {
+namespace karst::model {
 namespace {
 
 using base::Kind;
@@ -185,4 +185,4 @@ std::optional<LogTime> next_after(const Schedule& schedule, LogTime time) {
   }
 }
 
-}  // namespace karst::reconcilers
+}  // namespace karst::model
