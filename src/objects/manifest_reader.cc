@@ -34,6 +34,12 @@ std::string_view metadata_text(const TreeValue& object, std::string_view key) {
   return metadata == nullptr ? std::string_view() : metadata->text_of(key);
 }
 
+std::uint32_t line_of(const TreeValue& object, std::string_view key) {
+  for (const TreeField& field : object.fields)
+    if (field.key == key) return field.line;
+  return object.line;
+}
+
 // Pods and jobs may leave the end of their name to the API server.
 std::string name_of(const TreeValue& object) {
   const std::string_view name = metadata_text(object, "name");
@@ -200,7 +206,7 @@ void ManifestReader::read_object(Review& review, const TreeValue& object) {
   const KindInfo info = kind_info(object.text_of("apiVersion"), kind);
   const std::string name = name_of(object).substr(0, 253);
   review.begin(kind.substr(0, 80) + (name.empty() ? "" : " " + name));
-  if (info.role == Role::kRefused) return review.refuse(object.line, info.refusal);
+  if (info.role == Role::kRefused) return review.refuse(line_of(object, "kind"), info.refusal);
   if (info.role == Role::kIgnored) {
     ++out_.ignored[kind.substr(0, 80)];
     return;
@@ -324,10 +330,10 @@ void ManifestReader::add_reduced(Review& review, const TreeValue& object,
 void ManifestReader::add_pods(Review& review, const TreeValue& object, const std::string& kind,
                               std::int64_t count) {
   const bool single = kind == "Pod";
-  pods_ += count;
-  if (pods_ > kManifestPodsMax)
+  if (count > kManifestPodsMax - pods_)
     return review.refuse(object.line,
                          "more than " + std::to_string(kManifestPodsMax) + " pods together");
+  pods_ += count;
   const TreeValue pod = single ? object : completed(templated(object, kind), kind, true);
   const std::string text = to_json(pod);
   const auto element = parser_.parse(text, kObjectBytesMax);

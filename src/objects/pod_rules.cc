@@ -47,12 +47,15 @@ void check_ports(Review& review, const TreeValue& spec) {
     Review::Scope field(review, "ports");
     for (std::size_t j = 0; j < ports->items.size(); ++j) {
       const TreeValue& port = ports->items[j];
-      const std::int64_t number = number_of(port, "hostPort", 0);
+      const std::int64_t inside = number_of(port, "containerPort", 0);
+      std::int64_t number = number_of(port, "hostPort", 0);
+      if (number == 0 && host_network) number = inside;  // as the API server fills it in
       if (number == 0) continue;
       Review::Scope element(review, j);
-      if (host_network && number != number_of(port, "containerPort", 0))
+      if (host_network && number != inside)
         refuse_field(review, port, "hostPort", "must equal containerPort with hostNetwork");
-      const std::string key = std::string(port.text_of("protocol")) + "/" +
+      const std::string_view protocol = port.text_of("protocol");
+      const std::string key = std::string(protocol.empty() ? "TCP" : protocol) + "/" +
                               std::string(port.text_of("hostIP")) + "/" + std::to_string(number);
       if (!seen.insert(key).second)
         refuse_field(review, port, "hostPort", std::to_string(number) + " is there twice");

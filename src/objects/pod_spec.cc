@@ -142,9 +142,12 @@ model::SpreadConstraint read_spread(const Object& object) {
   return spread;
 }
 
-void read_ports(const Object& container, model::PodShape& shape) {
+// With the host's network every port of a container is one of the host, said or not: the API server
+// fills hostPort in (SetDefaults_Pod of Kubernetes 1.34), files that nobody has applied lack it.
+void read_ports(const Object& container, bool host_network, model::PodShape& shape) {
   container.objects("ports", [&](const Object& port) {
-    const std::int32_t number = port.integer32("hostPort");
+    std::int32_t number = port.integer32("hostPort");
+    if (number == 0 && host_network) number = port.integer32("containerPort");
     if (number == 0) return;
     std::string protocol = port.text("protocol");
     shape.host_ports.push_back(
@@ -152,8 +155,9 @@ void read_ports(const Object& container, model::PodShape& shape) {
   });
 }
 
-void read_container(const Object& container, bool stays, model::PodShape& shape) {
-  if (stays) read_ports(container, shape);
+void read_container(const Object& container, bool stays, bool host_network,
+                    model::PodShape& shape) {
+  if (stays) read_ports(container, host_network, shape);
   container.object("resources", [&](const Object& resources) {
     resources.objects("claims", [&](const Object&) { shape.uses_dra = true; });
   });
@@ -239,10 +243,12 @@ void read_pod_spec(const Object& spec, std::string_view namespace_name, std::str
   std::sort(shape.tolerations.begin(), shape.tolerations.end());
   spec.objects("topologySpreadConstraints",
                [&](const Object& object) { shape.spread.push_back(read_spread(object)); });
-  spec.objects("containers",
-               [&](const Object& container) { read_container(container, true, shape); });
+  const bool host_network = spec.boolean("hostNetwork");
+  spec.objects("containers", [&](const Object& container) {
+    read_container(container, true, host_network, shape);
+  });
   spec.objects("initContainers", [&](const Object& container) {
-    read_container(container, is_sidecar(container), shape);
+    read_container(container, is_sidecar(container), host_network, shape);
   });
   std::sort(shape.host_ports.begin(), shape.host_ports.end());
   read_volumes(spec, pod_name, shape);

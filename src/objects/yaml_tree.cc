@@ -155,9 +155,11 @@ class Builder {
       out.fields.push_back({name, line, {}});
       KARST_TRY(read(value.value, depth + 1, out.fields.back().value));
     }
-    // As the API server does it: what is merged must not be set beside it.
-    for (TreeField& field : merged.fields) out.fields.push_back(std::move(field));
-    return check_keys(out);
+    KARST_TRY(check_keys(out));
+    // What the map says itself comes before what it merges (yaml.org/type/merge.html).
+    for (TreeField& field : merged.fields)
+      if (!has(out, field.key)) out.fields.push_back(std::move(field));
+    return {};
   }
 
   static bool has(const TreeValue& map, std::string_view key) {

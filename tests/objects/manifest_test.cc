@@ -135,7 +135,7 @@ TEST(Manifests, SamplesAreReadOrRefusedForTheirReason) {
       {"fragment", "f.yaml:1: apiVersion: is missing; it must be there\n"},
       {"provisioner_key_twice", "f.yaml:22: the key \"requirements\" comes twice; remove one\n"},
       {"provisioner_legacy",
-       "f.yaml:1: Provisioner default: no matches for kind \"Provisioner\" in version "
+       "f.yaml:2: Provisioner default: no matches for kind \"Provisioner\" in version "
        "\"karpenter.sh/v1alpha5\"; expected karpenter.sh/v1 NodePool\n"},
   };
   for (const Case& test : cases)

@@ -71,8 +71,8 @@ TEST(Yaml, SaysWhatIsWrongAndWhere) {
       {"too deep", std::string(200, '[') + std::string(200, ']'), "line 1: nested deeper than 100"},
       {"a list as key", "? [a]\n: b\n", "line 1: expected a key that is a plain word"},
       {"unfolding aliases", bomb, "line 5: aliases unfold to too many values"},
-      {"a merge beside the key", "a: &x {b: 1}\nc: {<<: *x, b: 2}\n",
-       "line 1: the key \"b\" comes twice"},
+      {"a key twice beside a merge", "a: &x {b: 1}\nc: {<<: *x, b: 2, b: 3}\n",
+       "line 2: the key \"b\" comes twice"},
       {"a merge of a word", "c: {<<: x}\n", "line 1: expected a map to merge"},
       {"no number", "a: -.inf\n", "line 1: \"-.inf\" is no number that JSON knows"},
       {"too many aliases", "a: &x 1\nb: [" + repeated("*x, ", 101) + "*x]\n",
@@ -86,6 +86,15 @@ TEST(Yaml, SaysWhatIsWrongAndWhere) {
     ASSERT_FALSE(parsed) << test.name;
     EXPECT_EQ(parsed.error().message.substr(0, std::string(test.message).size()), test.message)
         << test.name << parsed.error().message;
+  }
+}
+
+TEST(Yaml, WhatAMapSaysItselfComesBeforeWhatItMerges) {
+  for (const char* own : {"{<<: *x, b: 2}", "{b: 2, <<: *x}", "{<<: [*x, {d: 5}], b: 2}"}) {
+    const auto parsed = parse_yaml("a: &x {b: 1, c: 3}\ne: " + std::string(own) + "\n");
+    ASSERT_TRUE(parsed) << own << ": " << parsed.error().message;
+    EXPECT_EQ((*parsed)["e"]["b"], 2) << own;
+    EXPECT_EQ((*parsed)["e"]["c"], 3) << own;
   }
 }
 
