@@ -79,7 +79,7 @@ int solve_manifests(const SolveOptions& options) {
   if (!texts) return report(texts.error());
   const auto made = problem_of_manifests(*texts, options.zones);
   if (!made) return report(made.error());
-  for (const std::string& note : made->notes) std::cerr << "karst: " << note << "\n";
+  for (const std::string& note : made->notes) std::cerr << "karst: " << printable(note) << "\n";
   const scheduling::Answer answer = scheduling::solve(made->problem);
   if (options.out == "json")
     print_line(report_json(*made, answer).dump(1, ' ', false, Json::error_handler_t::replace));

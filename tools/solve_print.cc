@@ -12,6 +12,10 @@
 namespace karst::tools {
 namespace {
 
+void say(const std::string& line) {
+  print_line(printable(line));
+}
+
 using scheduling::NewClaim;
 using scheduling::Share;
 
@@ -211,28 +215,27 @@ class Printer {
     heading("LEFT OVER");
     for (const scheduling::Unplaced& unplaced : answer_.unplaced) explain(unplaced);
     for (const RefusedPods& refused : problem_.refused) {
-      print_line(title(refused.name, refused.count));
-      print_line("  " + refused.why);
+      say(title(refused.name, refused.count));
+      say("  " + refused.why);
     }
   }
   static std::string title(const PodsName& name, std::int64_t count) {
     return fmt::format("{} {}: {}", name.kind, shown(name), pods(count));
   }
   void explain(const scheduling::Unplaced& unplaced) {
-    print_line(title(problem_.groups[unplaced.group], unplaced.count) +
-               (unplaced.waits_for_reservation ? ", waiting for a reservation" : ""));
+    say(title(problem_.groups[unplaced.group], unplaced.count) +
+        (unplaced.waits_for_reservation ? ", waiting for a reservation" : ""));
     for (const scheduling::PoolReason& reason : unplaced.reasons) {
-      print_line("  " + (reason.pool.empty() ? "" : reason.pool + ": ") + reason.text);
+      say("  " + (reason.pool.empty() ? "" : reason.pool + ": ") + reason.text);
       for (std::size_t i = 0; i < reason.removals.size() && i < kRemovalsMax; ++i) {
         const scheduling::Removal& removal = reason.removals[i];
-        print_line(fmt::format("    {} rules out {} of {} types, {} of {} offerings",
-                               removal.constraint, removal.types, reason.types, removal.offerings,
-                               reason.offerings));
+        say(fmt::format("    {} rules out {} of {} types, {} of {} offerings", removal.constraint,
+                        removal.types, reason.types, removal.offerings, reason.offerings));
       }
     }
-    if (unplaced.reasons.empty() && !unplaced.message.empty()) print_line("  " + unplaced.message);
+    if (unplaced.reasons.empty() && !unplaced.message.empty()) say("  " + unplaced.message);
     for (const scheduling::Relaxation& help : unplaced.relaxations)
-      print_line("  would help: " + help.text);
+      say("  would help: " + help.text);
   }
 
   const ManifestProblem& problem_;

@@ -6,6 +6,10 @@
 namespace karst::tools {
 namespace {
 
+void say(const std::string& line) {
+  print_line(printable(line));
+}
+
 // Nano-dollars an hour as "0.4147".
 std::string dollars(std::int64_t nanos) {
   return fmt::format("{}.{:04}", nanos / 1'000'000'000, nanos % 1'000'000'000 / 100'000);
@@ -47,17 +51,16 @@ void print_places(const NamedProblem& named, const scheduling::Answer& answer) {
 
 void print_left_over(const NamedProblem& named, const scheduling::Unplaced& unplaced) {
   print_line("");
-  print_line("not placed: " + pods_text(named, {{unplaced.group, unplaced.count}}) +
-             (unplaced.waits_for_reservation ? " (waits for a reservation)" : ""));
+  say("not placed: " + pods_text(named, {{unplaced.group, unplaced.count}}) +
+      (unplaced.waits_for_reservation ? " (waits for a reservation)" : ""));
   for (const scheduling::PoolReason& reason : unplaced.reasons) {
-    print_line("  " + (reason.pool.empty() ? "" : reason.pool + ": ") + reason.text);
+    say("  " + (reason.pool.empty() ? "" : reason.pool + ": ") + reason.text);
     for (const scheduling::Removal& removal : reason.removals)
-      print_line(fmt::format("    {} rules out {} of {} types, {} of {} offerings",
-                             removal.constraint, removal.types, reason.types, removal.offerings,
-                             reason.offerings));
+      say(fmt::format("    {} rules out {} of {} types, {} of {} offerings", removal.constraint,
+                      removal.types, reason.types, removal.offerings, reason.offerings));
   }
   for (const scheduling::Relaxation& relaxation : unplaced.relaxations)
-    print_line("  would do: " + relaxation.text);
+    say("  would do: " + relaxation.text);
 }
 
 }  // namespace

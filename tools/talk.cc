@@ -21,7 +21,7 @@ std::string dumped(const Json& value, int indent = -1) {
 }
 
 std::string cell_text(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
+  if (value.is_string()) return printable(value.get<std::string>());
   if (value.is_null()) return "";
   if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
   return dumped(value);
@@ -113,7 +113,7 @@ ExitCode exit_code(base::Kind kind) {
 }
 
 int report(const base::Error& error) {
-  fmt::print(stderr, "karst: {}\n", error.message);
+  fmt::print(stderr, "karst: {}\n", printable(error.message));
   return exit_code(error.kind);
 }
 
@@ -145,6 +145,22 @@ int end_streams(int code) {
 bool color_wanted(int descriptor) {
   const char* no_color = std::getenv("NO_COLOR");
   return isatty(descriptor) == 1 && (no_color == nullptr || *no_color == '\0');
+}
+
+std::string printable(std::string_view text) {
+  std::string shown;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    // U+0080 to U+009F are control characters too: C2 80 to C2 9F.
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    if (byte == 0xc2 && next >= 0x80 && next < 0xa0)
+      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[++i]));
+    else if ((byte < 0x20 && byte != '\n') || byte == 0x7f)
+      shown += fmt::format("\\x{:02x}", byte);
+    else
+      shown += text[i];
+  }
+  return shown;
 }
 
 bool print_text(std::string_view text) {

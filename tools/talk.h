@@ -45,6 +45,9 @@ void print_rows(const std::vector<std::string>& columns, const std::vector<std::
 void print_value(const Json& value, Format format);
 std::string to_yaml(const Json& value);
 
+// Control characters but line ends as "\\x1b": a name from outside must not steer a terminal.
+std::string printable(std::string_view text);
+
 // Writes to stdout; false when nobody reads any more.
 bool print_line(std::string_view line);
 bool print_text(std::string_view text);

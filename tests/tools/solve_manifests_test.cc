@@ -68,6 +68,35 @@ TEST(Solve, NodeClassesPoolsAndOverlaysDecideWhatThereIs) {
   EXPECT_TRUE(gpu["newNodes"][0]["instanceType"].get<std::string>().starts_with("g"));
 }
 
+TEST(Solve, PortsOfTheHostsNetworkAreHostPorts) {
+  const auto ports = [](const char* host_network, const char* list) {
+    return std::string("{hostNetwork: ") + host_network +
+           ", containers: [{name: c, image: i, ports: [" + list + "]}]}";
+  };
+  struct Case {
+    const char* name;
+    std::string pod;
+    int nodes;
+  };
+  const Case cases[] = {
+      {"not said, and so the container's", ports("true", "{containerPort: 7070}"), 3},
+      {"said", ports("true", "{containerPort: 7070, hostPort: 7070}"), 3},
+      {"a network of its own", ports("false", "{containerPort: 7070}"), 1},
+  };
+  for (const Case& test : cases)
+    EXPECT_EQ(solved(kPool + deployment("proxy", 3, test.pod))["totals"]["newNodes"], test.nodes)
+        << test.name;
+}
+
+TEST(Solve, NamesCannotSteerATerminal) {
+  const Ended ended = solve(
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: c}], "
+      "\"\\e[31mred\\u0085\": 1}\n");
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_NE(ended.err.find("\\x1b[31mred\\x85"), std::string::npos) << ended.err;
+  EXPECT_EQ(ended.err.find('\x1b'), std::string::npos);
+}
+
 TEST(Solve, APoolBuysInItsZonesOnly) {
   // us-east-1e has no m7i.
   std::string pool = kPool;
