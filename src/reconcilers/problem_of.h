@@ -38,7 +38,7 @@ struct Supply {
 Supply supply_of(const ClusterState& state, const Context& context, const Demand* demand);
 
 // Pods in the demand's order; then, if asked for, those that CapacityBuffers stand for (buffers.h).
-// Not known yet, and so left out: reservations.
+// Reservations come with what pools offer (offered.h), less the machines that claims hold of them.
 // Takes supply.offers over: every node of the cluster is copied once, not twice.
 scheduling::Problem problem_of(const ClusterState& state, const Context& context,
                                const Demand& demand, Supply& supply, bool with_buffers = false);
