@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "model/labels.h"
+#include "providers/aws/class_types.h"
 #include "tools/solve_buffers.h"
 #include "tools/solve_claims.h"
 #include "tools/solve_nodes.h"
@@ -71,6 +72,12 @@ class Builder {
           "there is neither a NodePool nor a Node in the files: add one that pods can "
           "go to");
     out_.problem.options.label_aliases = scheduling::known_label_aliases();
+    if (!manifests_.reservations.empty()) {
+      // Pods that find a reservation used up go elsewhere with the pass after: as it ends, not as
+      // it begins.
+      out_.problem.options.reservation_id_label = providers::aws::kReservationIdLabel;
+      out_.problem.options.reserved = scheduling::ReservedMode::kFallback;
+    }
     out_.problem.namespaces = manifests_.namespaces;
     for (std::size_t i = 0; i < out_.problem.nodes.size(); ++i)
       node_index_.emplace(out_.problem.nodes[i].name, i);

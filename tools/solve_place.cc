@@ -49,6 +49,8 @@ Mentions mentions_of(const objects::Manifests& manifests) {
     mentions.labels(pool.template_labels);
     mentions.specs(pool.requirements);
   }
+  for (const objects::ManifestReservation& one : manifests.reservations)
+    mentions.label(model::kZoneLabel, one.zone);
   for (const model::Node& node : manifests.nodes) mentions.labels(node.labels);
   for (const model::NodeClaim& claim : manifests.claims) {
     mentions.labels(claim.labels);

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "model/labels.h"
+#include "objects/schema.h"
 #include "providers/aws/catalogue.h"
+#include "providers/aws/class_types.h"
 #include "providers/kwok/catalogue.h"
 #include "scheduling/overlay.h"
 #include "scheduling/pool_offers.h"
@@ -18,6 +20,15 @@ using scheduling::PoolTypes;
 constexpr std::string_view kKwokGroup = "karpenter.kwok.sh";
 constexpr std::string_view kKwokKind = "KWOKNodeClass";
 
+// Labels of machines that depend on how they are bought, and so are not in the catalogue.
+constexpr std::string_view kLaunchLabels[] = {
+    "karpenter.k8s.aws/capacity-reservation-id",
+    "karpenter.k8s.aws/capacity-reservation-interruptible",
+    "karpenter.k8s.aws/capacity-reservation-type",
+    "karpenter.k8s.aws/placement-group-id",
+    "karpenter.k8s.aws/placement-group-partition",
+};
+
 bool is_aws(const model::NodeClassRef& ref) {
   return ref.group == providers::aws::kNodeClassGroup && ref.kind == providers::aws::kNodeClassKind;
 }
@@ -30,6 +41,39 @@ std::string shown(const model::NodeClassRef& ref) {
   return ref.kind + " " + ref.name;
 }
 
+// Several pools may have the same to say.
+void note(std::string text, std::vector<std::string>& notes) {
+  if (std::find(notes.begin(), notes.end(), text) == notes.end()) notes.push_back(std::move(text));
+}
+
+// What the class's status says of capacity reservations.
+std::vector<providers::aws::Reservation> reservations_of(const model::NodeClassRef& ref,
+                                                         const objects::Manifests& manifests,
+                                                         std::vector<std::string>& notes) {
+  std::vector<providers::aws::Reservation> reservations;
+  for (const objects::ManifestReservation& given : manifests.reservations) {
+    if (given.node_class != ref.name) continue;
+    if (given.expiring) {
+      note("reservation " + given.id + " is about to end: left out", notes);
+      continue;
+    }
+    providers::aws::Reservation one;
+    one.id = given.id;
+    one.zone = given.zone;
+    one.instance_type = given.instance_type;
+    one.type = given.type;
+    one.interruptible = given.interruptible;
+    one.available = given.available.value_or(1);
+    if (!given.available)
+      note("reservation " + given.id +
+               ": the files do not say how many machines are left (availableInstanceCount); "
+               "reckoned with 1",
+           notes);
+    reservations.push_back(std::move(one));
+  }
+  return reservations;
+}
+
 base::Result<std::vector<model::InstanceType>> aws_types(const model::NodeClassRef& ref,
                                                          const providers::aws::Place& place,
                                                          const objects::Manifests& manifests,
@@ -37,21 +81,52 @@ base::Result<std::vector<model::InstanceType>> aws_types(const model::NodeClassR
   const auto at = std::find_if(manifests.node_classes.begin(), manifests.node_classes.end(),
                                [&](const auto& one) { return one.ref == ref; });
   if (at == manifests.node_classes.end()) {
-    notes.push_back(shown(ref) +
-                    " is not in the files: reckoned with AL2023, its default disk and kubelet");
+    note(shown(ref) + " is not in the files: reckoned with AL2023, its default disk and kubelet",
+         notes);
     return providers::aws::make_catalogue({}, place).types;
   }
   const auto settings = providers::aws::read_node_class(at->spec_json);
   if (!settings)
     return base::fail(base::Kind::kInvalid, shown(ref) + ": spec." + settings.error().message);
-  return providers::aws::make_catalogue(*settings, place).types;
+  std::vector<model::InstanceType> types = providers::aws::make_catalogue(*settings, place).types;
+  const auto reservations = reservations_of(ref, manifests, notes);
+  for (model::InstanceType& type : types)
+    if (!reservations.empty()) providers::aws::add_reserved(reservations, type);
+  return types;
+}
+
+// Keys of EC2's own domain must be ones that its machines have: the provider's CRDs and Karpenter's
+// runtime validation refuse others, which are mostly misspelt.
+base::Status check_aws_keys(const NodePool& pool) {
+  std::vector<std::string_view> known(std::begin(kLaunchLabels), std::end(kLaunchLabels));
+  const auto of_types = providers::aws::label_keys();
+  known.insert(known.end(), of_types.begin(), of_types.end());
+  const auto check = [&](const std::string& key, const std::string& field) -> base::Status {
+    const std::string_view domain = std::string_view(key).substr(0, key.find('/'));
+    if (key.find('/') == key.npos || !domain.ends_with(providers::aws::kNodeClassGroup) ||
+        std::find(known.begin(), known.end(), key) != known.end())
+      return {};
+    const std::string_view near = objects::nearest(key, known);
+    return base::fail(base::Kind::kInvalid,
+                      "NodePool " + pool.name.str() + ": spec.template." + field +
+                          ": label domain \"karpenter.k8s.aws\" is restricted, and \"" + key +
+                          "\" is not one of its labels" +
+                          (near.empty() ? "" : "; did you mean " + std::string(near) + "?"));
+  };
+  for (std::size_t i = 0; i < pool.requirements.size(); ++i)
+    KARST_TRY(check(pool.requirements[i].key, "spec.requirements[" + std::to_string(i) + "].key"));
+  for (const auto& [key, value] : pool.template_labels) KARST_TRY(check(key, "metadata.labels"));
+  return {};
 }
 
 base::Result<std::vector<model::InstanceType>> types_of(const NodePool& pool,
                                                         const providers::aws::Place& place,
                                                         const objects::Manifests& manifests,
                                                         std::vector<std::string>& notes) {
-  if (is_aws(pool.node_class)) return aws_types(pool.node_class, place, manifests, notes);
+  if (is_aws(pool.node_class)) {
+    KARST_TRY(check_aws_keys(pool));
+    return aws_types(pool.node_class, place, manifests, notes);
+  }
   if (is_kwok(pool.node_class)) return providers::kwok::make_catalogue().types;
   return base::fail(base::Kind::kInvalid,
                     "NodePool " + pool.name.str() +
@@ -132,6 +207,8 @@ base::Result<std::vector<scheduling::Pool>> read_pools(const objects::Manifests&
     notes.push_back(
         "prices are those of us-east-1 in July 2026, from the embedded catalogue; it has none for "
         "spot, which counts at the on-demand price");
+  if (!manifests.reservations.empty())
+    notes.push_back("reserved machines count as paid for: next to nothing an hour");
   for (const std::string& name : scheduling::apply_overlays(manifests.overlays, types))
     notes.push_back("NodeOverlay " + name +
                     " conflicts with another of its weight and was left out");

@@ -63,6 +63,7 @@ Json claim_json(const ManifestProblem& problem, const NewClaim& claim, std::size
   json["instanceTypes"] = Json::array();
   for (const std::size_t type : claim.types) json["instanceTypes"].push_back(pool.types[type].name);
   json["requirements"] = requirements_json(claim.requirements);
+  if (!claim.reservations.empty()) json["reservations"] = claim.reservations;
   json["requests"] = resources_json(claim.requests);
   json["daemons"] = resources_json(daemons_of(problem.problem, claim));
   json["pods"] = pods_json(problem, claim.pods);

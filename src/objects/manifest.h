@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,12 +46,27 @@ struct PriorityClass {
   bool global_default = false;
 };
 
+// A capacity reservation that an EC2NodeClass's status names, as Karpenter writes it there. How
+// many machines it has left is not in Karpenter's status: `availableInstanceCount`, as EC2 calls
+// it, may be written beside it.
+struct ManifestReservation {
+  std::string node_class;
+  std::string id;
+  std::string zone;
+  std::string instance_type;
+  std::string type = "default";  // or capacity-block
+  bool interruptible = false;
+  bool expiring = false;
+  std::optional<std::int64_t> available;
+};
+
 // Each list in the order of the files. Namespaced objects without a namespace are in "default". A
 // node that says nothing about being ready is.
 struct Manifests {
   std::vector<model::NodePool> pools;
   std::vector<model::NodeClaim> claims;
   std::vector<model::NodeClass> node_classes;
+  std::vector<ManifestReservation> reservations;
   std::vector<model::Node> nodes;
   std::vector<model::NodeOverlay> overlays;
   std::vector<ManifestPods> pods;

@@ -13,6 +13,7 @@ namespace {
 
 using ValueType = TreeValue::Type;
 
+constexpr std::int64_t kReservedMachinesMax = 1'000'000;
 constexpr std::size_t kListDepthMax = 4;  // lists in lists
 
 TreeValue map_value() {
@@ -115,6 +116,38 @@ void read_controller(const TreeValue& object, ManifestPods& pods) {
       pods.owner_kind = owner.text_of("kind");
       pods.owner_name = owner.text_of("name");
     }
+}
+
+void read_reservations(Review& review, const TreeValue& node_class,
+                       std::vector<ManifestReservation>& out) {
+  const TreeValue* all = at(node_class, {"status", "capacityReservations"});
+  if (all == nullptr || !all->is(ValueType::kList)) return;
+  Review::Scope status(review, "status");
+  Review::Scope list(review, "capacityReservations");
+  for (std::size_t i = 0; i < all->items.size(); ++i) {
+    const TreeValue& one = all->items[i];
+    Review::Scope element(review, i);
+    for (const std::string_view key : {"id", "instanceType", "availabilityZone"})
+      if (one.text_of(key).empty())
+        return refuse_field(review, one, key, "is missing; it must be there");
+    check_range(review, one, "availableInstanceCount", 0, kReservedMachinesMax);
+    ManifestReservation reservation;
+    reservation.node_class = name_of(node_class);
+    reservation.id = one.text_of("id");
+    reservation.zone = one.text_of("availabilityZone");
+    reservation.instance_type = one.text_of("instanceType");
+    if (one.text_of("reservationType") == "capacity-block") reservation.type = "capacity-block";
+    const TreeValue* interruptible = one.find("interruptible");
+    reservation.interruptible = interruptible != nullptr && interruptible->text == "true";
+    reservation.expiring = one.text_of("state") == "expiring";
+    if (const TreeValue* count = one.find("availableInstanceCount");
+        count != nullptr && !count->is(ValueType::kInteger))
+      refuse_field(review, one, "availableInstanceCount",
+                   "expected a whole number, found " + describe(*count));
+    else if (count != nullptr)
+      reservation.available = number_of(one, "availableInstanceCount", 0);
+    out.push_back(std::move(reservation));
+  }
 }
 
 // A StatefulSet's claims, named for their template.
@@ -299,6 +332,7 @@ void ManifestReader::add_reduced(Review& review, const TreeValue& object,
     case Role::kNodeOverlay:
       return take(review, object, reduce_overlay(element), out_.overlays);
     case Role::kNodeClass: {
+      read_reservations(review, object, out_.reservations);
       const std::string_view version = object.text_of("apiVersion");
       return take(review, object,
                   reduce_node_class(element, version.substr(0, version.find('/')), kind),

@@ -88,6 +88,52 @@ TEST(Solve, PortsOfTheHostsNetworkAreHostPorts) {
         << test.name;
 }
 
+TEST(Solve, ReservationsOfANodeClassAreUsedFirstAndOnce) {
+  const std::string node_class =
+      "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: default}\nspec:\n"
+      "  role: r\n  amiSelectorTerms: [{alias: al2023@latest}]\n"
+      "  subnetSelectorTerms: [{id: subnet-1}]\n  securityGroupSelectorTerms: [{id: sg-1}]\n"
+      "status:\n  capacityReservations:\n"
+      "  - {id: cr-1, instanceType: m5.4xlarge, availabilityZone: us-east-1b, ownerID: "
+      "\"123456789012\",\n     instanceMatchCriteria: targeted, reservationType: default, state: "
+      "active";
+  std::string pool = kPool;
+  pool.replace(pool.find("[on-demand]"), 11, "[on-demand, reserved]");
+  const std::string web = deployment("web", 3, asks("{cpu: 10}"));
+  struct Case {
+    const char* name;
+    std::string end;
+    int reserved;
+  };
+  const Case cases[] = {{"two left", ", availableInstanceCount: 2}\n---\n", 2},
+                        {"not said", "}\n---\n", 1},
+                        {"none left", ", availableInstanceCount: 0}\n---\n", 0}};
+  for (const Case& test : cases) {
+    const Json report = solved(pool + node_class + test.end + web);
+    int reserved = 0;
+    for (const Json& node : report["newNodes"]) {
+      if (node["capacityType"] != "reserved") continue;
+      ++reserved;
+      EXPECT_EQ(node["instanceType"], "m5.4xlarge") << test.name;
+      EXPECT_EQ(node["zone"], "us-east-1b") << test.name;
+      EXPECT_EQ(node["reservations"], Json::array({"cr-1"})) << test.name;
+    }
+    EXPECT_EQ(reserved, test.reserved) << test.name;
+    EXPECT_EQ(report["totals"]["podsLeftOver"], 0) << test.name;
+  }
+  EXPECT_EQ(solve(pool + node_class + ", availableInstanceCount: many}\n").code, 2);
+}
+
+TEST(Solve, APoolAsksForLabelsThatItsCloudHas) {
+  std::string pool = kPool;
+  pool.replace(pool.find("[{key"), 1,
+               "[{key: karpenter.k8s.aws/instance-catgory, operator: In, values: [m]}, ");
+  const Ended ended = solve(pool + deployment("web", 1, asks("{cpu: 1}")));
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_NE(ended.err.find("did you mean karpenter.k8s.aws/instance-category?"), std::string::npos)
+      << ended.err;
+}
+
 TEST(Solve, NamesCannotSteerATerminal) {
   const Ended ended = solve(
       "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: c}], "

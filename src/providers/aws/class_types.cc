@@ -79,19 +79,11 @@ std::int64_t on_demand_price(const model::InstanceType& type) {
   return price;
 }
 
-void add_reserved(model::InstanceType& type, const Resolved& resolved, std::int64_t price) {
-  for (const Reservation& one : resolved.reservations) {
-    if (one.instance_type != type.name || one.available <= 0 || price <= 0) continue;
-    model::Offering offering{one.zone, "reserved",
-                             std::max<std::int64_t>(1, price / kReservedDivisor), true};
-    offering.reservation = one.id;
-    offering.reservation_count = one.available;
-    model::set_label(offering.labels, kReservationIdLabel, one.id);
-    model::set_label(offering.labels, "karpenter.k8s.aws/capacity-reservation-type", one.type);
-    model::set_label(offering.labels, "karpenter.k8s.aws/capacity-reservation-interruptible",
-                     one.interruptible ? "true" : "false");
-    type.offerings.push_back(std::move(offering));
-  }
+void sort_offerings(model::InstanceType& type) {
+  std::sort(type.offerings.begin(), type.offerings.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.zone, a.capacity_type, a.reservation) <
+           std::tie(b.zone, b.capacity_type, b.reservation);
+  });
 }
 
 void add_zone_ids(model::InstanceType& type, const std::map<std::string, std::string>& zones) {
@@ -150,6 +142,23 @@ model::InstanceType adapted(const model::InstanceType& base, const NodeClassSett
   return type;
 }
 
+void add_reserved(const std::vector<Reservation>& reservations, model::InstanceType& type) {
+  const std::int64_t price = on_demand_price(type);
+  for (const Reservation& one : reservations) {
+    if (one.instance_type != type.name || one.available <= 0 || price <= 0) continue;
+    model::Offering offering{one.zone, "reserved",
+                             std::max<std::int64_t>(1, price / kReservedDivisor), true};
+    offering.reservation = one.id;
+    offering.reservation_count = one.available;
+    model::set_label(offering.labels, kReservationIdLabel, one.id);
+    model::set_label(offering.labels, "karpenter.k8s.aws/capacity-reservation-type", one.type);
+    model::set_label(offering.labels, "karpenter.k8s.aws/capacity-reservation-interruptible",
+                     one.interruptible ? "true" : "false");
+    type.offerings.push_back(std::move(offering));
+  }
+  sort_offerings(type);
+}
+
 std::vector<model::InstanceType> types_for(const model::Catalogue& catalogue,
                                            const NodeClassSpec& spec, const Resolved& resolved) {
   const std::map<std::string, std::string> zones = zones_of(resolved);
@@ -167,17 +176,13 @@ std::vector<model::InstanceType> types_for(const model::Catalogue& catalogue,
     if (!fits(facts_of(base), spec.settings)) continue;
     model::InstanceType type = adapted(base, spec.settings);
     if (image_for(resolved.images, model::Requirements(type.requirements)) == nullptr) continue;
-    const std::int64_t price = on_demand_price(type);
     std::erase_if(type.offerings,
                   [](const model::Offering& one) { return one.capacity_type == "reserved"; });
-    add_reserved(type, resolved, price);
+    add_reserved(resolved.reservations, type);
     std::erase_if(type.offerings,
                   [&](const model::Offering& one) { return !zones.contains(one.zone); });
     add_zone_ids(type, zones);
-    std::sort(type.offerings.begin(), type.offerings.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.zone, a.capacity_type, a.reservation) <
-             std::tie(b.zone, b.capacity_type, b.reservation);
-    });
+    sort_offerings(type);
     if (!type.offerings.empty()) types.push_back(std::move(type));
   }
   return types;

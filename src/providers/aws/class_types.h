@@ -28,6 +28,10 @@ model::Catalogue embedded_base_catalogue();
 // The same type as machines of this class have it; offerings as they are.
 model::InstanceType adapted(const model::InstanceType& base, const NodeClassSettings& settings);
 
+// Adds what the reservations have left of this type, at the price above; the type keeps its order
+// of offerings (zone, capacity type, reservation). Nothing for a type without an on-demand price.
+void add_reserved(const std::vector<Reservation>& reservations, model::InstanceType& type);
+
 // What machines of this class can be: types that fit the family and have an image; offerings in
 // zones that have a subnet, with the zone's id, and those of its capacity reservations. In a region
 // that the catalogue does not have, the embedded table's types of that region at us-east-1's
