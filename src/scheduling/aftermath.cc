@@ -51,9 +51,11 @@ Node node_of(const Problem& problem, const NewClaim& claim, std::size_t number) 
   return node;
 }
 
+// Limits by the type that its node is of, as the next solve would count it.
 void use_up(const NewClaim& claim, const std::string& reservation_label, Pool& pool) {
+  const InstanceType& bought = type_named(pool, claim.offers.front().instance_type);
   for (const auto& [name, limit] : pool.pool.limits)
-    pool.used.emplace_back(name, name == "nodes" ? 1 : claim.max_capacity.amount(name));
+    pool.used.emplace_back(name, name == "nodes" ? 1 : bought.capacity.amount(name));
   if (claim.reservations.empty()) return;
   std::vector<InstanceType> types = pool.types.items();
   for (const std::string& id : claim.reservations)

@@ -194,9 +194,8 @@ std::string counts_text(const Prepared& prepared, const std::vector<std::int32_t
   if (own.key == kHostKey) {
     for (std::size_t host = 0; host < counts.size(); ++host)
       if (counts[host] > 0)
-        shown.emplace_back(host < nodes
-                               ? prepared.problem.nodes[host].name
-                               : std::string(kHostPlaceholder) + "-" + std::to_string(host - nodes),
+        shown.emplace_back(host < nodes ? prepared.problem.nodes[host].name
+                                        : "new node " + std::to_string(host - nodes + 1),
                            counts[host]);
   } else {
     const auto key = static_cast<std::size_t>(own.key);

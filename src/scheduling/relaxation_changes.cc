@@ -24,6 +24,7 @@ Change change(int rank, std::string field, std::string from, std::string to,
   Relaxation& r = result.relaxation;
   r.text = r.field + (r.from.empty() ? "" : " " + r.from) + (r.to.empty() ? "" : " → " + r.to);
   result.apply = std::move(apply);
+  result.is_cut = rank == kSmallCut || rank == kLargeCut;
   return result;
 }
 
@@ -131,55 +132,123 @@ void add_topology(const PodGroup& pod, std::vector<Change>& changes) {
 }
 
 std::string amount_text(std::string_view resource, std::int64_t amount) {
+  if (resource == "cpu" && amount > 1'000) {
+    std::string text = std::to_string(amount % 1'000 + 1'000);
+    text.replace(0, 1, std::to_string(amount / 1'000) + ".");
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.ends_with('.')) text.pop_back();
+    return text;
+  }
   if (resource == "cpu") return model::format_millis(amount);
   if (resource == "memory" || resource == "ephemeral-storage") return model::format_bytes(amount);
   return std::to_string(amount);
 }
 
-// The most of one resource that a machine which has enough of the others offers a pod of this row;
-// where no machine meets its demands on labels, the most of any.
-std::int64_t most_offered(Prepared& prepared, const PodRow& row, std::size_t column) {
-  Row without = row.request;
-  without[column] = 0;
-  std::int64_t most = 0;
-  const auto look = [&](std::size_t pool, RequirementId requirements) {
-    if (requirements == kImpossible) return;
-    for (const Machine& machine : prepared.pools.view(pool, requirements).machines)
-      if (fits(without, machine.room)) most = std::max(most, machine.room[column]);
-  };
-  for (const bool with_labels : {true, false})
-    for (std::size_t pool = 0; pool < prepared.pools.pools().size(); ++pool) {
-      const RequirementId base = prepared.pools.pools()[pool].base;
-      if (with_labels)
-        for (const Way& way : row.stages.back().ways)
-          look(pool, prepared.requirements.combine(base, way.strict));
-      else if (most == 0)
-        look(pool, base);
-    }
-  return most;
+// A figure that people would write, no larger.
+std::int64_t rounded_down(std::string_view resource, std::int64_t amount) {
+  constexpr std::int64_t kMi = std::int64_t{1} << 20;
+  std::int64_t unit = 1;
+  if (resource == "cpu") unit = 10;
+  if (resource == "memory" || resource == "ephemeral-storage") unit = kMi;
+  return amount < unit ? amount : amount / unit * unit;
 }
 
-void add_cuts(Prepared& prepared, const PodRow& row, std::vector<Change>& changes) {
+// What is left of a pool's limits, in the order of PoolTable::limited_names.
+std::vector<std::int64_t> limits_left(const PoolTable& table, const Pool& pool) {
+  std::vector<std::int64_t> left;
+  for (const std::string& name : table.limited_names) {
+    left.push_back(INT64_MAX);
+    for (const auto& [limited, limit] : pool.pool.limits)
+      if (limited == name) left.back() = limit;
+    for (const auto& [used, amount] : pool.used)
+      if (used == name) left.back() -= amount;
+  }
+  return left;
+}
+
+// Looks for the most of one resource that a machine or a node which has enough of the others offers
+// a pod of this row.
+class Offered {
+ public:
+  Offered(Prepared& prepared, const Problem& there_is, const PodRow& row, std::size_t column)
+      : prepared_(prepared), there_is_(there_is), row_(row), column_(column), rest_(row.request) {
+    rest_[column] = 0;
+  }
+
+  // Where no machine and no node meets its demands on labels, the most of any.
+  std::int64_t most() {
+    for (const Way& way : row_.stages.back().ways) {
+      for (std::size_t pool = 0; pool < prepared_.pools.pools().size(); ++pool)
+        look_at_pool(
+            pool, prepared_.requirements.combine(prepared_.pools.pools()[pool].base, way.strict));
+      for (const std::size_t node : prepared_.nodes.order())
+        if (prepared_.nodes.meets(node, way.strict)) look_at_node(node);
+    }
+    if (most_ > 0) return most_;
+    for (std::size_t pool = 0; pool < prepared_.pools.pools().size(); ++pool)
+      look_at_pool(pool, prepared_.pools.pools()[pool].base);
+    for (const std::size_t node : prepared_.nodes.order()) look_at_node(node);
+    return most_;
+  }
+
+ private:
+  void look_at_pool(std::size_t at, RequirementId requirements) {
+    if (requirements == kImpossible) return;
+    const PoolTable& table = prepared_.pools.pools()[at];
+    const std::vector<std::int64_t> left = limits_left(table, there_is_.pools[table.pool]);
+    for (const Machine& machine : prepared_.pools.view(at, requirements).machines) {
+      const auto& limited = table.types[machine.type].limited;
+      bool within = true;
+      for (std::size_t i = 0; i < left.size(); ++i) within = within && limited[i] <= left[i];
+      if (within && fits(rest_, machine.room)) most_ = std::max(most_, machine.room[column_]);
+    }
+  }
+  // Its room once what has a place is there.
+  void look_at_node(std::size_t node) {
+    Row room = prepared_.nodes.room()[node];
+    model::Resources taken = prepared_.problem.nodes[node].available;
+    taken -= there_is_.nodes[node].available;
+    add_times(room, prepared_.columns.row(taken), -1);
+    if (fits(rest_, room)) most_ = std::max(most_, room[column_]);
+  }
+
+  Prepared& prepared_;
+  const Problem& there_is_;
+  const PodRow& row_;
+  std::size_t column_;
+  Row rest_;  // what the pod asks of the other columns
+  std::int64_t most_ = 0;
+};
+
+// A pod that asks for much less is another pod: such a cut is no advice.
+constexpr std::int64_t kCutDivisorMax = 4;
+
+void add_cuts(Prepared& prepared, const Problem& there_is, const PodRow& row,
+              std::vector<Change>& changes) {
   for (std::size_t column = 0; column < row.request.size(); ++column) {
-    if (row.request[column] <= 0) continue;
-    const std::int64_t most = most_offered(prepared, row, column);
+    const std::int64_t asked = row.request[column];
     const std::string resource(prepared.columns.name(column));
-    if (row.request[column] <= most || prepared.columns.volumes(resource) != row.request.size())
+    if (asked <= 0 || column == kPodsColumn ||
+        prepared.columns.volumes(resource) != row.request.size())
       continue;
-    const bool is_small = most >= row.request[column] / 4 * 3;
+    const std::int64_t most =
+        rounded_down(resource, Offered(prepared, there_is, row, column).most());
+    if (asked <= most || most <= 0 || most < asked / kCutDivisorMax) continue;
+    const bool is_small = most >= asked / 4 * 3;
     changes.push_back(
-        change(is_small ? kSmallCut : kLargeCut, resource,
-               amount_text(resource, row.request[column]), amount_text(resource, most),
+        change(is_small ? kSmallCut : kLargeCut, resource, amount_text(resource, asked),
+               amount_text(resource, most),
                [resource, most](PodGroup& one) { one.shape.requests.set_amount(resource, most); }));
   }
 }
 
 }  // namespace
 
-std::vector<Change> changes_for(Prepared& prepared, std::size_t row, std::size_t most) {
+std::vector<Change> changes_for(Prepared& prepared, const Problem& there_is, std::size_t row,
+                                std::size_t most) {
   const PodRow& pod = prepared.rows[row];
   std::vector<Change> changes;
-  add_cuts(prepared, pod, changes);
+  add_cuts(prepared, there_is, pod, changes);
   add_tolerations(prepared, *pod.source, changes);
   add_labels(prepared, *pod.source, changes);
   add_topology(*pod.source, changes);

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <memory>
-#include <set>
 #include <string>
 
-#include "model/quantity.h"
 #include "scheduling/aftermath.h"
 #include "scheduling/relaxation_changes.h"
+#include "scheduling/relaxation_groups.h"
+#include "scheduling/relaxation_pools.h"
+#include "scheduling/relaxation_trials.h"
 
 namespace karst::scheduling {
 namespace {
@@ -17,12 +18,29 @@ struct Candidate {
   std::size_t unplaced = 0;  // index into Answer::unplaced
   PodGroup pod;
   Relaxation relaxation;
+  std::vector<const Change*> changes;
 };
+
+// A change of a workload is one of all its pods, those that have a place too: some more of them
+// must get one then. A cut must do for all, or it would be a smaller one that is asked for next.
+bool helps_all(const Problem& problem, const Unplaced& unplaced, const Candidate& candidate,
+               Trials& trials) {
+  if (problem.pods[unplaced.group].count == 1 || !trials.possible()) return true;
+  Problem changed = problem;
+  bool cut = false;
+  for (const Change* change : candidate.changes) {
+    change->apply(changed.pods[unplaced.group]);
+    cut = cut || change->is_cut;
+  }
+  const std::int64_t left = trials.left_over(changed, unplaced.group);
+  return left >= 0 && left < (cut ? 1 : unplaced.count);
+}
 
 // Tries every candidate on its own beside what there is; those that are placed are told. `work`:
 // looks at nodes still allowed.
-void try_candidates(const Problem& there_is, const std::vector<Candidate>& candidates,
-                    std::size_t& work, Answer& answer) {
+void try_candidates(const Problem& asked, const Problem& there_is,
+                    const std::vector<Candidate>& candidates, std::size_t& work, Trials& trials,
+                    Answer& answer) {
   if (candidates.empty()) return;
   Problem problem = there_is;
   for (const Candidate& candidate : candidates) problem.pods.push_back(candidate.pod);
@@ -33,7 +51,8 @@ void try_candidates(const Problem& there_is, const std::vector<Candidate>& candi
     if (told.size() >= kRelaxationsMax) continue;
     work -= problem.nodes.size() + 1;
     if (!packer->place_only(i)) continue;  // and nothing has changed
-    told.push_back(candidates[i].relaxation);
+    if (helps_all(asked, answer.unplaced[candidates[i].unplaced], candidates[i], trials))
+      told.push_back(candidates[i].relaxation);
     packer = std::make_unique<Packer>(prepared, Strategy{});
   }
 }
@@ -43,89 +62,13 @@ Relaxation joined(const Relaxation& a, const Relaxation& b) {
           a.text + " and " + b.text};
 }
 
-std::string limit_text(const std::string& resource, std::int64_t amount) {
-  if (resource == "cpu") return model::format_millis(amount);
-  return resource == "memory" ? model::format_bytes(amount) : std::to_string(amount);
-}
-
-// What a pool's limits would have to be for the node that the pod would get without them.
-void tell_limits(const Pool& pool, const NewClaim& claim, std::vector<Relaxation>& told) {
-  const std::string subject = "nodepool " + pool.pool.name.str();
-  Relaxation all{subject, "", "", "", ""};
-  for (const auto& [resource, limit] : pool.pool.limits) {
-    std::int64_t needed = resource == "nodes" ? 1 : 0;
-    for (const auto& [name, amount] : pool.used)
-      if (name == resource) needed += amount;
-    if (resource != "nodes") {
-      std::int64_t least = INT64_MAX;
-      for (const std::size_t type : claim.types)
-        least = std::min(least, pool.types[type].capacity.amount(resource));
-      needed += least;
-    }
-    if (needed <= limit) continue;
-    Relaxation one{subject, "limit " + resource, limit_text(resource, limit),
-                   limit_text(resource, needed), ""};
-    one.text = subject + ": " + one.field + " " + one.from + " → " + one.to;
-    all = all.field.empty() ? one : joined(all, one);
-  }
-  if (!all.field.empty() && told.size() < kRelaxationsMax) told.push_back(std::move(all));
-}
-
-// How many values each minValues of the pool would have to do with.
-void tell_min_values(const Pool& pool, const NewClaim& claim, std::vector<Relaxation>& told) {
-  const std::string subject = "nodepool " + pool.pool.name.str();
-  for (const model::RequirementSpec& spec : pool.pool.requirements) {
-    std::set<std::string> values;
-    for (const std::size_t type : claim.types) {
-      const model::Requirements own(pool.types[type].requirements);
-      if (const model::ValueSet* set = own.find(spec.key))
-        values.insert(set->values.begin(), set->values.end());
-    }
-    if (static_cast<int>(values.size()) >= spec.min_values || told.size() >= kRelaxationsMax)
-      continue;
-    Relaxation one{subject, "minValues of " + spec.key, std::to_string(spec.min_values),
-                   std::to_string(values.size()), ""};
-    one.text = subject + ": " + one.field + " " + one.from + " → " + one.to;
-    told.push_back(std::move(one));
-  }
-}
-
-// The one claim that the pod would get if the pools were without limits, or without minValues.
-void try_other_pools(const Prepared& prepared, const Problem& there_is, Answer& answer) {
-  for (std::size_t i = 0; i < std::min(answer.unplaced.size(), kRelaxedRowsMax); ++i) {
-    Unplaced& unplaced = answer.unplaced[i];
-    const auto said = [&](std::string_view code) {
-      return std::any_of(unplaced.reasons.begin(), unplaced.reasons.end(),
-                         [&](const PoolReason& reason) { return reason.code == code; });
-    };
-    const bool limits = said("limit");
-    if (!limits && !said("min_values")) continue;
-    Problem problem = there_is;
-    problem.pods = {prepared.problem.pods[unplaced.group]};
-    problem.pods[0].count = 1;
-    for (Pool& pool : problem.pools) {
-      if (limits) pool.pool.limits.clear();
-      for (model::RequirementSpec& spec : pool.pool.requirements)
-        if (!limits) spec.min_values = 0;
-    }
-    Prepared others(problem);
-    const Answer free = solve_once(others);
-    if (free.claims.size() != 1) continue;
-    const Pool& pool = there_is.pools[free.claims[0].pool];
-    if (limits)
-      tell_limits(pool, free.claims[0], unplaced.relaxations);
-    else
-      tell_min_values(pool, free.claims[0], unplaced.relaxations);
-  }
-}
-
 }  // namespace
 
 void add_relaxations(Prepared& prepared, Answer& answer) {
   const Problem there_is = after(prepared.problem, answer);
   std::vector<Candidate> singles;
   std::vector<Candidate> pairs;
-  std::vector<std::vector<Change>> changes;
+  std::vector<std::vector<Change>> changes;  // candidates point into them
   const auto changed = [&](std::size_t unplaced) {
     Candidate candidate{unplaced, prepared.problem.pods[answer.unplaced[unplaced].group], {}};
     candidate.pod.count = 1;
@@ -137,17 +80,20 @@ void add_relaxations(Prepared& prepared, Answer& answer) {
       changes.emplace_back();
       continue;
     }
-    changes.push_back(changes_for(prepared, answer.unplaced[i].group, kSinglesMax));
+    changes.push_back(changes_for(prepared, there_is, answer.unplaced[i].group, kSinglesMax));
     for (const Change& change : changes[i]) {
       Candidate candidate = changed(i);
       change.apply(candidate.pod);
       candidate.relaxation = change.relaxation;
+      candidate.changes = {&change};
       singles.push_back(std::move(candidate));
     }
   }
   std::size_t work = kRelaxationWorkMax;
-  try_candidates(there_is, singles, work, answer);
-  try_other_pools(prepared, there_is, answer);
+  Trials trials(prepared.problem, answer);
+  try_candidates(prepared.problem, there_is, singles, work, trials, answer);
+  relax_groups(prepared, trials, answer);
+  relax_pools(prepared, there_is, trials, answer);
   for (std::size_t i = 0; i < rows; ++i) {
     if (!answer.unplaced[i].relaxations.empty()) continue;
     const std::size_t most = std::min(changes[i].size(), kPairedMax);
@@ -157,10 +103,11 @@ void add_relaxations(Prepared& prepared, Answer& answer) {
         changes[i][a].apply(candidate.pod);
         changes[i][b].apply(candidate.pod);
         candidate.relaxation = joined(changes[i][a].relaxation, changes[i][b].relaxation);
+        candidate.changes = {&changes[i][a], &changes[i][b]};
         pairs.push_back(std::move(candidate));
       }
   }
-  try_candidates(there_is, pairs, work, answer);
+  try_candidates(prepared.problem, there_is, pairs, work, trials, answer);
 }
 
 }  // namespace karst::scheduling

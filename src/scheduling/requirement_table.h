@@ -21,7 +21,7 @@ using RequirementId = std::uint32_t;
 inline constexpr RequirementId kImpossible = UINT32_MAX;
 
 // What every node to come is called until it has a name: no pod can ask for it.
-inline constexpr std::string_view kHostPlaceholder = "hostname-placeholder";
+inline constexpr std::string_view kHostPlaceholder = "(new node)";
 
 class RequirementTable {
  public:

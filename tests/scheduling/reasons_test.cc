@@ -79,7 +79,7 @@ TEST(Reasons, OfAPodAlone) {
        "node selector topology.kubernetes.io/zone z → any of a, b"},
       {"a little too much CPU", problem({pods(1, 8100)}), "resources",
        "no instance type has enough resources, requirements=", "cpu 4 of 4, 12 of 12",
-       "cpu 8100m → 8"},
+       "cpu 8.1 → 8"},
       {"a taint", problem({pods(1, 500)}, {tainted(pool("db"), "dedicated")}), "taint",
        "did not tolerate taint (taint=dedicated=yes:NoSchedule) (NodePool=db)",
        "taint dedicated=yes:NoSchedule 4 of 4, 12 of 12",
@@ -90,16 +90,16 @@ TEST(Reasons, OfAPodAlone) {
       {"volumes elsewhere", problem({with_volume_in(pods(1, 500), "z")}), "no_offering", "", "",
        "place of its volumes → anywhere"},
       {"two things at once", problem({selecting(pods(1, 8100), kZone, "z")}), "resources", "", "",
-       "cpu 8100m → 8 and node selector topology.kubernetes.io/zone z → any of a, b"},
+       "cpu 8.1 → 8 and node selector topology.kubernetes.io/zone z → any of a, b"},
       {"a limit", problem({pods(1, 1500)}, {limited(pool(), "cpu", 3000, 2000)}), "limit",
        "all available instance types exceed limits for nodepool (NodePool=default)",
-       "limit cpu 3 of 4, 9 of 12", "nodepool default: limit cpu 3 → 4"},
+       "limit cpu 3 of 4, 9 of 12", "cpu 1.5 → 1; nodepool default: limit cpu 3 → 4"},
       {"no node more", problem({pods(1, 500)}, {limited(pool(), "nodes", 2, 2)}), "limit",
        "node limits have been exhausted for nodepool (NodePool=default)",
        "limit nodes 4 of 4, 12 of 12", "nodepool default: limit nodes 2 → 3"},
       {"too few values", problem({pods(1, 500)}, {choosy}), "min_values",
        "minValues requirement is not met for label(s) (label(s)=[topology.kubernetes.io/zone])", "",
-       "nodepool default: minValues of topology.kubernetes.io/zone 3 → 0"},
+       "nodepool default: minValues of topology.kubernetes.io/zone 3 → 2"},
       {"a host port of a daemon",
        under(with_port(pods(1, 100), 80), problem({with_port(pods(1, 500), 80)})), "host_port",
        "host ports are taken by DaemonSets", "", "host ports → none"},
@@ -135,6 +135,63 @@ TEST(Reasons, OfAPodAmongOthers) {
        "key=topology.kubernetes.io/zone (counts = a: 1",
        "", ""},
   });
+}
+
+PodGroup apart(PodGroup group, const std::string& key) {
+  group.shape.owner_kind = model::OwnerKind::kReplicaSet;
+  group.shape.affinity = {one_per_node("web")};
+  group.shape.affinity[0].topology_key = key;
+  return app(std::move(group), "web");
+}
+
+// What is told is true of the whole problem, and the smallest that is.
+TEST(Reasons, WhatWouldHelpReallyDoes) {
+  const Pool small = limited(pool(), "cpu", 6000, 0);
+  Problem nodes_only = problem({pods(1, 5000)}, {});
+  nodes_only.nodes = {node("n", 4000, 8), node("full", 100, 8)};
+  Problem no_room = problem({pods(1, 5000)}, {});
+  no_room.nodes = {node("full", 100, 8)};
+  Problem few_nodes = problem({apart(pods(5, 500), kHost)}, {});
+  few_nodes.nodes = {node("a", 4000, 8), node("b", 4000, 8), node("c", 4000, 8)};
+  Problem running = few_nodes;
+  running.pods[0].count = 3;
+  running.bound = {{0, "default", {{"app", "web"}}, running.pods[0].shape.affinity, 1}};
+  Problem ports = problem({with_port(pods(5, 500), 80)}, {});
+  ports.pods[0].shape.owner_kind = model::OwnerKind::kReplicaSet;
+  ports.nodes = few_nodes.nodes;
+  expect_reasons({
+      {"a limit beside others' long lists of types",
+       problem({pods(1, 7000), pods(1, 500)}, {small}), "limit", "", "",
+       "cpu 7 → 4; nodepool default: limit cpu 6 → 8"},
+      {"a limit used up by a long list of types",
+       problem({pods(1, 3500), pods(2, 3500, 2)}, {limited(pool(), "cpu", 8000, 0)}), "limit", "",
+       "", "nodepool default: limit cpu 8 → 12"},
+      {"a limit for all that wait", problem({pods(5, 3500)}, {small}), "limit", "", "",
+       "nodepool default: limit cpu 6 → 20"},
+      {"room on nodes", nodes_only, "no_pool", "", "", "cpu 5 → 4"},
+      {"no room to speak of", no_room, "no_pool", "", "", ""},
+      {"within the limit", problem({pods(1, 4100)}, {small}), "limit", "", "",
+       "cpu 4.1 → 4; nodepool default: limit cpu 6 → 8"},
+      {"more replicas than zones", problem({apart(pods(5, 500), kZone)}), "topology", "", "",
+       "pod anti-affinity over topology.kubernetes.io/zone required → preferred; replicas 5 → 2"},
+      {"more replicas than nodes", few_nodes, "no_pool", "", "",
+       "pod anti-affinity over kubernetes.io/hostname required → preferred; replicas 5 → 3"},
+      {"one of which runs", running, "no_pool", "", "",
+       "pod anti-affinity over kubernetes.io/hostname required → preferred; replicas 4 → 3"},
+      {"more ports than nodes", ports, "no_pool", "", "", "host ports → none; replicas 5 → 3"},
+  });
+}
+
+TEST(Reasons, KnowNoWordsOfOurOwn) {
+  Problem asked = problem({selecting(pods(1, 500), kHost, "n")});
+  Problem near_itself = problem({apart(near(pods(2, 500), "web"), kHost)});
+  near_itself.pods[0].shape.affinity.push_back(near(pods(1, 1), "web").shape.affinity[0]);
+  for (const Problem& one : {asked, near_itself}) {
+    const Answer answer = solve(one);
+    ASSERT_EQ(1u, answer.unplaced.size());
+    EXPECT_EQ(std::string::npos, answer.unplaced[0].message.find("placeholder"))
+        << answer.unplaced[0].message;
+  }
 }
 
 // With a pool that could do it, were it not for that one thing, both pools are told of.
