@@ -14,7 +14,8 @@ std::string unsupported_field(const PodGroup& pod) {
   if (shape.uses_dra)
     return "pod has Dynamic Resource Allocation requirements that are not yet supported";
   for (const model::NodeSelectorTerm& term : shape.required_terms)
-    if (term.has_match_fields) return "node selector term with matchFields is not supported";
+    if (term.has_match_fields)
+      return "node affinity by matchFields is not supported, and an empty term matches no node";
   return "";
 }
 

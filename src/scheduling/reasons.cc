@@ -5,6 +5,7 @@
 
 #include "model/labels.h"
 #include "model/quantity.h"
+#include "scheduling/label_hint.h"
 #include "scheduling/removals.h"
 
 namespace karst::scheduling {
@@ -254,9 +255,10 @@ std::string conflict_text(const Prepared& prepared, const PodRow& pod, Requireme
            (pod.volume_ways.empty() ? std::string("the pod's volumes are in different places")
                                     : prepared.requirements.conflict(base, pod.volume_ways[0]));
   const std::vector<Way>& ways = pod.stages.back().ways;
-  return "incompatible requirements, " +
-         (ways.empty() ? std::string("no node affinity term can be met by any node")
-                       : prepared.requirements.conflict(base, ways.back().wanted));
+  const std::string text = ways.empty() ? "no node affinity term can be met by any node"
+                                        : prepared.requirements.conflict(base, ways.back().wanted);
+  return "incompatible requirements, " + text +
+         label_hint(text, prepared.requirements.may_be_undefined());
 }
 
 Said say(Prepared& prepared, Packer& packer, std::size_t row, std::size_t at,

@@ -30,6 +30,7 @@ Change change(int rank, std::string field, std::string from, std::string to,
 
 // The values of a label that the pools' machines can have.
 std::string any_of(Prepared& prepared, const std::string& key) {
+  if (key == model::kHostnameLabel) return "not demanded";  // what comes has no name yet
   std::set<std::string> values;
   for (const PoolTable& pool : prepared.pools.pools()) {
     const auto add = [&](const model::Requirements& from) {
@@ -149,7 +150,8 @@ std::int64_t rounded_down(std::string_view resource, std::int64_t amount) {
   constexpr std::int64_t kMi = std::int64_t{1} << 20;
   std::int64_t unit = 1;
   if (resource == "cpu") unit = 10;
-  if (resource == "memory" || resource == "ephemeral-storage") unit = kMi;
+  if (resource == "memory" || resource == "ephemeral-storage")
+    unit = amount >= 32 * 1024 * kMi ? 1024 * kMi : kMi;
   return amount < unit ? amount : amount / unit * unit;
 }
 

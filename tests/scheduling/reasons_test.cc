@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
+#include "scheduling/label_hint.h"
 #include "tests/scheduling/cases.h"
 
 namespace karst::scheduling::test {
@@ -144,6 +146,30 @@ PodGroup apart(PodGroup group, const std::string& key) {
   return app(std::move(group), "web");
 }
 
+TEST(Reasons, NameTheLabelThatWasMeant) {
+  const std::set<std::string, std::less<>> known = {
+      "karpenter.sh/capacity-type", "topology.kubernetes.io/region", "topology.kubernetes.io/zone"};
+  struct Case {
+    const char* key;
+    const char* want;
+  };
+  const Case cases[] = {
+      {"zone", " (typo of \"topology.kubernetes.io/zone\"?)"},
+      {"topology.kubernetes.io/zon", " (typo of \"topology.kubernetes.io/zone\"?)"},
+      {"topolgy.kubernetes.io/regoin", " (typo of \"topology.kubernetes.io/region\"?)"},
+      {"example.com/capacity-type", " (typo of \"karpenter.sh/capacity-type\"?)"},
+      {"team", ""},
+      {"io", ""},
+      {"", ""},
+  };
+  for (const Case& test : cases)
+    EXPECT_EQ(
+        test.want,
+        label_hint("label \"" + std::string(test.key) + "\" does not have known values", known))
+        << test.key;
+  EXPECT_EQ("", label_hint("key zone, zone In [a] not in zone In [b]", known));
+}
+
 // What is told is true of the whole problem, and the smallest that is.
 TEST(Reasons, WhatWouldHelpReallyDoes) {
   const Pool small = limited(pool(), "cpu", 6000, 0);
@@ -189,6 +215,8 @@ TEST(Reasons, KnowNoWordsOfOurOwn) {
   for (const Problem& one : {asked, near_itself}) {
     const Answer answer = solve(one);
     ASSERT_EQ(1u, answer.unplaced.size());
+    for (const Relaxation& help : answer.unplaced[0].relaxations)
+      EXPECT_EQ(std::string::npos, help.text.find("new node")) << help.text;
     EXPECT_EQ(std::string::npos, answer.unplaced[0].message.find("placeholder"))
         << answer.unplaced[0].message;
   }

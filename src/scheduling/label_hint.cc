@@ -1,0 +1,56 @@
+#include "scheduling/label_hint.h"
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+namespace karst::scheduling {
+namespace {
+
+constexpr std::size_t kWordMin = 3;  // shorter ones are in nearly every label
+constexpr std::size_t kWordMax = 128;
+
+// How many letters must be put in, left out or changed.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t corner = row[0]++;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t changed = corner + (a[i - 1] == b[j - 1] ? 0 : 1);
+      corner = row[j];
+      row[j] = std::min({changed, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+std::string_view after_slash(std::string_view key) {
+  return key.substr(key.find('/') == key.npos ? 0 : key.find('/') + 1);
+}
+
+// 0 is nearest; 3 is not near.
+int farness(std::string_view key, std::string_view known) {
+  if (known.find(key) != known.npos) return 0;
+  if (distance(key, known) < known.size() / 5) return 1;
+  return after_slash(known) == after_slash(key) ? 2 : 3;
+}
+
+}  // namespace
+
+std::string label_hint(std::string_view text, const std::set<std::string, std::less<>>& known) {
+  constexpr std::string_view kBefore = "label \"";
+  constexpr std::string_view kAfter = "\" does not have known values";
+  const std::size_t from = text.find(kBefore);
+  if (from == text.npos || !text.ends_with(kAfter)) return {};
+  std::string_view key = text.substr(from + kBefore.size());
+  key.remove_suffix(kAfter.size());
+  if (key.find('"') != key.npos || key.size() < kWordMin || key.size() > kWordMax) return {};
+  std::tuple<int, std::size_t, std::string_view> best{3, 0, ""};
+  for (const std::string& one : known)
+    best = std::min(
+        best, std::tuple<int, std::size_t, std::string_view>(farness(key, one), one.size(), one));
+  return std::get<0>(best) == 3 ? "" : " (typo of \"" + std::string(std::get<2>(best)) + "\"?)";
+}
+
+}  // namespace karst::scheduling
