@@ -31,9 +31,9 @@ std::string_view after_slash(std::string_view key) {
 
 // 0 is nearest; 3 is not near.
 int farness(std::string_view key, std::string_view known) {
-  if (known.find(key) != known.npos) return 0;
-  if (distance(key, known) < known.size() / 5) return 1;
-  return after_slash(known) == after_slash(key) ? 2 : 3;
+  if (after_slash(known) == after_slash(key)) return 0;
+  if (known.find(key) != known.npos) return 1;
+  return distance(key, known) < known.size() / 5 ? 2 : 3;
 }
 
 }  // namespace

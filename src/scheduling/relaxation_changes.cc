@@ -12,6 +12,7 @@ namespace karst::scheduling {
 namespace {
 
 constexpr std::size_t kValuesShownMax = 5;
+constexpr std::size_t kTolerationsMax = 8;  // sets of taints looked at
 // By how much there is to ask for.
 constexpr int kSmallCut = 0, kToleration = 1, kLabel = 2, kSpread = 3, kAffinity = 4, kVolume = 5,
               kPort = 6, kLargeCut = 7;
@@ -87,14 +88,23 @@ void add_labels(Prepared& prepared, const PodGroup& pod, std::vector<Change>& ch
   }
 }
 
+// Taints that say something about the node's state, not about whom it is for.
+bool is_of_state(const model::Taint& taint) {
+  return taint.key.starts_with("node.kubernetes.io/") || taint.key.starts_with("karpenter.sh/") ||
+         taint.key.starts_with("node.cloudprovider.kubernetes.io/");
+}
+
+// Of the pools, and of nodes that are there.
 void add_tolerations(const Prepared& prepared, const PodGroup& pod, std::vector<Change>& changes) {
   std::set<std::vector<model::Taint>> asked;
-  for (const PoolTable& pool : prepared.pools.pools()) {
+  const auto ask = [&](const std::vector<model::Taint>& taints) {
     std::vector<model::Taint> missing;
-    for (const model::Taint& taint : pool.spec().taints)
+    for (const model::Taint& taint : taints)
       if (model::first_untolerated({taint}, pod.shape.tolerations) != nullptr)
         missing.push_back(taint);
-    if (missing.empty() || !asked.insert(missing).second) continue;
+    if (missing.empty() || std::any_of(missing.begin(), missing.end(), is_of_state) ||
+        asked.size() >= kTolerationsMax || !asked.insert(missing).second)
+      return;
     std::string names;
     for (const model::Taint& taint : missing)
       names += (names.empty() ? "" : ", ") + describe(taint);
@@ -104,7 +114,9 @@ void add_tolerations(const Prepared& prepared, const PodGroup& pod, std::vector<
     });
     one.relaxation.text = "toleration for " + names;
     changes.push_back(std::move(one));
-  }
+  };
+  for (const PoolTable& pool : prepared.pools.pools()) ask(pool.spec().taints);
+  for (const std::size_t node : prepared.nodes.order()) ask(prepared.problem.nodes[node].taints);
 }
 
 void add_topology(const PodGroup& pod, std::vector<Change>& changes) {

@@ -147,8 +147,9 @@ PodGroup apart(PodGroup group, const std::string& key) {
 }
 
 TEST(Reasons, NameTheLabelThatWasMeant) {
-  const std::set<std::string, std::less<>> known = {
-      "karpenter.sh/capacity-type", "topology.kubernetes.io/region", "topology.kubernetes.io/zone"};
+  const std::set<std::string, std::less<>> known = {"a.b/zone-id", "karpenter.sh/capacity-type",
+                                                    "topology.kubernetes.io/region",
+                                                    "topology.kubernetes.io/zone"};
   struct Case {
     const char* key;
     const char* want;
@@ -182,6 +183,11 @@ TEST(Reasons, WhatWouldHelpReallyDoes) {
   Problem running = few_nodes;
   running.pods[0].count = 3;
   running.bound = {{0, "default", {{"app", "web"}}, running.pods[0].shape.affinity, 1}};
+  Problem tainted_nodes = problem({pods(3, 2000)}, {});
+  tainted_nodes.nodes = {node("db", 4000, 8), node("sick", 8000, 8)};
+  tainted_nodes.nodes[0].taints = {{"dedicated", "db", model::TaintEffect::kNoSchedule}};
+  tainted_nodes.nodes[1].taints = {
+      {"node.kubernetes.io/not-ready", "", model::TaintEffect::kNoExecute}};
   Problem ports = problem({with_port(pods(5, 500), 80)}, {});
   ports.pods[0].shape.owner_kind = model::OwnerKind::kReplicaSet;
   ports.nodes = few_nodes.nodes;
@@ -196,6 +202,8 @@ TEST(Reasons, WhatWouldHelpReallyDoes) {
        "nodepool default: limit cpu 6 → 20"},
       {"room on nodes", nodes_only, "no_pool", "", "", "cpu 5 → 4"},
       {"no room to speak of", no_room, "no_pool", "", "", ""},
+      {"taints of nodes", tainted_nodes, "no_pool", "", "",
+       "toleration for dedicated=db:NoSchedule"},
       {"within the limit", problem({pods(1, 4100)}, {small}), "limit", "", "",
        "cpu 4.1 → 4; nodepool default: limit cpu 6 → 8"},
       {"more replicas than zones", problem({apart(pods(5, 500), kZone)}), "topology", "", "",
