@@ -46,6 +46,13 @@ base::Result<Recovery> Engine::recover(base::LogTime now, base::WallTime wall) {
   if (!from) return base::fail(from.error());
   // What was sent and what was not must never be mixed up: each has a log of its own.
   const bool lived = state_.last_position().value() > 1;
+  const std::string& known = state_.config().cluster_uid;
+  const std::string& given = options_.config.cluster_uid;
+  if (lived && !known.empty() && !given.empty() && known != given)
+    return base::fail(base::Kind::kInvalid,
+                      "this is the log of another cluster (" + known + "; this one is " + given +
+                          "), and its open orders are not for this one: give karst an empty "
+                          "folder, and keep the old one for the record");
   if (lived && state_.config().shadow != options_.config.shadow)
     return base::fail(
         base::Kind::kInvalid,

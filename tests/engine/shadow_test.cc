@@ -165,5 +165,23 @@ TEST(Shadow, ALogIsAShadowsOrNot) {
   }
 }
 
+TEST(Recovery, ALogOfAnotherClusterIsRefused) {
+  events::MemoryLog log(model::LogId("log"));
+  const auto opens = [&](const std::string& cluster_uid) {
+    EngineOptions options;
+    options.config.cluster_uid = cluster_uid;
+    Engine engine(log, nullptr, *providers::find_provider("kwok"), options);
+    return engine.recover(base::LogTime(1), base::WallTime(1));
+  };
+  ASSERT_TRUE(opens("blue"));
+  const auto other = opens("green");
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().kind, base::Kind::kInvalid);
+  EXPECT_EQ(other.error().message,
+            "this is the log of another cluster (blue; this one is green), and its open orders are "
+            "not for this one: give karst an empty folder, and keep the old one for the record");
+  EXPECT_TRUE(opens("blue"));
+}
+
 }  // namespace
 }  // namespace karst::engine
