@@ -102,10 +102,13 @@ void Packer::finish_order() {
   }
 }
 
+// A node with room is taken whatever the pod prefers: the kube-scheduler would bind it there at
+// once, and a node bought for the preference would stand empty.
 bool Packer::place_one(std::size_t row) {
   deferred_[row] = false;
-  for (const Stage& stage : prepared_.rows[row].stages) {
+  for (const Stage& stage : prepared_.rows[row].stages)
     if (place_on_node(row, stage)) return true;
+  for (const Stage& stage : prepared_.rows[row].stages) {
     if (strategy_.plan.empty() ? place_on_claim(row, stage) : place_as_planned(row, stage))
       return true;
     if (deferred_[row]) return false;
