@@ -122,6 +122,7 @@ class Reader {
 
   void read_options(const Object& root) {
     scheduling::Options& options = problem().options;
+    options.spread_domains = scheduling::SpreadDomains::kAllPools;  // beside Karpenter's answers
     root.object("options", [&](const Object& object) {
       if (object.view("preferencePolicy") == "Ignore")
         options.preferences = scheduling::PreferencePolicy::kIgnore;

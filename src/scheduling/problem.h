@@ -31,10 +31,17 @@ enum class MinValuesPolicy { kStrict, kBestEffort };
 // use one waits until one is free. kFallback: it goes elsewhere when none is free.
 enum class ReservedMode { kOff, kStrict, kFallback };
 
+// Which domains a spread that honors node affinity counts although they are empty. kReachable:
+// those where a node that the pod may be on is or could be made, as the kube-scheduler will see it.
+// kAllPools: Karpenter's, whatever some pool could make, also where the pod cannot be; pods may
+// then wait for ever on such a domain.
+enum class SpreadDomains { kReachable, kAllPools };
+
 struct Options {
   PreferencePolicy preferences = PreferencePolicy::kRespect;
   MinValuesPolicy min_values = MinValuesPolicy::kStrict;
   ReservedMode reserved = ReservedMode::kStrict;
+  SpreadDomains spread_domains = SpreadDomains::kReachable;
   std::size_t instance_types_max = 600;  // per claim, cheapest first; at least 1
   // Labels that a pod may demand although its pool does not define them. Empty: Karpenter's
   // well-known ones and every key that an instance type of the problem defines.

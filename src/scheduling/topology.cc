@@ -147,31 +147,55 @@ void Topology::finish(NodeTable& nodes) {
     if (group.is_spread && group.key != kHostKey) make_universe(group, nodes);
 }
 
+// What nodes of the pool could be, that one of the terms allows (any: none is given).
+void Topology::add_domains(const Pool& pool, std::size_t key,
+                           const std::vector<RequirementId>* terms, std::set<int>& found) {
+  const std::string& name = domains_.keys[key];
+  auto base = model::Requirements::from_labels(pool_labels(pool.pool));
+  if (!requirements_.add_all(base, pool.pool.requirements)) return;
+  const RequirementId of_pool = requirements_.intern(base);
+  const model::ValueSet* asked = base.find(name);
+  const auto add = [&](const model::ValueSet& set) {
+    const model::ValueSet both = asked == nullptr ? set : model::intersection(set, *asked);
+    if (!both.complement)
+      for (const std::string& value : both.values) found.insert(domains_.id(key, value));
+  };
+  if (terms == nullptr && asked != nullptr) add(*asked);
+  const auto sees = [&](const model::Requirements& part, RequirementId term) {
+    return part.intersects(base) && part.intersects(requirements_.at(term));
+  };
+  const auto any_term = [&](const model::Requirements& part) {
+    return terms == nullptr || std::any_of(terms->begin(), terms->end(), [&](RequirementId term) {
+             return requirements_.conflict(of_pool, term).empty() && sees(part, term);
+           });
+  };
+  for (std::size_t type = 0; type < pool.types.size(); ++type) {
+    const model::Requirements& own = pool.types.requirements(type);
+    if (!any_term(own)) continue;
+    const std::vector<Offering>& offerings = pool.types[type].offerings;
+    bool said = false;  // by an offering: then the type's word is no more than their sum
+    for (std::size_t i = 0; i < offerings.size(); ++i) {
+      const model::Requirements& demands = pool.types.requirements(type, i);
+      const model::ValueSet* set = demands.find(name);
+      if (set == nullptr) continue;
+      said = true;
+      if (any_term(demands)) add(*set);
+    }
+    if (const model::ValueSet* set = own.find(name); set != nullptr && (!said || terms == nullptr))
+      add(*set);
+  }
+}
+
 void Topology::make_universe(TopologyGroup& group, NodeTable& nodes) {
   const auto key = static_cast<std::size_t>(group.key);
-  const std::string& name = domains_.keys[key];
+  const bool narrow =
+      group.filter.by_affinity && problem_.options.spread_domains == SpreadDomains::kReachable;
   std::set<int> found;
-  const auto add = [&](const model::ValueSet& set) {
-    if (!set.complement)
-      for (const std::string& value : set.values) found.insert(domains_.id(key, value));
-  };
   for (const Pool& pool : problem_.pools) {
     if (!is_dynamic(pool.pool)) continue;
     if (group.filter.by_taints && !tolerates_all(pool.pool.taints, group.filter.tolerations))
       continue;
-    model::Requirements base = model::Requirements::from_labels(pool.pool.template_labels);
-    base.add(model::Requirements(pool.pool.requirements));
-    const model::ValueSet* asked = base.find(name);
-    if (asked != nullptr) add(*asked);
-    for (const InstanceType& type : pool.types) {
-      const model::Requirements own(type.requirements);
-      if (const model::ValueSet* set = own.find(name))
-        add(asked == nullptr ? *set : model::intersection(*set, *asked));
-      for (const Offering& offering : type.offerings)
-        if (const std::string value(value_of(offering, name));
-            !value.empty() && (asked == nullptr || asked->contains(value)))
-          found.insert(domains_.id(key, value));
-    }
+    add_domains(pool, key, narrow ? &group.filter.terms : nullptr, found);
   }
   const auto id = static_cast<GroupId>(&group - groups_.data());
   for (std::size_t node = 0; node < problem_.nodes.size(); ++node)

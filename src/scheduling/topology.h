@@ -112,6 +112,8 @@ class Topology {
   GroupId group_of(const std::string& key, bool is_spread, model::LabelSelector selector,
                    std::vector<std::string> namespaces, NodeFilter filter);
   void make_universe(TopologyGroup& group, NodeTable& nodes);
+  void add_domains(const Pool& pool, std::size_t key, const std::vector<RequirementId>* terms,
+                   std::set<int>& found);
   void count_bound(NodeTable& nodes);
 
   const Problem& problem_;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <map>
+
 #include "tests/scheduling/cases.h"
 #include "tests/scheduling/replay.h"
 
@@ -211,6 +213,85 @@ TEST(KubeRules, AllArePlacedWhereAChoiceOfZonesBindsAll) {
     RC_ASSERT((placed(answer) == all) == (most_bound(one, kZones) == all));
     RC_TAG(answer.unplaced.empty() ? "all placed" : "some left");
   }));
+}
+
+// A pool for a team in zones a and b, and one for everybody else, also in zone c.
+Problem for_a_team(SpreadDomains domains) {
+  Pool blue = wide_pool();
+  blue.pool.name = model::PoolName("blue");
+  blue.pool.template_labels = {{"team", "blue"}};
+  blue.pool.requirements = {in(kZone, {"a", "b"})};
+  Problem one = problem({selecting(spread(app(pods(4, 900), "web"), kZone, "web"), "team", "blue")},
+                        {blue, wide_pool()});
+  one.options.spread_domains = domains;
+  return one;
+}
+
+TEST(KubeRules, ZonesThatThePodsCannotBeInDoNotHoldThemUp) {
+  const Problem one = for_a_team(SpreadDomains::kReachable);
+  const Answer answer = solve(one);
+  EXPECT_EQ(placed(answer), 4) << describe(one, answer);
+  std::map<std::string, std::int64_t> by_zone;
+  for (const NewClaim& claim : answer.claims)
+    for (const Share& share : claim.pods) by_zone[claim.offers.front().zone] += share.count;
+  EXPECT_EQ(by_zone, (std::map<std::string, std::int64_t>{{"a", 2}, {"b", 2}}));
+  EXPECT_EQ(placed(solve(for_a_team(SpreadDomains::kAllPools))), 2) << "as Karpenter";
+}
+
+// Zone c sells machines, but none of the kind that the pods ask for.
+TEST(KubeRules, ZonesWithoutTheRightMachinesDoNotHoldThemUp) {
+  Pool wide = wide_pool();
+  std::vector<InstanceType> types = wide.types.items();
+  for (InstanceType& type : types) {
+    type.requirements.push_back(in("family", {type.name == "m8" ? "big" : "small"}));
+    if (type.name == "m8")
+      type.offerings.pop_back();
+    else
+      type.offerings.erase(type.offerings.begin(), type.offerings.end() - 1);
+  }
+  wide.types = types;
+  Problem one = problem(
+      {with_term(spread(app(pods(4, 900), "web"), kZone, "web"), {in("family", {"big"})})}, {wide});
+  EXPECT_EQ(placed(solve(one)), 4) << describe(one, solve(one));
+  one.options.spread_domains = SpreadDomains::kAllPools;
+  EXPECT_EQ(placed(solve(one)), 2) << "as Karpenter";
+}
+
+// A node in zone c that the pods may be on counts, full as it is; one that they may not be on does
+// not.
+TEST(KubeRules, NodesCountWhereThePodsMayBe) {
+  for (const bool theirs : {true, false}) {
+    Problem one = for_a_team(SpreadDomains::kReachable);
+    Node full = node_in("full", "c", 0);
+    if (theirs) model::set_label(full.labels, "team", "blue");
+    one.nodes = {full};
+    EXPECT_EQ(placed(solve(one)), theirs ? 2 : 4) << describe(one, solve(one));
+  }
+}
+
+// Nothing is bought for a preference while a node has room.
+TEST(KubeRules, ANodeWithRoomIsTakenWhateverIsPreferred) {
+  PodGroup elsewhere = pods(1, 500);
+  elsewhere.shape.preferred_terms = {{100, {{in(kZone, {"b"})}, false}}};
+  PodGroup apart = app(pods(3, 500), "web");
+  apart.shape.affinity = {one_per_node("web")};
+  apart.shape.affinity[0].preferred_weight = 50;
+  PodGroup evenly = spread(app(pods(3, 500), "web"), kZone, "web");
+  evenly.shape.spread[0].schedule_anyway = true;
+  Node soft = node_in("soft", "a");
+  soft.taints = {{"slow", "", model::TaintEffect::kPreferNoSchedule}};
+  const Node plain = node_in("plain", "a");
+  expect_cases({
+      {"of a zone", on({plain}, problem({elsewhere}, {wide_pool()})), {}, {"plain: 0*1"}, {}},
+      {"of a node each", on({plain}, problem({apart}, {wide_pool()})), {}, {"plain: 0*3"}, {}},
+      {"of even zones", on({plain}, problem({evenly}, {wide_pool()})), {}, {"plain: 0*3"}, {}},
+      {"of no taint", on({soft}, problem({pods(1, 500)}, {wide_pool()})), {}, {"soft: 0*1"}, {}},
+      {"of no taint, with a choice",
+       on({soft, plain}, problem({pods(1, 500)}, {wide_pool()})),
+       {},
+       {"plain: 0*1"},
+       {}},
+  });
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <thread>
 
 #include "scheduling/claims.h"
 #include "tests/scheduling/build.h"
@@ -149,6 +150,21 @@ TEST(Laws, OrderDoesNotShow) {
     RC_ASSERT(price(answer) == price(other));
     for (std::size_t i = 0; i < problem.pods.size(); ++i)
       RC_ASSERT(placed(answer, i) == placed(other, problem.pods.size() - 1 - i));
+  }));
+}
+
+// A solve keeps nothing behind and shares nothing that changes: however many threads solve the same
+// problem at once, each has the answer that one alone has.
+TEST(Laws, OneTo64ThreadsAgree) {
+  EXPECT_TRUE(check_law("1 to 64 threads agree", [] {
+    const Problem problem = random_problem({4, 12, true, true});
+    const Answer alone = solve(problem);
+    std::vector<Answer> answers(chance(8) ? 64 : static_cast<std::size_t>(pick(2, 8)));
+    std::vector<std::thread> threads;
+    for (Answer& answer : answers) threads.emplace_back([&] { answer = solve(problem); });
+    for (std::thread& thread : threads) thread.join();
+    for (const Answer& answer : answers) RC_ASSERT(answer == alone);
+    RC_TAG(answers.size() == 64 ? "64" : "a few");
   }));
 }
 
