@@ -83,6 +83,12 @@ class Reader {
   base::Result<NamedProblem> read() {
     const Object root = Object::from(context_, document_);
     result_.name = root.text("name");
+    if (const std::string kind = root.text("kind"); !kind.empty() && kind != "scheduling") {
+      const Context::Scope scope(context_, {"kind", 0});
+      context_.fail("\"" + kind +
+                    "\" is not answered here; scheduling cases are, which have no kind");
+      return base::fail(context_.status().error());
+    }
     read_options(root);
     read_namespaces();
     read_pools();

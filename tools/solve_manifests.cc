@@ -203,6 +203,7 @@ class Builder {
     at->host_ports.insert(at->host_ports.end(), shape.host_ports.begin(), shape.host_ports.end());
     for (auto& mounted : scheduling::mounted(resolver_, pod.namespace_name, shape.volume_claims))
       at->volumes.push_back(std::move(mounted));
+    if (pod.deletion_millis != 0) return;  // on its way out: spreads and affinity pass over it
     scheduling::BoundPods bound;
     bound.node = known->second;
     bound.namespace_name = pod.namespace_name;

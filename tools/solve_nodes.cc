@@ -98,6 +98,7 @@ scheduling::Node read_node(const objects::Manifests& manifests, const std::vecto
   const bool leaves =
       node.deletion_millis != 0 || (claim != nullptr && claim->deletion_millis != 0);
   out.takes_pods = !leaves && !node.cordoned && (node.ready || !out.initialized);
+  out.stays = !out.takes_pods && !leaves;
   if (!out.takes_pods)
     notes.push_back("Node " + out.name + " takes no pods: it is " +
                     (leaves          ? "being deleted"

@@ -311,6 +311,9 @@ void add_bound(const ClusterState& state, const Demand& demand, const Supply& su
     leaving.labels = node->node.labels;
     leaving.taints = node->node.taints;
     leaving.takes_pods = false;
+    const ClaimRow* row = state.claim_by_provider_id(node->node.provider_id);
+    leaving.stays = node->node.deletion_millis == 0 && node->tainted_at == Position() &&
+                    (row == nullptr || !leaves(*row));
     problem.nodes.push_back(std::move(leaving));
     add_neighbours(what, state.pods().on_node(node->node.name.str()), problem.nodes.size() - 1,
                    problem);

@@ -105,6 +105,9 @@ struct Node {
   bool in_consolidate_after = false;  // takes no voluntary moves
   // False: it is leaving or being simulated away. Its pods still count for spread and affinity.
   bool takes_pods = true;
+  // Of one that takes none: it is there to stay (cordoned, not ready), so that spreads count its
+  // domain even when it is empty, as the kube-scheduler does.
+  bool stays = false;
 };
 
 // Equal pods that stay on a node.

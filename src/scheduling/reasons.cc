@@ -152,6 +152,12 @@ std::string details(Prepared& prepared, std::size_t pool, const PodRow& pod,
                         pod);
 }
 
+Said not_reserved() {
+  return {"reserved",
+          "one or more instance types with compatible reserved offerings are available, but could "
+          "not be reserved"};
+}
+
 Said machines_text(Prepared& prepared, Packer& packer, std::size_t row, std::size_t pool,
                    const Packer::Probe& probe) {
   const PodRow& pod = prepared.rows[row];
@@ -159,6 +165,7 @@ Said machines_text(Prepared& prepared, Packer& packer, std::size_t row, std::siz
   const std::vector<std::int64_t>& left = packer.limits_left()[pool];
   bool some_fit = false;
   bool some_within = false;
+  bool all_reserved = true;  // of those
   for (const Machine& machine : view.machines) {
     if (!fits(pod.request, machine.room)) continue;
     some_fit = true;
@@ -166,11 +173,13 @@ Said machines_text(Prepared& prepared, Packer& packer, std::size_t row, std::siz
     bool within = true;
     for (std::size_t i = 0; i < left.size(); ++i) within &= limited[i] <= left[i];
     some_within |= within;
+    all_reserved &= !within || machine.reservation != kNotReserved;
   }
   const std::string name = prepared.pools.pools()[pool].spec().name.str();
   if (some_fit && !some_within)
     return {"limit",
             "all available instance types exceed limits for nodepool (NodePool=" + name + ")"};
+  if (some_within && all_reserved) return not_reserved();
   if (some_fit) return {"host_port", "host ports are taken by DaemonSets on every instance type"};
   Said said = say(what_is_met(prepared, pool, pod, probe.together));
   constexpr std::int64_t kLikelyTypoCpuMillis = 1'000'000'000;
@@ -285,9 +294,7 @@ Said say(Prepared& prepared, Packer& packer, std::size_t row, std::size_t at,
     case Obstacle::kMinValues:
       return {"min_values", min_values_text(pool) + details(prepared, at, pod, probe.together)};
     case Obstacle::kReserved:
-      return {"reserved",
-              "one or more instance types with compatible reserved offerings are available, but "
-              "could not be reserved"};
+      return not_reserved();
     case Obstacle::kNothing:
       break;
   }

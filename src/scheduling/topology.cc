@@ -198,10 +198,12 @@ void Topology::make_universe(TopologyGroup& group, NodeTable& nodes) {
     add_domains(pool, key, narrow ? &group.filter.terms : nullptr, found);
   }
   const auto id = static_cast<GroupId>(&group - groups_.data());
-  for (std::size_t node = 0; node < problem_.nodes.size(); ++node)
-    if (const int domain = node_domain(group.key, node);
-        problem_.nodes[node].takes_pods && domain != kNoDomain && node_counts(id, node, nodes))
+  for (std::size_t node = 0; node < problem_.nodes.size(); ++node) {
+    const Node& one = problem_.nodes[node];
+    const int domain = node_domain(group.key, node);
+    if ((one.takes_pods || one.stays) && domain != kNoDomain && node_counts(id, node, nodes))
       found.insert(domain);
+  }
   for (std::size_t domain = 0; domain < start_[id].sure.size(); ++domain)
     if (start_[id].sure[domain] > 0) found.insert(static_cast<int>(domain));
   group.universe.assign(found.begin(), found.end());

@@ -122,6 +122,11 @@ TEST(Solve, ReservationsOfANodeClassAreUsedFirstAndOnce) {
     EXPECT_EQ(report["totals"]["podsLeftOver"], 0) << test.name;
   }
   EXPECT_EQ(solve(pool + node_class + ", availableInstanceCount: many}\n").code, 2);
+  pool.replace(pool.find("[on-demand, reserved]"), 21, "[reserved]");
+  const Json short_of_one = solved(pool + node_class + cases[0].end + web);
+  EXPECT_EQ(short_of_one["totals"]["podsLeftOver"], 1);
+  EXPECT_NE(short_of_one.dump().find("could not be reserved"), std::string::npos);
+  EXPECT_EQ(short_of_one.dump().find("host ports"), std::string::npos);
 }
 
 TEST(Solve, APoolAsksForLabelsThatItsCloudHas) {
