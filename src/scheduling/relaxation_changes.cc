@@ -61,11 +61,11 @@ std::string any_of(Prepared& prepared, const std::string& key) {
 
 void add_labels(Prepared& prepared, const PodGroup& pod, std::vector<Change>& changes) {
   for (const auto& [key, value] : pod.shape.node_selector)
-    changes.push_back(change(kLabel, "node selector " + key, value, any_of(prepared, key),
-                             [key = key](PodGroup& one) {
-                               std::erase_if(one.shape.node_selector,
-                                             [&](const auto& label) { return label.first == key; });
-                             }));
+    changes.push_back(change(
+        kLabel, "node selector " + key, value, any_of(prepared, key), [name = key](PodGroup& one) {
+          std::erase_if(one.shape.node_selector,
+                        [&](const auto& label) { return label.first == name; });
+        }));
   std::set<std::string> keys;
   for (const model::NodeSelectorTerm& term : pod.shape.required_terms)
     for (const model::RequirementSpec& spec : term.expressions) keys.insert(spec.key);
