@@ -278,15 +278,24 @@ TEST(CommandLine, LogStatDumpAndTailAgree) {
   EXPECT_EQ(from.size(), dumped.size() - 9);
 }
 
+// What it must show was not there when it began: a daemon that starts later.
 TEST(CommandLine, TailFollowsARunningDaemon) {
   const TempFolder folder;
   const std::string data = folder / "data";
-  Program daemon(folder,
-                 {"run", "--embedded", "--data", data, "--speed", "40", "--listen", "127.0.0.1:0"});
-  ASSERT_TRUE(daemon.await_err("starts"));
+  const std::vector<std::string> run = {"run",     "--embedded", "--data",   data,
+                                        "--speed", "40",         "--listen", "127.0.0.1:0"};
+  std::vector<std::string> shortly = run;
+  shortly.insert(shortly.end(), {"--for", "300ms"});
+  ASSERT_EQ(karst(shortly).code, 0);
+  const auto last = lines_of(karst({"log", "tail", "--data", data, "-n", "1"}).out);
+  ASSERT_EQ(last.size(), 1U);
+  ASSERT_EQ(last[0].find("DaemonStarted"), std::string::npos) << last[0];
   Program tail(folder, {"log", "tail", "--data", data, "-f", "-n", "1"});
-  ASSERT_TRUE(tail.await_out("LaunchRequested")) << "it was not there when tail began";
+  ASSERT_TRUE(tail.await_out(last[0])) << "it has begun";
+  Program daemon(folder, run);
+  EXPECT_TRUE(tail.await_out("DaemonStarted"));
   tail.send(SIGKILL);
+  ASSERT_TRUE(daemon.await_err("starts"));
   daemon.send(SIGTERM);
   EXPECT_EQ(daemon.wait().code, 0);
 }
