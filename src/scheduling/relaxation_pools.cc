@@ -160,17 +160,18 @@ std::optional<Relaxation> relax_limits(const Problem& problem, const Problem& th
 // The values of a label that the types, or their offerings, have together.
 std::size_t values_of(const Pool& pool, const NewClaim& claim, const std::string& key) {
   std::set<std::string> values;
-  const auto add = [&](const std::vector<model::RequirementSpec>& specs) {
-    const model::Requirements own(specs);
+  const auto add = [&](const model::Requirements& own) {
     if (const model::ValueSet* set = own.find(key); set != nullptr && !set->complement)
       values.insert(set->values.begin(), set->values.end());
   };
   const model::Requirements wanted(claim.requirements);
   for (const std::size_t type : claim.types) {
-    add(pool.types[type].requirements);
-    for (const Offering& offering : pool.types[type].offerings)
-      if (offering.available && wanted.intersects(model::Requirements(offering.requirements)))
-        add(offering.requirements);
+    add(pool.types.requirements(type));
+    const std::vector<Offering>& offerings = pool.types[type].offerings;
+    for (std::size_t i = 0; i < offerings.size(); ++i)
+      if (const model::Requirements& own = pool.types.requirements(type, i);
+          offerings[i].available && wanted.intersects(own))
+        add(own);
   }
   return values.size();
 }

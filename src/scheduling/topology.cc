@@ -161,13 +161,16 @@ void Topology::add_domains(const Pool& pool, std::size_t key,
       for (const std::string& value : both.values) found.insert(domains_.id(key, value));
   };
   if (terms == nullptr && asked != nullptr) add(*asked);
-  const auto sees = [&](const model::Requirements& part, RequirementId term) {
-    return part.intersects(base) && part.intersects(requirements_.at(term));
-  };
+  std::vector<const model::Requirements*> possible;  // terms that its nodes can meet
+  if (terms != nullptr)
+    for (const RequirementId term : *terms)
+      if (requirements_.conflict(of_pool, term).empty())
+        possible.push_back(&requirements_.at(term));
   const auto any_term = [&](const model::Requirements& part) {
-    return terms == nullptr || std::any_of(terms->begin(), terms->end(), [&](RequirementId term) {
-             return requirements_.conflict(of_pool, term).empty() && sees(part, term);
-           });
+    return terms == nullptr ||
+           (part.intersects(base) &&
+            std::any_of(possible.begin(), possible.end(),
+                        [&](const model::Requirements* term) { return part.intersects(*term); }));
   };
   for (std::size_t type = 0; type < pool.types.size(); ++type) {
     const model::Requirements& own = pool.types.requirements(type);
