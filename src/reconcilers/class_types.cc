@@ -2,6 +2,18 @@
 
 namespace karst::reconcilers {
 
+TypesVersion types_version(const projections::ClusterState& state,
+                           const providers::Provider& provider, const model::NodeClassRef& ref) {
+  TypesVersion version;
+  if (const auto* row = state.catalogues().find(provider.name()); row != nullptr)
+    version.catalogue = row->position;
+  if (const auto* row = state.node_classes().find(ref); row != nullptr) {
+    version.node_class = row->position;
+    version.resolved = row->resolved_position;
+  }
+  return version;
+}
+
 const std::vector<model::InstanceType>& ClassTypes::of(const projections::ClusterState& state,
                                                        const providers::Provider& provider,
                                                        const model::NodeClassRef& ref) {
@@ -15,23 +27,22 @@ const std::vector<model::InstanceType>& ClassTypes::of(const projections::Cluste
     kept_.erase(ref);
     return kNone;
   }
-  const model::Position catalogue_at = row == nullptr ? model::Position() : row->position;
+  const TypesVersion version = types_version(state, provider, ref);
   Kept& kept = kept_[ref];
-  if (kept.node_class != node_class->position || kept.catalogue != catalogue_at ||
-      kept.resolved != node_class->resolved_position)
-    kept = {catalogue_at, node_class->position, node_class->resolved_position,
-            provider.types_for(catalogue, node_class->node_class, node_class->resolved)};
+  if (kept.version != version)
+    kept = {version, provider.types_for(catalogue, node_class->node_class, node_class->resolved)};
   return kept.types;
 }
 
-const scheduling::TypeList& ClassTypes::on_sale(const projections::ClusterState& state,
-                                                const model::PoolName& pool, SaleKey key,
-                                                const std::function<scheduling::TypeList()>& make) {
+const scheduling::TypeList& ClassTypes::on_sale(
+    const projections::ClusterState& state, const model::PoolName& pool, SaleKey key,
+    const std::function<scheduling::TypeList(const SaleKey&)>& make) {
   const auto at = sales_.find(pool);
   if (at != sales_.end() && at->second.key == key) return at->second.types;
   std::erase_if(sales_, [&](const auto& sale) { return !state.pools().contains(sale.first); });
   Sale& sale = sales_[pool];
-  sale = {std::move(key), make()};
+  sale.types = make(key);
+  sale.key = std::move(key);
   return sale.types;
 }
 

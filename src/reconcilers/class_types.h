@@ -16,11 +16,19 @@
 
 namespace karst::reconcilers {
 
-// All that a pool's offer follows from.
-struct SaleKey {
+// What the types of a node class follow from. 0: not there.
+struct TypesVersion {
   model::Position catalogue;
   model::Position node_class;
   model::Position resolved;
+  friend bool operator==(const TypesVersion&, const TypesVersion&) = default;
+};
+TypesVersion types_version(const projections::ClusterState& state,
+                           const providers::Provider& provider, const model::NodeClassRef& ref);
+
+// All that a pool's offer follows from.
+struct SaleKey {
+  TypesVersion types;
   model::NodeClassRef ref;
   std::vector<model::RequirementSpec> requirements;        // the pool's
   model::Labels template_labels;                           // the pool's
@@ -37,9 +45,9 @@ class ClassTypes {
                                              const model::NodeClassRef& ref);
 
   // The pool's offer: kept, or made when the key is another than the last time.
-  const scheduling::TypeList& on_sale(const projections::ClusterState& state,
-                                      const model::PoolName& pool, SaleKey key,
-                                      const std::function<scheduling::TypeList()>& make);
+  const scheduling::TypeList& on_sale(
+      const projections::ClusterState& state, const model::PoolName& pool, SaleKey key,
+      const std::function<scheduling::TypeList(const SaleKey&)>& make);
 
  private:
   struct Sale {
@@ -47,9 +55,7 @@ class ClassTypes {
     scheduling::TypeList types;
   };
   struct Kept {
-    model::Position catalogue;
-    model::Position node_class;
-    model::Position resolved;
+    TypesVersion version;
     std::vector<model::InstanceType> types;
   };
   std::map<model::NodeClassRef, Kept> kept_;  // of classes that are there

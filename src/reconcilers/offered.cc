@@ -70,12 +70,7 @@ Offered::Offered(const ClusterState& state, const Context& context)
 
 SaleKey Offered::key_of(const model::NodePool& pool) const {
   SaleKey key;
-  if (const auto* row = state_.catalogues().find(context_.provider.name()); row != nullptr)
-    key.catalogue = row->position;
-  if (const auto* row = state_.node_classes().find(pool.node_class); row != nullptr) {
-    key.node_class = row->position;
-    key.resolved = row->resolved_position;
-  }
+  key.types = types_version(state_, context_.provider, pool.node_class);
   key.ref = pool.node_class;
   key.requirements = pool.requirements;
   key.template_labels = pool.template_labels;
@@ -86,15 +81,15 @@ SaleKey Offered::key_of(const model::NodePool& pool) const {
 
 scheduling::TypeList Offered::on_sale(const model::NodePool& pool) const {
   SaleKey key = key_of(pool);
-  const auto make = [&, key] {
+  const auto make = [&](const SaleKey& of) {
     std::vector<model::InstanceType> types = this->types(pool);
-    take(key, types);
+    take(of, types);
     std::vector<scheduling::InstanceType> sold = scheduling::instance_types_of(types);
     constexpr std::string_view kPlaces[] = {model::kZoneLabel};
     scheduling::fit_to_pool(pool, kPlaces, sold);
     return scheduling::TypeList(std::move(sold));
   };
-  if (overlaid_.contains(pool.name)) return make();
+  if (overlaid_.contains(pool.name)) return make(key);
   return context_.class_types.on_sale(state_, pool.name, std::move(key), make);
 }
 

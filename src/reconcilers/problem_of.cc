@@ -197,8 +197,12 @@ void add_claim(const ClusterState& state, const Context& context, Supply& supply
   supply.offers.push_back(std::move(offer));
 }
 
+// It is not on its way out by itself; its claim may be.
+bool stays(const NodeRow& node) {
+  return node.node.deletion_millis == 0 && node.tainted_at == Position();
+}
 bool usable(const NodeRow& node) {
-  return node.node.deletion_millis == 0 && !node.node.cordoned && node.tainted_at == Position();
+  return stays(node) && !node.node.cordoned;
 }
 
 // What the pool's claims have taken of its limits. The totals have every launched claim that stays;
@@ -312,8 +316,7 @@ void add_bound(const ClusterState& state, const Demand& demand, const Supply& su
     leaving.taints = node->node.taints;
     leaving.takes_pods = false;
     const ClaimRow* row = state.claim_by_provider_id(node->node.provider_id);
-    leaving.stays = node->node.deletion_millis == 0 && node->tainted_at == Position() &&
-                    (row == nullptr || !leaves(*row));
+    leaving.stays = stays(*node) && (row == nullptr || !leaves(*row));
     problem.nodes.push_back(std::move(leaving));
     add_neighbours(what, state.pods().on_node(node->node.name.str()), problem.nodes.size() - 1,
                    problem);
