@@ -12,10 +12,6 @@
 namespace karst::tools {
 namespace {
 
-void say(const std::string& line) {
-  print_line(printable(line));
-}
-
 using scheduling::NewClaim;
 using scheduling::Share;
 

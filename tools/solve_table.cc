@@ -6,10 +6,6 @@
 namespace karst::tools {
 namespace {
 
-void say(const std::string& line) {
-  print_line(printable(line));
-}
-
 // Nano-dollars an hour as "0.4147".
 std::string dollars(std::int64_t nanos) {
   return fmt::format("{}.{:04}", nanos / 1'000'000'000, nanos % 1'000'000'000 / 100'000);

@@ -167,6 +167,10 @@ bool print_text(std::string_view text) {
   return std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
 }
 
+void say(std::string_view line) {
+  print_line(printable(line));
+}
+
 bool print_line(std::string_view line) {
   return print_text(line) && std::fputc('\n', stdout) != EOF;
 }

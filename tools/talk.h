@@ -50,6 +50,8 @@ std::string printable(std::string_view text);
 
 // Writes to stdout; false when nobody reads any more.
 bool print_line(std::string_view line);
+// A line with words from outside in it.
+void say(std::string_view line);
 bool print_text(std::string_view text);
 
 // "WHAT 12%" on stderr whenever the per cent change, and nothing unless stderr is a terminal;
