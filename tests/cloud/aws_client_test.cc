@@ -3,7 +3,7 @@
 
 #include "cloud/aws/client.h"
 #include "cloud/aws/pages.h"
-#include "tests/kube/fake_transport.h"
+#include "tests/cloud/aws_account.h"
 
 namespace karst::cloud::aws {
 namespace {
@@ -58,13 +58,6 @@ TEST(AwsBudget, RetryAfterHoldsForEverythingAndIsBounded) {
 }
 
 struct AwsClientTest : ::testing::Test {
-  AwsClientTest() {
-    Settings settings;
-    settings.environment["AWS_ENDPOINT_URL"] = "http://127.0.0.1:1";
-    auto made = Client::make({&transport, &keeper, &time, &clock}, settings, "us-east-1", "karst");
-    EXPECT_TRUE(made);
-    if (made) client = std::move(*made);
-  }
   void send(const std::string& action, Service service = Service::kEc2,
             Purpose purpose = Purpose::kRead) {
     Call call;
@@ -119,7 +112,7 @@ struct AwsClientTest : ::testing::Test {
                           },
                           0,
                           {}};
-  std::unique_ptr<Client> client;
+  std::unique_ptr<Client> client = client_on_loopback(transport, keeper, time, clock);
   Strings answers;
 };
 

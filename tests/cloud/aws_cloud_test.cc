@@ -6,7 +6,7 @@
 
 #include "base/sha256.h"
 #include "providers/aws/resolution.h"
-#include "tests/kube/fake_transport.h"
+#include "tests/cloud/aws_account.h"
 #include "tests/providers/aws_launch_case.h"
 
 namespace karst::cloud::aws {
@@ -59,14 +59,8 @@ std::string described(const std::string& instances, const std::string& next = ""
          "</nextToken></DescribeInstancesResponse>";
 }
 
-struct AwsCloudTest : ::testing::Test {
+struct AwsCloudTest : AwsAccountTest {
   AwsCloudTest() {
-    Settings settings;
-    settings.environment["AWS_ENDPOINT_URL"] = "http://127.0.0.1:1";
-    auto made = Client::make({&transport, &keeper, &time, &clock}, settings, "us-east-1", "karst");
-    EXPECT_TRUE(made);
-    if (!made) return;
-    client = std::move(*made);
     cloud = std::make_unique<AwsCloud>(*client, sink, clock, LaunchCase().resolved.cluster);
   }
   void submit(model::CommandSpec spec) {
@@ -109,22 +103,7 @@ struct AwsCloudTest : ::testing::Test {
     EXPECT_EQ(reply(200, kMade), "CreateLaunchTemplate");
   }
 
-  FakeTransport transport;
-  FakeClock clock;
-  FakeSink sink;
-  ServerTime time{clock};
-  CredentialKeeper keeper{transport,
-                          clock,
-                          time,
-                          [](Fetched done) {
-                            Credentials keys;
-                            keys.access_key_id = "AK";
-                            done(keys);
-                          },
-                          0,
-                          {}};
   http::Request last;
-  std::unique_ptr<Client> client;
   std::unique_ptr<AwsCloud> cloud;
 };
 

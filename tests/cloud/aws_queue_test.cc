@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cloud/aws/queue.h"
-#include "tests/kube/fake_transport.h"
+#include "tests/cloud/aws_account.h"
 
 namespace karst::cloud::aws {
 namespace {
@@ -32,13 +32,8 @@ std::string health(const std::vector<std::string>& instances) {
       .dump();
 }
 
-struct AwsQueueTest : ::testing::Test {
+struct AwsQueueTest : AwsAccountTest {
   AwsQueueTest() {
-    Settings settings;
-    settings.environment["AWS_ENDPOINT_URL"] = "http://127.0.0.1:1";
-    auto made = Client::make({&transport, &keeper, &time, &clock}, settings, "us-east-1", "karst");
-    EXPECT_TRUE(made);
-    if (made) client = std::move(*made);
     queue = std::make_unique<SqsQueue>(*client, sink, clock, "interruptions", 2,
                                        [this](bool works, const std::string& line) {
                                          notices.push_back((works ? "+" : "-") + line);
@@ -74,23 +69,8 @@ struct AwsQueueTest : ::testing::Test {
   }
   using Strings = std::vector<std::string>;
 
-  FakeTransport transport;
-  FakeClock clock;
-  FakeSink sink;
-  ServerTime time{clock};
-  CredentialKeeper keeper{transport,
-                          clock,
-                          time,
-                          [](Fetched done) {
-                            Credentials keys;
-                            keys.access_key_id = "AK";
-                            done(keys);
-                          },
-                          0,
-                          {}};
   Strings notices;
   json sent;
-  std::unique_ptr<Client> client;
   std::unique_ptr<SqsQueue> queue;
 };
 

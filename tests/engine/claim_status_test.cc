@@ -51,9 +51,7 @@ TEST(ClaimStatus, EveryStepUpHasItsReason) {
   story.list("NodePool", {events::NodePoolObserved{pool}});
   story.list_all();
   story.step();
-  add_pods(story, 1);
-  const auto launches = create_claims(story);
-  ASSERT_EQ(launches.size(), 1u);
+  const ports::IssuedCommand launched = launch_for_one_pod(story);
   EXPECT_EQ(now_shown(story),
             (std::vector<std::string>{
                 "Launched=Unknown AwaitingReconciliation: object is awaiting reconciliation",
@@ -62,9 +60,9 @@ TEST(ClaimStatus, EveryStepUpHasItsReason) {
                 "Ready=Unknown ReconcilingDependents: Launched=Unknown, Registered=Unknown, "
                 "Initialized=Unknown"}));
 
-  const auto& launch = std::get<model::Launch>(launches[0].spec);
-  const model::Instance instance = instance_for(launch, 0, launches[0].id);
-  story.answer(launches[0], model::OutcomeKind::kDone, {instance});
+  const auto& launch = std::get<model::Launch>(launched.spec);
+  const model::Instance instance = instance_for(launch, 0, launched.id);
+  story.answer(launched, model::OutcomeKind::kDone, {instance});
   story.step();
   auto shown = now_shown(story);
   EXPECT_TRUE(has(shown, "Launched=True Launched"));
@@ -135,11 +133,9 @@ TEST(ClaimStatus, AFailedLaunchIsToldInTheCloudsWords) {
     events::MemoryLog log(model::LogId("log"));
     Story story(log);
     set_the_stage(story);
-    add_pods(story, 1);
-    const auto launches = create_claims(story);
-    ASSERT_EQ(launches.size(), 1u);
+    const ports::IssuedCommand launched = launch_for_one_pod(story);
     model::Outcome outcome;
-    outcome.command = launches[0].id.position;
+    outcome.command = launched.id.position;
     outcome.kind = model::OutcomeKind::kRefused;
     outcome.code = model::RefusalCode::kRetry;
     outcome.message = std::string(size, 'x');

@@ -171,12 +171,10 @@ TEST(Registration, SeveralNodesWithOneProviderIdAreNobodys) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log);
   set_the_stage(story);
-  add_pods(story, 1);
-  const auto launches = create_claims(story);
-  ASSERT_EQ(launches.size(), 1u);
-  const auto& launch = std::get<model::Launch>(launches[0].spec);
-  const model::Instance instance = instance_for(launch, 0, launches[0].id);
-  story.answer(launches[0], model::OutcomeKind::kDone, {instance});
+  const ports::IssuedCommand launched = launch_for_one_pod(story);
+  const auto& launch = std::get<model::Launch>(launched.spec);
+  const model::Instance instance = instance_for(launch, 0, launched.id);
+  story.answer(launched, model::OutcomeKind::kDone, {instance});
   model::NodeClaim claim = story.state().claims().find(launch.items[0].name)->claim;
   claim.has_finalizer = true;
   story.fact(events::NodeClaimObserved{claim});

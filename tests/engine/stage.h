@@ -39,6 +39,14 @@ inline std::vector<ports::IssuedCommand> create_claims(Story& story) {
   return story.take<model::Launch>();
 }
 
+// One pod's claim is made: the launch that follows.
+inline ports::IssuedCommand launch_for_one_pod(Story& story) {
+  add_pods(story, 1);
+  const auto launches = create_claims(story);
+  EXPECT_EQ(launches.size(), 1u);
+  return launches.at(0);
+}
+
 // The machine of the launch's first claim joins as "node-1" and is ready.
 inline void come_up(Story& story, const ports::IssuedCommand& command) {
   const auto& launch = std::get<model::Launch>(command.spec);
@@ -61,10 +69,7 @@ inline void come_up(Story& story, const ports::IssuedCommand& command) {
 
 // One claim's node, up and ready, with nothing on it: its pods are gone again.
 inline void bring_up_an_empty_node(Story& story) {
-  add_pods(story, 1);
-  const auto launches = create_claims(story);
-  ASSERT_EQ(launches.size(), 1u);
-  come_up(story, launches[0]);
+  come_up(story, launch_for_one_pod(story));
   story.fact(events::PodGone{model::PodUid("pod-0"), "default", "pod-0"});
 }
 

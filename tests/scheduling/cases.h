@@ -45,6 +45,31 @@ inline PodGroup app(PodGroup group, const std::string& name) {
   return group;
 }
 
+inline model::LabelSelector of_app(const std::string& name) {
+  return {{in("app", {name})}, false};
+}
+
+inline PodGroup spread(PodGroup group, const std::string& key, const std::string& over,
+                       std::int32_t skew = 1, std::int32_t min_domains = 0) {
+  model::SpreadConstraint one;
+  one.topology_key = key;
+  one.selector = of_app(over);
+  one.max_skew = skew;
+  one.min_domains = min_domains;
+  group.shape.spread.push_back(one);
+  return group;
+}
+
+inline PodGroup with_affinity(PodGroup group, const std::string& key, const std::string& to,
+                              bool anti) {
+  model::PodAffinityTerm term;
+  term.anti = anti;
+  term.topology_key = key;
+  term.selector = of_app(to);
+  group.shape.affinity.push_back(term);
+  return group;
+}
+
 inline PodGroup alone(PodGroup group, const std::string& name) {
   group = app(std::move(group), name);
   group.shape.affinity = {one_per_node(name)};

@@ -19,26 +19,6 @@ std::int64_t pick(std::int64_t from, std::int64_t below) {
   return *rc::gen::inRange<std::int64_t>(from, below);
 }
 
-PodGroup spread(PodGroup group, const std::string& key, const std::string& over,
-                std::int32_t skew = 1, std::int32_t min_domains = 0) {
-  model::SpreadConstraint one;
-  one.topology_key = key;
-  one.selector = {{in("app", {over})}, false};
-  one.max_skew = skew;
-  one.min_domains = min_domains;
-  group.shape.spread.push_back(one);
-  return group;
-}
-
-PodGroup tied(PodGroup group, const std::string& key, const std::string& to, bool anti) {
-  model::PodAffinityTerm term;
-  term.anti = anti;
-  term.topology_key = key;
-  term.selector = {{in("app", {to})}, false};
-  group.shape.affinity.push_back(term);
-  return group;
-}
-
 PodGroup a_or_b(PodGroup group) {
   return with_term(with_term(std::move(group), {in(kZone, {"a"})}), {in(kZone, {"b"})});
 }
@@ -88,21 +68,24 @@ TEST(KubeRules, Tables) {
        {},
        {}},
       {"who is repelled has a zone left",
-       problem({tied(app(pods(1, 100), "cache"), kZone, "web", true), app(pods(2, 200), "web")},
+       problem({with_affinity(app(pods(1, 100), "cache"), kZone, "web", true),
+                app(pods(2, 200), "web")},
                {wide_pool()}),
        {"default m1: 1*2", "default m1: 0*1"},
        {},
        {}},
       {"the first goes where its followers can",
-       problem({tied(app(pods(4, 6000), "grp"), kZone, "grp", false),
-                selecting(tied(app(pods(1, 6000), "fol"), kZone, "grp", false), kZone, "c")},
-               {wide_pool()}),
+       problem(
+           {with_affinity(app(pods(4, 6000), "grp"), kZone, "grp", false),
+            selecting(with_affinity(app(pods(1, 6000), "fol"), kZone, "grp", false), kZone, "c")},
+           {wide_pool()}),
        {"default m8: 0*1", "default m8: 0*1", "default m8: 0*1", "default m8: 0*1",
         "default m8: 1*1"},
        {},
        {}},
       {"a follower of pods whose zone is open",
-       problem({app(pods(1, 7000), "grp"), tied(app(pods(1, 6000), "fol"), kZone, "grp", false)},
+       problem({app(pods(1, 7000), "grp"),
+                with_affinity(app(pods(1, 6000), "fol"), kZone, "grp", false)},
                {wide_pool()}),
        {"default m8: 0*1", "default m8: 1*1"},
        {},
@@ -151,13 +134,13 @@ PodGroup random_pods(const Kinds& kinds) {
       break;
     case 1:
     case 2:
-      if (kinds.repels) group = tied(std::move(group), key, name(), true);
+      if (kinds.repels) group = with_affinity(std::move(group), key, name(), true);
       break;
     case 3: {
       const std::string to = name();
       // Where others of its own kind are elsewhere Karpenter's rule is another.
       const bool is_free = model::label_value(group.labels, "app") == to;
-      group = tied(std::move(group), key, to, false);
+      group = with_affinity(std::move(group), key, to, false);
       if (is_free) return group;
       break;
     }

@@ -15,29 +15,6 @@ std::int64_t pick(std::int64_t from, std::int64_t below) {
   return *rc::gen::inRange<std::int64_t>(from, below);
 }
 
-model::LabelSelector of_app(const std::string& name) {
-  return {{in("app", {name})}, false};
-}
-
-PodGroup spread(PodGroup group, const std::string& key, const std::string& over,
-                std::int32_t skew = 1) {
-  model::SpreadConstraint one;
-  one.topology_key = key;
-  one.selector = of_app(over);
-  one.max_skew = skew;
-  group.shape.spread.push_back(one);
-  return group;
-}
-
-PodGroup with_affinity(PodGroup group, const std::string& key, const std::string& to, bool anti) {
-  model::PodAffinityTerm term;
-  term.anti = anti;
-  term.topology_key = key;
-  term.selector = of_app(to);
-  group.shape.affinity.push_back(term);
-  return group;
-}
-
 Problem with_bound(Problem problem, std::size_t node, const std::string& name, std::int64_t count) {
   problem.bound.push_back({node, "default", {{"app", name}}, {}, count});
   return problem;
