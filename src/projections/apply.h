@@ -79,6 +79,7 @@ struct Apply {
   void observe_instance(const model::Instance& instance, bool listed) const;
   void instance_found(const model::ProviderId& id) const;
   void instance_gone(const model::ProviderId& id) const;
+  void leave_siblings(const model::ProviderId& id, const model::ClaimUid& claim) const;
   void class_resolved(const model::ResolveNodeClass& asked, const std::string& resolution) const;
   void class_told(const model::MirrorStatus& told) const;
   void launched(const model::ClaimName& name, const model::Instance& instance) const;

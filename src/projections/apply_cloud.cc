@@ -82,6 +82,9 @@ void Apply::observe_instance(const model::Instance& instance, bool listed) const
     instance_gone(instance.provider_id);
     return;
   }
+  if (const InstanceRow* known = s.instances_.find(instance.provider_id);
+      known != nullptr && known->instance.claim != instance.claim)
+    leave_siblings(instance.provider_id, known->instance.claim);
   s.instances_.edit(instance.provider_id, [&](InstanceRow& row) {
     if (row.seen_at.value() == 0) row.seen_at = now;
     row.instance = instance;
@@ -91,6 +94,7 @@ void Apply::observe_instance(const model::Instance& instance, bool listed) const
   });
   s.instances_by_claim_[instance.claim].insert(instance.provider_id);
   s.index_instance(instance.provider_id);
+  if (s.claim_by_provider_id(instance.provider_id) != nullptr) return;  // it stays that claim's
   const ClaimRow* claim = s.claim_by_uid(instance.claim);
   if (claim == nullptr || claim->launched() ||
       instance.state == model::InstanceState::kShuttingDown)
@@ -112,14 +116,15 @@ void Apply::instance_found(const model::ProviderId& id) const {
     s.edit_claim(model::ClaimName(claim->claim.name), [&](ClaimRow& row) { row.found_at = now; });
 }
 
+void Apply::leave_siblings(const model::ProviderId& id, const model::ClaimUid& claim) const {
+  const auto siblings = s.instances_by_claim_.find(claim);
+  if (siblings == s.instances_by_claim_.end()) return;
+  siblings->second.erase(id);
+  if (siblings->second.empty()) s.instances_by_claim_.erase(siblings);
+}
+
 void Apply::instance_gone(const model::ProviderId& id) const {
-  if (const InstanceRow* row = s.instances_.find(id)) {
-    const auto siblings = s.instances_by_claim_.find(row->instance.claim);
-    if (siblings != s.instances_by_claim_.end()) {
-      siblings->second.erase(id);
-      if (siblings->second.empty()) s.instances_by_claim_.erase(siblings);
-    }
-  }
+  if (const InstanceRow* row = s.instances_.find(id)) leave_siblings(id, row->instance.claim);
   s.instances_.erase(id);
   s.index_instance(id);
   forget_subject("instance/" + id.str());

@@ -117,10 +117,12 @@ LogTime expiry_of(const ClaimRow& row) {
 }  // namespace
 
 bool ClusterState::owned(const model::Instance& instance) const {
+  // A claim's machine stays its own, whatever the cloud says now: one that tells whose a machine is
+  // by its place in its order says otherwise when it has forgotten, or left out, a sibling.
+  if (claim_by_provider_id(instance.provider_id) != nullptr) return true;
   const ClaimRow* claim = claim_by_uid(instance.claim);
-  if (claim == nullptr) return false;
-  if (claim->launched()) return claim->instance.provider_id == instance.provider_id;
-  return !claim->launch_refused && claim->attempts == instance.attempt;
+  return claim != nullptr && !claim->launched() && !claim->launch_refused &&
+         claim->attempts == instance.attempt;
 }
 
 void ClusterState::index_claim(const model::ClaimName& name, const ClaimRow& row) {
@@ -130,7 +132,10 @@ void ClusterState::index_claim(const model::ClaimName& name, const ClaimRow& row
   if (settled(row) && expiry_of(row).value() != 0) expiries_.insert({expiry_of(row), name});
   index_vacancy(row);
   count_in(row);
-  if (row.launched()) index_node_of(row.instance.provider_id);
+  if (row.launched()) {
+    index_node_of(row.instance.provider_id);
+    index_instance(row.instance.provider_id);
+  }
   const auto instances = instances_by_claim_.find(row.claim.uid);
   if (instances == instances_by_claim_.end()) return;
   for (const model::ProviderId& id : instances->second) index_instance(id);
@@ -174,7 +179,10 @@ void ClusterState::erase_claim(const model::ClaimName& name) {
   unindex_claim(name, *row);
   const model::ProviderId provider_id = row->instance.provider_id;
   claims_.erase(name);
-  if (!provider_id.empty()) index_node_of(provider_id);
+  if (!provider_id.empty()) {
+    index_node_of(provider_id);
+    index_instance(provider_id);
+  }
   const auto instances = instances_by_claim_.find(uid);
   if (instances == instances_by_claim_.end()) return;
   for (const model::ProviderId& id : instances->second) index_instance(id);

@@ -24,7 +24,7 @@ namespace karst::projections {
 
 // Bump when rows, digests or the meaning of apply() change: snapshots of another version are not
 // used.
-inline constexpr std::string_view kProjectionVersion = "6";
+inline constexpr std::string_view kProjectionVersion = "7";
 
 // A machine whose clock is further off than this cannot be trusted with ages and deadlines.
 inline constexpr std::int64_t kWallOffsetMaxMillis = 5 * base::kMillisPerMinute;

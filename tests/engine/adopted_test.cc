@@ -45,5 +45,73 @@ TEST(Adopted, ClaimsHaveThePriceOfTheirOffer) {
   }
 }
 
+// Claims of one order, whose machines the cloud tells apart by their places in it.
+struct Siblings : ::testing::Test {
+  Siblings() {
+    set_the_stage(story);
+    for (const char* letter : {"a", "b"}) {
+      story.fact(events::NodeClaimObserved{claim(letter, std::string("kwok://") + letter)});
+      observe(letter, letter);
+    }
+    story.step();
+  }
+  static model::NodeClaim claim(const std::string& letter, const std::string& machine) {
+    model::NodeClaim claim;
+    claim.name = model::ClaimName("default-" + letter);
+    claim.uid = model::ClaimUid("uid-" + letter);
+    claim.pool = model::PoolName("default");
+    claim.node_class = {"karpenter.kwok.sh", "KWOKNodeClass", "default"};
+    claim.provider_id = model::ProviderId(machine);
+    claim.has_finalizer = true;
+    return claim;
+  }
+  void observe(const std::string& machine, const std::string& owner, std::uint32_t attempt = 0) {
+    model::Instance instance;
+    instance.provider_id = model::ProviderId("kwok://" + machine);
+    instance.claim = model::ClaimUid("uid-" + owner);
+    instance.attempt = attempt;
+    instance.state = model::InstanceState::kRunning;
+    story.fact(events::InstanceObserved{instance});
+  }
+  void wait() {
+    for (int i = 0; i < 20; ++i) story.step(10'000);
+  }
+  events::MemoryLog log{model::LogId("log")};
+  Story story{log};
+};
+
+TEST_F(Siblings, AMachineStaysItsClaimsWhenTheCloudHasForgottenTheOneBeforeIt) {
+  story.fact(events::NodeClaimGone{model::ClaimUid("uid-a"), model::ClaimName("default-a")});
+  story.fact(events::InstanceGone{model::ProviderId("kwok://a")});
+  story.step();
+  observe("b", "a");  // the first place in the order is now its
+  wait();
+  for (const auto& command : story.take<model::FindInstances>())
+    EXPECT_NE(std::get<model::FindInstances>(command.spec).provider_id.str(), "kwok://b")
+        << "nobody doubts whose it is";
+  EXPECT_TRUE(story.take<model::Terminate>().empty());
+  EXPECT_FALSE(story.state().loose_instances().contains(model::ProviderId("kwok://b")));
+  story.fact(events::NodeClaimGone{model::ClaimUid("uid-b"), model::ClaimName("default-b")});
+  story.step();
+  EXPECT_TRUE(story.state().loose_instances().contains(model::ProviderId("kwok://b")))
+      << "with its own claim it loses its owner";
+  EXPECT_EQ(verified(log).difference, std::nullopt);
+}
+
+TEST_F(Siblings, AMachineOfAClaimIsNotGivenToAnother) {
+  story.fact(events::NodeClaimObserved{claim("c", "")});
+  story.step();
+  const auto* other = story.state().claims().find(model::ClaimName("default-c"));
+  ASSERT_NE(other, nullptr);
+  observe("b", "c", other->attempts);
+  story.step();
+  other = story.state().claims().find(model::ClaimName("default-c"));
+  EXPECT_FALSE(other->launched());
+  const auto* owner = story.state().claim_by_provider_id(model::ProviderId("kwok://b"));
+  ASSERT_NE(owner, nullptr);
+  EXPECT_EQ(owner->claim.name.str(), "default-b");
+  EXPECT_EQ(verified(log).difference, std::nullopt);
+}
+
 }  // namespace
 }  // namespace karst::engine
