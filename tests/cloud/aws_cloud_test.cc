@@ -59,7 +59,7 @@ std::string described(const std::string& instances, const std::string& next = ""
          "</nextToken></DescribeInstancesResponse>";
 }
 
-struct AwsCloudTest : AwsAccountTest {
+struct AwsCloudTest : ::testing::Test, AwsAccount {
   AwsCloudTest() {
     cloud = std::make_unique<AwsCloud>(*client, sink, clock, LaunchCase().resolved.cluster);
   }
@@ -219,6 +219,13 @@ TEST_F(AwsCloudTest, OnlyTheClaimsOwnInstanceIsEnded) {
        OutcomeKind::kRefused,
        {}},
       {"it cannot be read", 500, error("InternalError"), false, OutcomeKind::kRefused, {}},
+      {"it is not in its answer", 200, described(""), false, OutcomeKind::kRefused, {}},
+      {"the answer is about another",
+       200,
+       described(instance("i-b", "uid-0:1", "terminated")),
+       false,
+       OutcomeKind::kRefused,
+       {}},
   };
   for (const auto& one : cases) {
     SCOPED_TRACE(one.name);
@@ -262,6 +269,36 @@ TEST_F(AwsCloudTest, ASearchWithAHoleProvesNothing) {
   const model::Outcome out = outcome();
   EXPECT_EQ(out.kind, OutcomeKind::kRefused);
   EXPECT_EQ(out.code, RefusalCode::kThrottled);
+}
+
+TEST_F(AwsCloudTest, OnlyTheServicesWordProvesAnInstanceAbsent) {
+  const struct {
+    const char* name;
+    int status;
+    std::string body;
+    OutcomeKind kind;
+    std::size_t instances;
+  } cases[] = {
+      {"nobody knows it", 400, error("InvalidInstanceID.NotFound"), OutcomeKind::kDone, 0},
+      {"it is gone", 200, described(instance("i-a", "uid-0:1", "terminated")), OutcomeKind::kDone,
+       0},
+      {"it runs", 200, described(instance("i-a", "uid-0:1")), OutcomeKind::kDone, 1},
+      {"an empty answer", 200, described(""), OutcomeKind::kRefused, 0},
+      {"another's answer", 200, described(instance("i-b", "uid-0:1")), OutcomeKind::kRefused, 0},
+      {"a cut answer", 200, described(instance("i-a", "uid-0:1")).substr(0, 90),
+       OutcomeKind::kRefused, 0},
+      {"a throttle", 503, error("RequestLimitExceeded"), OutcomeKind::kRefused, 0},
+  };
+  for (const auto& one : cases) {
+    SCOPED_TRACE(one.name);
+    sink.facts.clear();
+    submit(
+        model::FindInstances{model::ClaimUid("uid-0"), model::ProviderId("aws:///us-east-1a/i-a")});
+    EXPECT_EQ(reply(one.status, one.body), "DescribeInstances");
+    const model::Outcome out = outcome();
+    EXPECT_EQ(out.kind, one.kind) << out.message;
+    EXPECT_EQ(out.instances.size(), one.instances);
+  }
 }
 
 TEST_F(AwsCloudTest, WritesLeaveOnlyWhileTheTermLasts) {

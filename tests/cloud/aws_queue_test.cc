@@ -32,7 +32,7 @@ std::string health(const std::vector<std::string>& instances) {
       .dump();
 }
 
-struct AwsQueueTest : AwsAccountTest {
+struct AwsQueueTest : ::testing::Test, AwsAccount {
   AwsQueueTest() {
     queue = std::make_unique<SqsQueue>(*client, sink, clock, "interruptions", 2,
                                        [this](bool works, const std::string& line) {

@@ -152,7 +152,9 @@ TEST(AwsFleet, AnErrorOfTheCallSaysNothingOfOffers) {
 }
 
 TEST(AwsFleet, AnAnswerThatIsNoneMayHaveLaunched) {
-  for (const char* text : {"", "<a/>", "<CreateFleetResponse", "no"}) {
+  for (const char* text : {"", "<a/>", "<CreateFleetResponse", "no", "<CreateFleetResponse/>",
+                           "<CreateFleetResponse><fleetInstanceSet><item><instanceIds><item/>"
+                           "</instanceIds></item></fleetInstanceSet></CreateFleetResponse>"}) {
     const auto out = decode_fleet(text, LaunchCase().command());
     ASSERT_FALSE(out) << text;
     EXPECT_EQ(base::Kind::kUnclear, out.error().kind);
@@ -212,7 +214,46 @@ TEST(AwsFleet, FoundInstancesAreGivenAsTheOrderGaveThem) {
   EXPECT_EQ("other", (*all)[3].node_claim);
   EXPECT_EQ("reserved", (*all)[3].instance.offer.capacity_type);
   EXPECT_EQ(model::InstanceState::kShuttingDown, (*all)[3].instance.state);
-  EXPECT_FALSE(decode_instances(std::vector<std::string>{"<a/>"}));
+}
+
+TEST(AwsFleet, AListWithAHoleProvesNothing) {
+  const struct {
+    const char* name;
+    std::vector<std::string> pages;
+  } cases[] = {
+      {"an answer of another kind", {"<a/>"}},
+      {"one without its list", {"<DescribeInstancesResponse/>"}},
+      {"an instance without an id", {page_of(instance("i-a", "")), page_of("<item/>")}},
+      {"a page that is cut", {page_of(instance("i-a", "")).substr(0, 300)}},
+  };
+  for (const auto& one : cases) EXPECT_FALSE(decode_instances(one.pages)) << one.name;
+}
+
+TEST(AwsFleet, WhatComesTwiceCountsOnceAndAsItWasShownLast) {
+  const std::string order =
+      tag("karst.sh/launch-token", "t-1") + tag("karst.sh/claims.0", "uid-0:1 uid-1:1");
+  const std::vector<std::string> pages = {
+      page_of(instance("i-a", order, "", "pending") + instance("i-b", order)),
+      page_of(instance("i-a", order, "", "terminated")), page_of(instance("i-b", order))};
+  const auto all = decode_instances(pages);
+  ASSERT_TRUE(all);
+  ASSERT_EQ(2u, all->size());
+  EXPECT_EQ(model::InstanceState::kTerminated, (*all)[0].instance.state);
+  EXPECT_EQ("uid-1", (*all)[1].instance.claim.str());
+}
+
+TEST(AwsFleet, AMachineThatAnAnswerNamesTwiceHasOneClaim) {
+  const std::string twice =
+      "<CreateFleetResponse><fleetInstanceSet><item><instanceType>m5.large</instanceType>"
+      "<launchTemplateAndOverrides><overrides><availabilityZone>us-east-1a</availabilityZone>"
+      "</overrides></launchTemplateAndOverrides><instanceIds><item>i-a</item><item>i-a</item>"
+      "</instanceIds></item></fleetInstanceSet></CreateFleetResponse>";
+  LaunchCase two;
+  two.claims.resize(2, two.claims.front());
+  const auto out = decode_fleet(twice, two.command());
+  ASSERT_TRUE(out);
+  EXPECT_EQ(1u, out->instances.size());
+  EXPECT_EQ(RefusalCode::kRetry, out->code) << "the second claim has none";
 }
 
 TEST(AwsFleet, CallsAboutInstances) {

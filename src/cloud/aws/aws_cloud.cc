@@ -20,6 +20,14 @@ bool is_gone(const model::Instance& instance) {
   return instance.state == model::InstanceState::kTerminated;
 }
 
+// Of an answer about one id. nullptr: the answer is about something else, and proves nothing.
+const pure::FoundInstance* about(const std::vector<pure::FoundInstance>& found,
+                                 const std::string& id) {
+  const bool one = found.size() == 1 && pure::instance_id(found[0].instance.provider_id) == id;
+  return one ? &found.front() : nullptr;
+}
+constexpr const char* kAnotherAnswer = "DescribeInstances: the instance is not in its answer";
+
 // Whether the claim is of the order that made the instance.
 bool carries(const pure::FoundInstance& found, const model::ClaimUid& claim) {
   return std::any_of(found.items.begin(), found.items.end(),
@@ -151,7 +159,7 @@ void AwsCloud::terminate(const Command& command, const model::Terminate& spec, M
                                  "not an AWS provider id: " + spec.provider_id.str()));
   client_.send(
       call_of(pure::describe_instances({id}), Purpose::kRead),
-      [this, command, &spec, may_leave](const Answer& answer) {
+      [this, command, &spec, id, may_leave](const Answer& answer) {
         model::Outcome gone = ports::done(*command);
         gone.instances.push_back(gone_instance(spec));
         if (answer.error.trouble == Trouble::kNotFound) return settle(std::move(gone));
@@ -160,11 +168,14 @@ void AwsCloud::terminate(const Command& command, const model::Terminate& spec, M
         const auto found = pure::decode_instances({{answer.body}});
         if (!found)
           return settle(ports::refused(*command, RefusalCode::kRetry, found.error().message));
-        if (found->empty() || is_gone(found->front().instance)) return settle(std::move(gone));
-        if (!carries(found->front(), spec.claim))
+        const pure::FoundInstance* one = about(*found, id);
+        if (one == nullptr)
+          return settle(ports::refused(*command, RefusalCode::kRetry, kAnotherAnswer));
+        if (is_gone(one->instance)) return settle(std::move(gone));
+        if (!carries(*one, spec.claim))
           return settle(ports::refused(*command, RefusalCode::kConflict,
                                        "the instance does not carry this claim's tag: left alone"));
-        end_instance(command, spec, found->front().instance, may_leave);
+        end_instance(command, spec, one->instance, may_leave);
       });
 }
 
@@ -214,19 +225,21 @@ void AwsCloud::find_by_id(const Command& command, const model::FindInstances& sp
   if (id.empty())
     return finish(ports::refused(*command, RefusalCode::kInvalid,
                                  "not an AWS provider id: " + spec.provider_id.str()));
-  client_.send(call_of(pure::describe_instances({id}), Purpose::kRead), [this, command, &spec](
-                                                                            const Answer& answer) {
+  client_.send(call_of(pure::describe_instances({id}), Purpose::kRead), [this, command, &spec,
+                                                                         id](const Answer& answer) {
     if (answer.error.trouble == Trouble::kNotFound) return finish(ports::done(*command));
     if (!answer.ok())
       return finish(failed(*command, answer.error, "DescribeInstances", Asked::kRead));
-    auto found = pure::decode_instances({{answer.body}});
+    const auto found = pure::decode_instances({{answer.body}});
     if (!found) return finish(ports::refused(*command, RefusalCode::kRetry, found.error().message));
+    const pure::FoundInstance* one = about(*found, id);
+    if (one == nullptr)
+      return finish(ports::refused(*command, RefusalCode::kRetry, kAnotherAnswer));
     model::Outcome outcome = ports::done(*command);  // without instances: proven absent
-    for (pure::FoundInstance& one : *found) {
-      if (is_gone(one.instance)) continue;
+    if (!is_gone(one->instance)) {
+      outcome.instances.push_back(one->instance);
       // Alone it does not tell its place in the order: the state knows whose it is.
-      if (carries(one, spec.claim)) one.instance.claim = spec.claim;
-      outcome.instances.push_back(std::move(one.instance));
+      if (carries(*one, spec.claim)) outcome.instances.back().claim = spec.claim;
     }
     finish(std::move(outcome));
   });

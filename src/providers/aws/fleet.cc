@@ -101,14 +101,21 @@ base::Result<FleetAnswer> decode_fleet(std::string_view xml, const model::Launch
   if (!order) return base::fail(order.error());
   const auto document = read_xml(xml);
   const pugi::xml_node root = document ? document->child("CreateFleetResponse") : pugi::xml_node();
-  if (!root) return base::fail(base::Kind::kUnclear, "CreateFleet: an answer that is none of its");
+  if (!root.child("fleetInstanceSet") && !root.child("errorSet"))
+    return base::fail(base::Kind::kUnclear, "CreateFleet: an answer that is none of its");
   FleetAnswer answer;
   each_item(root, "fleetInstanceSet", [&](const pugi::xml_node& item) {
     read_launched(item, launch, *order, answer.instances);
   });
-  std::sort(answer.instances.begin(), answer.instances.end(), [](const auto& a, const auto& b) {
-    return instance_id(a.provider_id) < instance_id(b.provider_id);
-  });
+  const auto id_of = [](const model::Instance& one) { return instance_id(one.provider_id); };
+  std::stable_sort(answer.instances.begin(), answer.instances.end(),
+                   [&](const auto& a, const auto& b) { return id_of(a) < id_of(b); });
+  if (!answer.instances.empty() && id_of(answer.instances.front()).empty())
+    return base::fail(base::Kind::kUnclear, "CreateFleet: an instance without an id");
+  answer.instances.erase(
+      std::unique(answer.instances.begin(), answer.instances.end(),
+                  [&](const auto& a, const auto& b) { return id_of(a) == id_of(b); }),
+      answer.instances.end());
   for (std::size_t i = 0; i < answer.instances.size() && i < launch.items.size(); ++i) {
     answer.instances[i].claim = launch.items[i].claim;
     answer.instances[i].attempt = launch.items[i].attempt;

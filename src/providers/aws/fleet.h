@@ -45,8 +45,9 @@ struct FoundInstance {
   std::string reservation;
 };
 
-// Of all pages, sorted by id. Errors: kInvalid. Instances of one order are given to its claims as
-// decode_fleet gives them, so the answer must hold all of the order.
+// Of all pages, sorted by id, each once: as it was shown last. Errors: kInvalid: a page is none, or
+// an instance of it has no id, so that nothing is proven absent. Instances of one order are given
+// to its claims as decode_fleet gives them, so the answer must hold all of the order.
 base::Result<std::vector<FoundInstance>> decode_instances(std::span<const std::string> pages);
 
 // All instances that we, or a Karpenter of this cluster, launched; terminated ones too while EC2

@@ -100,20 +100,24 @@ base::Result<std::vector<FoundInstance>> decode_instances(std::span<const std::s
     const auto document = read_xml(page);
     if (!document) return base::fail(document.error());
     const pugi::xml_node root = document->child("DescribeInstancesResponse");
-    if (!root)
+    if (!root.child("reservationSet"))
       return base::fail(base::Kind::kInvalid, "DescribeInstances: an answer that is none of its");
     each_item(root, "reservationSet", [&](const pugi::xml_node& reservation) {
       each_item(reservation, "instancesSet",
                 [&](const pugi::xml_node& item) { all.push_back(read_instance(item)); });
     });
   }
-  std::sort(all.begin(), all.end(), [](const FoundInstance& a, const FoundInstance& b) {
-    return instance_id(a.instance.provider_id) < instance_id(b.instance.provider_id);
+  const auto id_of = [](const FoundInstance& one) { return instance_id(one.instance.provider_id); };
+  std::stable_sort(all.begin(), all.end(), [&](const FoundInstance& a, const FoundInstance& b) {
+    return id_of(a) < id_of(b);
   });
-  const auto same = [](const FoundInstance& a, const FoundInstance& b) {
-    return a.instance.provider_id == b.instance.provider_id;
-  };
-  all.erase(std::unique(all.begin(), all.end(), same), all.end());
+  if (!all.empty() && id_of(all.front()).empty())
+    return base::fail(base::Kind::kInvalid, "DescribeInstances: an instance without an id");
+  // One that comes twice is as it was shown last.
+  const auto kept = std::unique(
+      all.rbegin(), all.rend(),
+      [&](const FoundInstance& a, const FoundInstance& b) { return id_of(a) == id_of(b); });
+  all.erase(all.begin(), kept.base());
   give_to_claims(all);
   return all;
 }
