@@ -109,6 +109,8 @@ Machine& Cloud::start(const model::LaunchItem& item, const model::Launch& order,
 model::Outcome Cloud::terminate(const model::Terminate& order) {
   const auto at = machines_.find(order.provider_id.str());
   if (at == machines_.end() || !at->second.alive()) return {};
+  if (at->second.instance.claim != order.claim)
+    return refused(model::RefusalCode::kConflict, "the machine is another claim's: left alone");
   if (core_.faults.strikes(Fault::kTerminateIgnored)) return {};
   at->second.instance.state = model::InstanceState::kShuttingDown;
   core_.tell("machine " + order.provider_id.str() + " shuts down");
