@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The story's interruptions, with karst killed in the middle of them and the account answering badly: kills.sh BUILD_DIR [DIR]. For each named
 # kill point (src/daemon/kill_points.h), for a launch and a termination that the account carries out after karst is dead, and at RANDOM_KILLS
-# random moments (default 3) karst ends by kill -9 and is started again. judge.py must find nothing lost, doubled or without owner within 90 s,
-# after each fault of the account and after each few kills. SAME plays one launch so often instead. Ends with "N passed, N failed"; exit 4: a server does not run.
+# random moments (10) karst ends by kill -9 and is started again. judge.py must find nothing lost, doubled or without owner within 90 s, after every
+# TOGETHER kills (6). FAULTS=1 plays the account's faults one by one as well, SAME plays one launch so often instead of all that. Ends with "N passed,
+# N failed"; exit 4: a server does not run.
 set -euo pipefail
 all_seconds=${KILLS_SECONDS:-1200}
 . "$(dirname "$0")/parts.sh"
@@ -30,9 +31,9 @@ again() {  # again WHAT: it, or one that is started anew, brings everything in o
   [ "$karst_pid" != 0 ] || starts
   await "$1: nothing is lost, doubled or without owner" 90 settled
 }
-few() {  # few WHAT: after every fourth kill, everything is brought in order
+few() {  # few WHAT: after every few kills, everything is brought in order
   kills=$((kills + 1))
-  [ $((kills % 4)) != 0 ] || { again "$1 and those before"; kill_karst; }
+  [ $((kills % ${TOGETHER:-6})) != 0 ] || { again "$1 and those before"; kill_karst; }
 }
 at_point() {  # at_point NAME N
   start_karst "$1:$2"
@@ -68,9 +69,23 @@ under() {  # under WHAT FAULTS
   faults '{}'
 }
 
+account_faults() {
+  echo "# faults of the account"
+  starts
+  under "a launch whose answer is lost" '{"calls": [{"action": "CreateFleet", "do": {"cut": "after"}}]}'
+  under "a launch that is lost" '{"calls": [{"action": "CreateFleet", "do": {"cut": "before"}}]}'
+  under "throttled and failing launches" '{"calls": [{"action": "CreateFleet", "times": 2, "do": {"status": 503, "code": "RequestLimitExceeded"}},
+    {"action": "CreateFleet", "do": {"status": 500, "code": "InternalError"}}]}'
+  under "a termination whose answer is lost, and failing reads" '{"calls": [{"action": "TerminateInstances", "do": {"cut": "after"}},
+    {"action": "DescribeInstances", "times": 2, "do": {"status": 503, "code": "RequestLimitExceeded"}}]}'
+  under "deletions of messages that fail" '{"calls": [{"action": "DeleteMessageBatch", "times": 2, "do": {"status": 500, "code": "InternalError"}}]}'
+  kill_karst
+}
+
 main() {
   set_the_stage
   : > "$work/sent.jsonl"
+  [ -n "${FAULTS:-}" ] || faults '{"queue": {"WaitTimeSeconds": 1, "VisibilityTimeout": 5}}'  # or each kill hides messages for half a minute
   starts
   await "the node class is ready" 60 class_ready
   check "the deployment is accepted" k apply -f "$aws/manifests/workload.yaml"
@@ -81,16 +96,7 @@ main() {
     echo "# the same launch, $SAME times"
     for _ in $(seq "$SAME"); do while_sent CreateFleet; kill_karst; done
   else
-    echo "# faults of the account"
-    starts
-    under "a launch whose answer is lost" '{"calls": [{"action": "CreateFleet", "do": {"cut": "after"}}]}'
-    under "a launch that is lost" '{"calls": [{"action": "CreateFleet", "do": {"cut": "before"}}]}'
-    under "throttled and failing launches" '{"calls": [{"action": "CreateFleet", "times": 2, "do": {"status": 503, "code": "RequestLimitExceeded"}},
-      {"action": "CreateFleet", "do": {"status": 500, "code": "InternalError"}}]}'
-    under "a termination whose answer is lost, and failing reads" '{"calls": [{"action": "TerminateInstances", "do": {"cut": "after"}},
-      {"action": "DescribeInstances", "times": 2, "do": {"status": 503, "code": "RequestLimitExceeded"}}]}'
-    under "deletions of messages that fail" '{"calls": [{"action": "DeleteMessageBatch", "times": 2, "do": {"status": 500, "code": "InternalError"}}]}'
-    kill_karst
+    [ -z "${FAULTS:-}" ] || account_faults
     echo "# kill points"
     for point in before-recover:1 after-recover:1 before-append-facts:8 after-append-facts:8 before-append-answer:8 after-append-answer:8 \
       before-acknowledge:1 after-acknowledge:1 before-dispatch:4 after-dispatch:4 before-stop:1; do
@@ -100,7 +106,7 @@ main() {
     echo "# calls on their way"
     for action in CreateFleet TerminateInstances; do while_sent $action; kill_karst; done
     echo "# random moments"
-    for _ in $(seq "${RANDOM_KILLS:-3}"); do at_random $((RANDOM % 4000)); done
+    for _ in $(seq "${RANDOM_KILLS:-10}"); do at_random $((RANDOM % 4000)); done
   fi
   again "the end"
   await "the queue is empty" 90 queue_is_empty

@@ -23,6 +23,7 @@ LAW_SEED = 20261121  # of rapidcheck: the same problems in each run; RC_PARAMS= 
 BUILD_SECONDS_MAX = 3000
 STORY_SECONDS_MAX = 1800
 CLUSTER_TESTS = ("crds", "chart", "image", "bad_starts", "shadow", "story", "replicas")
+AWS_STORIES = ("story", "faults", "kills")
 FUZZ_SECONDS = int(os.environ.get("KARST_FUZZ_SECONDS", "60"))
 QUICKSTART_SECONDS = os.environ.get("KARST_QUICKSTART_SECONDS", "45")
 THREADED = ("test_base", "test_daemon", "test_http", "test_kube")  # what the tsan section builds, of those that exist
@@ -247,8 +248,10 @@ def check_aws(tally):
         return tally.skip("the tests on an AWS-shaped server: tests/aws/build.sh could not install it (python3 with venv, and pip)")
     script(tally, "tests/aws/calls.sh")
     if not has_control_plane():
-        return tally.skip("tests/aws/story.sh: it needs go (1.21 or newer) and kubectl in PATH; tools/dev/install says how")
-    return script(tally, "tests/aws/story.sh")
+        return tally.skip(f"tests/aws/*.sh of {', '.join(AWS_STORIES)}: they need go (1.21 or newer) and kubectl in PATH; tools/dev/install says how")
+    for name in AWS_STORIES:
+        script(tally, f"tests/aws/{name}.sh")
+    return None
 
 
 def check_quickstart(tally):
@@ -281,7 +284,7 @@ SECTIONS = {
     "tsan": (check_tsan, f"ThreadSanitizer build, the threaded test programs ({', '.join(THREADED)})"),
     "fuzz": (check_fuzz, f"each fuzzer for {FUZZ_SECONDS} s (KARST_FUZZ_SECONDS)"),
     "cluster": (check_cluster, f"a real control plane: tests/cluster/*.sh of {', '.join(CLUSTER_TESTS)}"),
-    "aws": (check_aws, "karst on an AWS-shaped server on loopback: tests/aws/calls.sh, and story.sh with a real control plane"),
+    "aws": (check_aws, f"karst on an AWS-shaped server on loopback: tests/aws/calls.sh, and {', '.join(AWS_STORIES)} with a real control plane"),
     "quickstart": (check_quickstart, "tools/quickstart, and every command that it prints"),
 }
 QUICK = ("house", "release")

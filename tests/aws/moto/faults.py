@@ -5,24 +5,35 @@
                       {"status": 503, "code": "RequestLimitExceeded", "headers": {"Retry-After": "2"}}   answered so, nothing done
                       {"cut": "before"}   the connection ends, nothing done       {"cut": "after"}   it ends, and it was done
                       {"seconds": 2}      answered so much later                  {"body": "<html>"}  status 200 and this
+                      {"page": "twice"}   EC2's list names a next page, which is the same again   {"page": "cut"}   it ends in its middle
+                      {"page": "hole"}    its first reservation is missing                        {"page": "item"}  its first reservation comes twice
+                      {"fewer": 1}        CreateFleet makes so many machines less, and says that there was no room for them
                     with "date": "Sat, 01 Aug 2026 10:00:00 GMT" besides, the answer is of that time
+                    "queue": {"WaitTimeSeconds": 1, "VisibilityTimeout": 5}: what ReceiveMessage asks for counts no longer than this; stays until it is given anew.
+                    A poll of a client that is dead takes messages until it is over, and they are hidden for as long: so a killed client is less missed
                     "capacity": [{"type": "m5.large", "zone": "us-east-1a", "ct": "spot", "code": "InsufficientInstanceCapacity"}], read by CreateFleet
 /karst/instances    GET: all instances that there ever were, as JSON, with their tags and what moto knows of their type (server.py fills it in)
+/karst/journal      GET: a line of JSON for each CreateFleet, TerminateInstances and DescribeInstances by id, in their order: what was asked, what was
+                    played on it ("do"), and of CreateFleet what came of it: machines made, offers without room, machines that run in all (server.py)
 /karst/calls        GET: how often each action was asked since the start or the last DELETE
 /karst/credentials  GET with "Authorization: pod-token": keys as EKS Pod Identity hands them out; "seconds" of the query is their life
 """
 import collections
 import datetime
 import io
+import hashlib
 import json
+import re
 import socket
 import threading
 import time
 import urllib.parse
 
-rules, capacity, calls, lock = [], [], collections.Counter(), threading.Lock()
+JOURNAL_MAX = 100_000
+rules, capacity, queue, journal, calls, lock = [], [], {}, [], collections.Counter(), threading.Lock()
 every_instance = list  # set by server.py: what /karst/instances answers
-here = threading.local()  # .date: the Date of the answer that this thread is about to give; .body: the bytes of the request
+# .date: the Date of the answer that this thread is about to give; .body: the bytes of the request; .do: what is played on it; .entry: of the journal
+here = threading.local()
 
 
 def action_of(environ, body):
@@ -53,6 +64,35 @@ def rule_for(action):
     return {}
 
 
+def entry_of(action, body, do):
+    """The journal's entry about a call, {} for those that it does not keep."""
+    form = {key: values[0] for key, values in urllib.parse.parse_qs(body.decode("utf-8", "replace")).items()} if action in (
+        "CreateFleet", "TerminateInstances", "DescribeInstances") else {}
+    entry = {"action": action, "at": time.time(), "do": do, "ids": [value for key, value in form.items() if key.startswith("InstanceId.")]}
+    if action == "CreateFleet":
+        entry.update(token=form.get("ClientToken"), digest=hashlib.sha256(body).hexdigest(), wanted=sorted(
+            {(form[key], form.get(key.replace("InstanceType", "AvailabilityZone"))) for key in form if key.endswith(".InstanceType")}))
+    elif not entry["ids"]:
+        return {}
+    with lock:
+        if len(journal) < JOURNAL_MAX:
+            journal.append(entry)
+    return entry
+
+
+def other_page(body, how, again):
+    """EC2's list as it should not be. `again`: it is the next page of one that was told to come twice."""
+    reservations = re.compile(r"(<reservationSet>\s*)(<item>.*?</instancesSet>.*?</item>)", re.DOTALL)
+    text = body.decode()
+    if how == "cut":
+        return body[:len(body) * 2 // 3]
+    if how == "hole":
+        return reservations.sub(r"\1", text, count=1).encode()
+    if how == "item":
+        return reservations.sub(r"\1\2\2", text, count=1).encode()
+    return body if again else text.replace("</DescribeInstancesResponse>", "<nextToken>karst-again</nextToken></DescribeInstancesResponse>").encode()
+
+
 class Faults:
     def __init__(self, app):
         self.app = app
@@ -63,8 +103,14 @@ class Faults:
         if environ["PATH_INFO"].startswith("/karst/"):
             return self.control(environ, start_response, body)
         action, shape = action_of(environ, body)
-        do = rule_for(action)
-        here.date = do.get("date")
+        again = b"karst-again" in body
+        if again:  # moto knows no such page: it is the first one once more
+            body = self.other_body(environ, body.replace(b"&NextToken=karst-again", b""))
+        if action == "ReceiveMessage" and queue:
+            asked = json.loads(body)
+            body = self.other_body(environ, json.dumps({**asked, **{key: min(asked[key], most) for key, most in queue.items() if key in asked}}).encode())
+        do = {"page": "twice"} if again else rule_for(action)
+        here.date, here.do, here.entry = do.get("date"), do, entry_of(action, body, do)
         time.sleep(do.get("seconds", 0))
         if do.get("cut") == "before":
             return self.cut(environ)
@@ -81,8 +127,16 @@ class Faults:
         parts = list(self.app(environ, remember))
         if do.get("cut") == "after":
             return self.cut(environ)
+        if do.get("page"):
+            parts = [other_page(b"".join(parts), do["page"], again)]
+            answer["headers"] = [(name, value) for name, value in answer["headers"] if name.lower() != "content-length"]
+            answer["headers"].append(("Content-Length", str(len(parts[0]))))
         start_response(answer["status"], answer["headers"])
         return parts
+
+    def other_body(self, environ, body):
+        environ["wsgi.input"], here.body, environ["CONTENT_LENGTH"] = io.BytesIO(body), body, str(len(body))
+        return body
 
     def cut(self, environ):
         environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
@@ -99,9 +153,13 @@ class Faults:
                 if method == "POST":
                     given = json.loads(body)
                     rules[:], capacity[:] = given.get("calls", []), given.get("capacity", [])
-                return self.say(start_response, 200, json.dumps({"calls": rules, "capacity": capacity}))
+                    queue.update(given.get("queue", {}))
+                return self.say(start_response, 200, json.dumps({"calls": rules, "capacity": capacity, "queue": queue}))
         if path == "/karst/instances":
             return self.say(start_response, 200, json.dumps(every_instance()))
+        if path == "/karst/journal":
+            with lock:
+                return self.say(start_response, 200, "".join(json.dumps(entry) + "\n" for entry in journal))
         if path == "/karst/calls":
             with lock:
                 if method == "DELETE":

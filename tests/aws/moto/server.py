@@ -70,6 +70,7 @@ def create_fleet(self):
     digest = hashlib.sha256(json.dumps(params, sort_keys=True, default=str).encode()).hexdigest()
     self.error_on_dryrun()
     token = self._get_param("ClientToken")
+    faults.here.entry.update(made=[], exhausted=[])
     if token in tokens:
         if tokens[token][0] != digest:
             raise EC2ClientError("IdempotentParameterMismatch", "Same client token, different request.")
@@ -82,6 +83,7 @@ def create_fleet(self):
         for o in config.get("Overrides", []):
             code = codes.get((o.get("InstanceType"), o.get("AvailabilityZone"), kind))
             if code:
+                faults.here.entry["exhausted"].append((o.get("InstanceType"), o.get("AvailabilityZone")))
                 errors.append({"ErrorCode": code, "ErrorMessage": "injected", "Lifecycle": kind, "LaunchTemplateAndOverrides": {
                     "LaunchTemplateSpecification": config["LaunchTemplateSpecification"], "Overrides": o}})
             else:
@@ -89,6 +91,13 @@ def create_fleet(self):
         if good:
             kept.append(dict(config, Overrides=sorted(good, key=lambda o: float(o.get("Priority") or 0))))
     answer = {"FleetId": f"fleet-{uuid.uuid4()}", "Errors": errors, "Instances": []}
+    fewer = int(faults.here.do.get("fewer", 0))
+    if fewer and kept:  # a part of the fleet finds no room
+        target = params["TargetCapacitySpecification"]
+        target["TotalTargetCapacity"] = max(int(target["TotalTargetCapacity"]) - fewer, 0)
+        errors.append({"ErrorCode": "InsufficientInstanceCapacity", "ErrorMessage": "injected", "Lifecycle": kind, "LaunchTemplateAndOverrides": {
+            "LaunchTemplateSpecification": kept[0]["LaunchTemplateSpecification"], "Overrides": kept[0]["Overrides"][0]}})
+        kept = kept if target["TotalTargetCapacity"] else []
     if kept:
         ec2 = self.ec2_backend
         fleet = ec2.create_fleet(
@@ -104,6 +113,8 @@ def create_fleet(self):
             ids = [g for n in data.get("NetworkInterfaces", []) for g in n.get("Groups", [])] or data.get("SecurityGroupIds", [])
             for instance_id in group["InstanceIds"]:
                 ec2.get_instance(instance_id).security_groups = [ec2.get_security_group_from_id(g) for g in ids]
+    faults.here.entry["made"] = [one for group in answer["Instances"] for one in group["InstanceIds"]]
+    faults.here.entry["alive"] = sum(row["state"] in ("pending", "running") for row in every_instance())
     if token:
         tokens[token] = (digest, answer)
     return ActionResult(answer)

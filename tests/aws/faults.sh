@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# The account at its worst between real parts: faults.sh BUILD_DIR [DIR]. While a third of the machines is interrupted, most offers have no room, fleets
+# come in part, answers are lost, doubled or cut, tokens are said to be used otherwise, calls fail and are throttled in a row. laws.py holds A1 to A6, T1
+# and T2 of launching and terminating against what the account, the API server and the log say. ROUNDS plays all of it so often (1), and LONG=1 plays each
+# fault alone as well, with minutes without any room. Ends with "N passed, N failed"; exit 4: a server does not run. About 1.5 minutes.
+set -euo pipefail
+all_seconds=${FAULTS_SECONDS:-600}
+. "$(dirname "$0")/parts.sh"
+pods_wanted=${PODS:-18}
+machines_max=8  # the pool's limit: six that are needed, and two that replace those that go
+
+settled() {
+  running "$pods_wanted" && interrupted_are_gone && account_and_cluster || return 1
+  "$karst" log dump --data "$data" > "$work/log.jsonl" 2> "$work/dump.err" || { cat "$work/dump.err"; return 1; }
+  judge
+}
+faults() { curl -fsS -d "$1" "$moto/karst/faults" > /dev/null; }
+no_room_but_in() {  # no_room_but_in ZONE…: what /karst/faults calls capacity, of the pool's types
+  jq -nc --args '[("m5.large", "c6a.large", "r5.large") as $type | ("a", "b", "c", "d", "e", "f") as $zone
+    | {type: $type, zone: "us-east-1\($zone)", ct: "spot", code: "InsufficientInstanceCapacity"}
+    | select($type != "r5.large" or (.zone as $z | $ARGS.positional | index($z) | not))]' -- "$@"
+}
+under() {  # under WHAT CALLS [CAPACITY]: a third is interrupted meanwhile, and everything comes in order
+  local began=$SECONDS
+  faults "{\"calls\": $2, \"capacity\": ${3:-[]}}"
+  in_account interrupt "$moto" "$queue" 3 "$work/sent.jsonl" > "$work/interrupted"
+  await "$1: nothing is lost, doubled or without owner" "${4:-90}" settled
+  local left; left=$(curl -fsS "$moto/karst/faults" | jq '[.calls[].times // 1] | add // 0')
+  echo "# $1: $((SECONDS - began)) s, $left faults not played"
+}
+storm='[{"action": "CreateFleet", "times": 2, "do": {"status": 503, "code": "RequestLimitExceeded"}}, {"action": "CreateFleet", "do": {"fewer": 1}},
+  {"action": "CreateFleet", "times": 2, "do": {"status": 500, "code": "InternalError"}}, {"action": "DescribeInstances", "times": 2, "do": {"status": 500, "code": "InternalError"}}]'
+answers='[{"action": "CreateFleet", "do": {"cut": "after"}}, {"action": "CreateFleet", "do": {"status": 400, "code": "IdempotentParameterMismatch"}},
+  {"action": "DescribeInstances", "do": {"page": "twice"}}, {"action": "DescribeInstances", "do": {"page": "item"}}, {"action": "DescribeInstances", "do": {"page": "cut"}},
+  {"action": "DescribeInstances", "do": {"page": "hole"}}, {"action": "DescribeInstances", "times": 2, "do": {"status": 503, "code": "RequestLimitExceeded"}},
+  {"action": "TerminateInstances", "do": {"cut": "after"}}, {"action": "TerminateInstances", "times": 2, "do": {"status": 503, "code": "RequestLimitExceeded"}}]'
+
+alone() {  # every fault by itself
+  local fault action do
+  for fault in 'CreateFleet {"cut": "after"}' 'CreateFleet {"cut": "before"}' 'CreateFleet {"fewer": 1}' 'CreateFleet {"fewer": 2}' 'CreateFleet {"body": "<html"}' \
+    'CreateFleet {"status": 400, "code": "IdempotentParameterMismatch"}' 'CreateFleet {"status": 500, "code": "InternalError"}' \
+    'CreateFleet {"status": 503, "code": "RequestLimitExceeded", "headers": {"Retry-After": "2"}}' 'TerminateInstances {"cut": "after"}' \
+    'TerminateInstances {"status": 500, "code": "InternalError"}' 'DescribeInstances {"page": "twice"}' 'DescribeInstances {"page": "item"}' \
+    'DescribeInstances {"page": "cut"}' 'DescribeInstances {"page": "hole"}' 'DescribeInstances {"cut": "before"}' 'DescribeInstances {"body": ""}'; do
+    action=${fault%% *} do=${fault#* }
+    under "three times $action $do" "[{\"action\": \"$action\", \"times\": 3, \"do\": $do}]" "[]" 150
+  done
+}
+no_room_at_all() {  # offers without room are left alone for three minutes, and longer each time
+  faults "{\"capacity\": $(no_room_but_in)}"
+  in_account interrupt "$moto" "$queue" 3 "$work/sent.jsonl" > "$work/interrupted"
+  sleep 20
+  faults '{}'
+  await "no room at all for 20 s: nothing is lost, doubled or without owner" 900 settled
+}
+
+main() {
+  set_the_stage
+  check "the pool has a limit" k patch nodepool spot --type=merge -p "{\"spec\": {\"limits\": {\"cpu\": \"$((machines_max * 2))\"}}}"
+  : > "$work/sent.jsonl"
+  start_karst
+  await "karst is ready" 60 karst_ready || { tail -n 20 "$work/karst.$karst_runs.err"; return 1; }
+  await "the node class is ready" 60 class_ready
+  check "the deployment is accepted" k apply -f "$aws/manifests/workload.yaml"
+  check "it wants $pods_wanted pods" k scale deployment shop --replicas="$pods_wanted"
+  await "$pods_wanted pods run on nodes" 180 running "$pods_wanted"
+  [ -z "${LONG:-}" ] || alone
+  for _ in $(seq "${ROUNDS:-1}"); do
+    under "no room but in two offers, fleets in part, failures in a row" "$storm" "$(no_room_but_in us-east-1a us-east-1b)" "${STORM_SECONDS:-90}"
+    under "lost, doubled and cut answers, another order's token" "$answers" "$(no_room_but_in us-east-1a us-east-1b)" "${STORM_SECONDS:-90}"
+  done
+  [ -z "${LONG:-}" ] || no_room_at_all
+  faults '{}'
+  await "the queue is empty" 60 queue_is_empty
+  stop_karst
+  settled > "$work/settled" || true
+  curl -fsS "$moto/karst/journal" > "$work/journal.jsonl"
+  laws() { python3 "$aws/laws.py" "$work/sent.jsonl" "$work/instances.json" "$work/objects.json" "$work/log.jsonl" "$work/journal.jsonl" "$machines_max"; }
+  take_lines laws laws
+  controls
+  verified "all of it" "$data"
+  echo "# $(wc -l < "$work/sent.jsonl") messages, $(jq length "$work/instances.json") machines; calls: $(curl -fsS "$moto/karst/calls" | jq -c 'with_entries(select(.value > 0))')"
+}
+# The laws themselves: what breaks one must be found.
+breaks() {  # breaks LAW NAME FILTER: with the log or the journal changed so
+  local law=$1 name=$2 code=0; shift 2
+  cp "$work/$name.jsonl" "$work/whole.jsonl"
+  jq -c "$@" "$work/whole.jsonl" > "$work/$name.jsonl"
+  laws > "$work/laws.out" 2>&1 || code=$?
+  cp "$work/whole.jsonl" "$work/$name.jsonl"
+  [ $code = 1 ] && grep -qF "not ok $law" "$work/laws.out" || { cat "$work/laws.out"; return 1; }
+}
+controls() {
+  check "A1 is broken by a second attempt beside an open one" breaks A1 log 'select(.type != "OutcomeReceived")' || true
+  check "A2 is broken by other bytes" breaks A2 journal 'if .action == "CreateFleet" then .digest = "\(.at)" else . end' || true
+  check "A4 is broken by a second claim for a pod" breaks A4 log 'if .type == "PodsNominated" then ., (.payload.claim = "another") else . end' || true
+  check "A5 is broken by a hundred machines" breaks A5 journal 'if .action == "CreateFleet" then .alive = 100 else . end' || true
+  check "A6 is broken by haste" breaks A6 journal 'if .action == "CreateFleet" then .at = 1 else . end' || true
+  check "T1 is broken by an end without a look" breaks T1 journal 'select(.action != "DescribeInstances")' || true
+  local kept; kept=$(jq -c '[.[] | .state = "terminated"]' "$work/instances.json")
+  cp "$work/instances.json" "$work/all_instances.json"; echo "$kept" > "$work/instances.json"
+  check "T2 is broken by the end of a machine that nobody interrupted" breaks T2 journal . || true
+  cp "$work/all_instances.json" "$work/instances.json"
+}
+main
