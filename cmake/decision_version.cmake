@@ -1,6 +1,6 @@
 # Writes OUT: the bodies of daemon/version.h. The decision version is a SHA-256 over the sorted names and contents of the sources
 # that decide (docs/decisions/0008-decision-version.md). Build time: cmake -DROOT=… -DOUT=… -DVERSION=… -P decision_version.cmake
-set(folders base model projections scheduling providers reconcilers engine)
+set(folders base model projections scheduling disruption providers reconcilers engine)
 set(files)
 foreach(folder ${folders})
   file(GLOB_RECURSE found RELATIVE ${ROOT} ${ROOT}/src/${folder}/*.h ${ROOT}/src/${folder}/*.cc ${ROOT}/src/${folder}/*.inc)

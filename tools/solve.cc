@@ -1,14 +1,17 @@
-// `karst solve`: one scheduling problem, or many as lines of JSON, and what the solver says.
+// `karst solve`: one problem, or many as lines of JSON, and what karst would do: where pods go,
+// or which nodes go.
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <variant>
 
 #include "tools/commands.h"
 #include "tools/solve_case.h"
 #include "tools/solve_manifests.h"
 #include "tools/solve_report.h"
+#include "tools/solve_world.h"
 #include "tools/talk.h"
 
 namespace karst::tools {
@@ -34,10 +37,31 @@ base::Status write_file(const std::string& path, const std::string& text) {
   return {};
 }
 
-base::Result<NamedProblem> read_problem(objects::Parser& parser, std::string_view text) {
+// What the document asks: where pods go, or which nodes go.
+using Asked = std::variant<NamedProblem, Question>;
+
+base::Result<Asked> read_asked(objects::Parser& parser, std::string_view text) {
   const auto document = parser.parse(text, kCaseBytesMax);
   if (!document) return base::fail(document.error());
-  return read_case(*document);
+  if (const auto kind = question_kind(*document)) {
+    auto question = read_question(*kind, *document);
+    if (!question) return base::fail(std::move(question.error()));
+    return Asked(std::move(*question));
+  }
+  auto named = read_case(*document);
+  if (!named) return base::fail(std::move(named.error()));
+  return Asked(std::move(*named));
+}
+
+Json solution_json(const Asked& asked) {
+  if (const auto* question = std::get_if<Question>(&asked)) return decision_json(*question);
+  const auto& named = std::get<NamedProblem>(asked);
+  return answer_json(named, scheduling::solve(named.problem));
+}
+
+const std::string& name_of(const Asked& asked) {
+  if (const auto* question = std::get_if<Question>(&asked)) return question->name;
+  return std::get<NamedProblem>(asked).name;
 }
 
 // One problem a line; one answer a line: {"name": …, "solution": {…}}.
@@ -51,12 +75,12 @@ base::Result<std::string> solve_lines(const std::string& path, const std::string
     from = end + 1;
     ++number;
     if (line.empty()) continue;
-    const auto named = read_problem(parser, line);
-    if (!named)
-      return base::fail(about(path + ":" + std::to_string(number), named.error().message));
+    const auto asked = read_asked(parser, line);
+    if (!asked)
+      return base::fail(about(path + ":" + std::to_string(number), asked.error().message));
     Json json;
-    json["name"] = named->name;
-    json["solution"] = answer_json(*named, scheduling::solve(named->problem));
+    json["name"] = name_of(*asked);
+    json["solution"] = solution_json(*asked);
     lines += json.dump() + "\n";
   }
   return lines;
@@ -103,14 +127,17 @@ int solve(const SolveOptions& options) {
     return lines ? write_or_print(options.out, *lines) : report(lines.error());
   }
   objects::Parser parser;
-  const auto named = read_problem(parser, *text);
-  if (!named) return report(about(options.case_file, named.error().message));
-  const scheduling::Answer answer = scheduling::solve(named->problem);
-  if (options.out.empty()) {
-    print_answer(*named, answer);
-    return kExitDone;
+  const auto asked = read_asked(parser, *text);
+  if (!asked) return report(about(options.case_file, asked.error().message));
+  if (!options.out.empty())
+    return write_or_print(options.out, solution_json(*asked).dump(1) + "\n");
+  if (const auto* question = std::get_if<Question>(&*asked)) {
+    print_decision(*question);
+  } else {
+    const auto& named = std::get<NamedProblem>(*asked);
+    print_answer(named, scheduling::solve(named.problem));
   }
-  return write_or_print(options.out, answer_json(*named, answer).dump(1) + "\n");
+  return kExitDone;
 }
 
 }  // namespace karst::tools

@@ -1,12 +1,12 @@
 #include "tools/solve_case.h"
 
-#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
 
 #include "model/labels.h"
 #include "objects/pod_spec.h"
+#include "tools/solve_parts.h"
 #include "tools/solve_volumes.h"
 
 namespace karst::tools {
@@ -15,66 +15,6 @@ namespace {
 using objects::Context;
 using objects::Object;
 using scheduling::Problem;
-
-// The elements of an array of any length.
-template <class F>
-void each(const simdjson::dom::element& parent, std::string_view key, Context& context, F&& f) {
-  simdjson::dom::array array;
-  if (parent.at_key(key).get(array) != simdjson::SUCCESS) return;
-  Context::Scope scope(context, {key, 0});
-  std::size_t index = 0;
-  for (const simdjson::dom::element element : array) {
-    Context::Scope inner(context, {{}, index++});
-    f(element);
-  }
-}
-
-simdjson::dom::element child(const simdjson::dom::element& parent, std::string_view key) {
-  simdjson::dom::element element;
-  if (parent.at_key(key).get(element) != simdjson::SUCCESS) return {};
-  return element;
-}
-
-std::vector<model::RequirementSpec> read_requirements(const Object& parent) {
-  std::vector<model::RequirementSpec> specs;
-  parent.objects("requirements", [&](const Object& object) {
-    const auto op = model::parse_operator(object.view("operator"));
-    if (!op) object.context().fail("operator is not known");
-    specs.push_back({object.text("key"), op.value_or(model::Operator::kExists),
-                     object.texts("values"), object.integer32("minValues")});
-  });
-  return specs;
-}
-
-std::vector<model::Taint> read_taints(const Object& parent) {
-  std::vector<model::Taint> taints;
-  parent.objects("taints", [&](const Object& object) {
-    const auto effect = model::parse_taint_effect(object.view("effect"));
-    if (!effect) object.context().fail("effect is not known");
-    taints.push_back({object.text("key"), object.text("value"),
-                      effect.value_or(model::TaintEffect::kNoSchedule)});
-  });
-  return taints;
-}
-
-// What a machine offers; an overcommitted node's is negative.
-model::Resources read_room(const Object& parent, std::string_view key) {
-  model::Resources room;
-  for (const auto& [name, text] : parent.quantities(key)) {
-    const bool negative = text.starts_with('-');
-    const std::string_view digits = std::string_view(text).substr(negative ? 1 : 0);
-    const auto rounding = negative ? model::Rounding::kUp : model::Rounding::kDown;
-    const auto amount = name == "cpu" ? model::parse_quantity_millis(digits, rounding)
-                                      : model::parse_quantity_units(digits, rounding);
-    if (!amount) {
-      Context::Scope scope(parent.context(), {key, 0});
-      parent.context().fail(amount.error().message);
-      return room;
-    }
-    room.set_amount(name, negative ? -*amount : *amount);
-  }
-  return room;
-}
 
 class Reader {
  public:
@@ -86,11 +26,11 @@ class Reader {
     if (const std::string kind = root.text("kind"); !kind.empty() && kind != "scheduling") {
       const Context::Scope scope(context_, {"kind", 0});
       context_.fail("\"" + kind +
-                    "\" is not answered here; scheduling cases are, which have no kind");
+                    "\" is not known: expected disruption, candidate, or none for scheduling");
       return base::fail(context_.status().error());
     }
     read_options(root);
-    read_namespaces();
+    read_case_namespaces(document_, context_, problem().namespaces);
     read_pools();
     read_nodes();
     const simdjson::dom::element pods = child(document_, "pods");
@@ -127,36 +67,9 @@ class Reader {
   }
 
   void read_options(const Object& root) {
-    scheduling::Options& options = problem().options;
-    options.spread_domains = scheduling::SpreadDomains::kAllPools;  // beside Karpenter's answers
-    root.object("options", [&](const Object& object) {
-      if (object.view("preferencePolicy") == "Ignore")
-        options.preferences = scheduling::PreferencePolicy::kIgnore;
-      if (object.view("minValuesPolicy") == "BestEffort")
-        options.min_values = scheduling::MinValuesPolicy::kBestEffort;
-      if (object.view("reservedOfferingMode") == "Fallback")
-        options.reserved = scheduling::ReservedMode::kFallback;
-      object.object("featureGates", [&](const Object& gates) {
-        if (!gates.boolean("ReservedCapacity", true))
-          options.reserved = scheduling::ReservedMode::kOff;
-      });
-      options.instance_types_max = static_cast<std::size_t>(
-          std::max<std::int64_t>(object.integer("maxInstanceTypes", 600), 1));
-      for (std::string& label : object.texts("wellKnownLabels"))
-        options.well_known_labels.insert(std::move(label));
-      for (auto& [old, today] : object.labels("labelAliases")) options.label_aliases[old] = today;
-      options.reservation_id_label = object.text("reservationIDLabel");
-    });
+    read_case_options(root, problem().options);
     for (std::string& node : root.texts("deletingNodes")) deleting_.insert(std::move(node));
     root.object("volumes", [&](const Object& volumes) { volumes_.read(volumes); });
-  }
-
-  void read_namespaces() {
-    each(document_, "namespaces", context_, [&](const simdjson::dom::element& one) {
-      Object::from(context_, one).object("metadata", [&](const Object& metadata) {
-        problem().namespaces[metadata.text("name")] = metadata.labels("labels");
-      });
-    });
   }
 
   void read_pools() {
@@ -168,10 +81,7 @@ class Reader {
         pool.pool.name = model::PoolName(metadata.text("name"));
       });
       object.object("spec", [&](const Object& spec) { read_pool_spec(spec, pool.pool); });
-      std::vector<scheduling::InstanceType> types;
-      each(catalogues, pool.pool.name.str(), context_,
-           [&](const simdjson::dom::element& type) { types.push_back(read_type(type)); });
-      pool.types = std::move(types);
+      pool.types = read_case_types(catalogues, pool.pool.name.str(), context_);
       problem().pools.push_back(std::move(pool));
     });
   }
@@ -197,29 +107,6 @@ class Reader {
     });
   }
 
-  scheduling::InstanceType read_type(const simdjson::dom::element& element) {
-    const Object object = Object::from(context_, element);
-    scheduling::InstanceType type;
-    type.name = object.text("name");
-    type.requirements = read_requirements(object);
-    type.capacity = read_room(object, "capacity");
-    type.allocatable = read_room(object, "allocatable");
-    each(element, "offerings", context_, [&](const simdjson::dom::element& one) {
-      const Object source = Object::from(context_, one);
-      scheduling::Offering offering;
-      offering.requirements = read_requirements(source);
-      double price = 0;
-      if (child(one, "price").get(price) != simdjson::SUCCESS || price < 0 || price > 1e9)
-        context_.fail("price: expected dollars per hour");
-      offering.price_nanos_per_hour = std::llround(price * 1e9);
-      offering.available = source.boolean("available");
-      offering.reservation_capacity = source.integer("reservationCapacity");
-      if (source.has("allocatable")) offering.allocatable = read_room(source, "allocatable");
-      type.offerings.push_back(std::move(offering));
-    });
-    return type;
-  }
-
   void read_nodes() {
     each(document_, "nodes", context_, [&](const simdjson::dom::element& one) {
       const Object object = Object::from(context_, one);
@@ -230,7 +117,10 @@ class Reader {
         inner.object("metadata",
                      [&](const Object& metadata) { node_name = metadata.text("name"); });
       });
-      object.object("state", [&](const Object& state) { read_state(state, node); });
+      object.object("state", [&](const Object& state) {
+        read_node_state(state, volumes_.drivers(), node);
+        count_used(state, node);
+      });
       if (!node_name.empty()) node_index_[node_name] = problem().nodes.size();
       problem().nodes.push_back(std::move(node));
     });
@@ -248,28 +138,7 @@ class Reader {
     });
   }
 
-  void read_state(const Object& state, scheduling::Node& node) {
-    node.host_name = state.text("hostName");
-    node.labels = state.labels("labels");
-    node.taints = read_taints(state);
-    node.available = read_room(state, "available");
-    node.daemon_running = read_room(state, "daemonSetRequests");
-    node.initialized = state.boolean("initialized");
-    node.in_consolidate_after = state.boolean("underConsolidateAfter");
-    state.objects("hostPorts", [&](const Object& port) {
-      const std::string protocol = port.text("protocol");
-      node.host_ports.push_back(
-          {port.text("ip"), port.integer32("port"), protocol.empty() ? "TCP" : protocol});
-    });
-    state.object("volumes", [&](const Object& volumes) {
-      for (const std::string& driver : volumes_.drivers())
-        for (const std::string& claim : volumes.texts(driver))
-          node.volumes.emplace_back(driver, claim);
-    });
-    state.object("volumeLimits", [&](const Object& limits) {
-      for (const std::string& driver : volumes_.drivers())
-        if (limits.has(driver)) node.attach_limits[driver] = limits.integer(driver);
-    });
+  void count_used(const Object& state, const scheduling::Node& node) {
     // Everything that runs there counts towards the limits of its pool.
     const std::string_view pool = model::label_value(node.labels, model::kNodePoolLabel);
     const model::Resources capacity = read_room(state, "capacity");

@@ -211,9 +211,7 @@ base::Result<model::Node> reduce_node(simdjson::dom::element object) {
   return node;
 }
 
-base::Result<model::NodePool> reduce_node_pool(simdjson::dom::element object) {
-  Context context;
-  const Object root = Object::from(context, object);
+model::NodePool read_node_pool(const Object& root) {
   model::NodePool pool;
   pool.expire_after_millis = kExpireAfterMillis;
   pool.consolidate_after_millis = 0;
@@ -244,15 +242,19 @@ base::Result<model::NodePool> reduce_node_pool(simdjson::dom::element object) {
     pool.weight = spec.integer32("weight");
     if (spec.has("replicas")) pool.replicas = spec.integer("replicas");
   });
+  return pool;
+}
+
+base::Result<model::NodePool> reduce_node_pool(simdjson::dom::element object) {
+  Context context;
+  model::NodePool pool = read_node_pool(Object::from(context, object));
   if (pool.uid.empty() || pool.name.empty())
     context.fail("metadata.uid or metadata.name is missing");
   KARST_TRY(context.status());
   return pool;
 }
 
-base::Result<model::NodeClaim> reduce_node_claim(simdjson::dom::element object) {
-  Context context;
-  const Object root = Object::from(context, object);
+model::NodeClaim read_node_claim(const Object& root) {
   model::NodeClaim claim;
   root.object("metadata", [&](const Object& metadata) { read_claim_metadata(metadata, claim); });
   root.object("spec", [&](const Object& spec) {
@@ -273,6 +275,12 @@ base::Result<model::NodeClaim> reduce_node_claim(simdjson::dom::element object) 
     claim.allocatable = status.resources("allocatable", model::Rounding::kDown);
     claim.conditions = read_conditions(status);
   });
+  return claim;
+}
+
+base::Result<model::NodeClaim> reduce_node_claim(simdjson::dom::element object) {
+  Context context;
+  model::NodeClaim claim = read_node_claim(Object::from(context, object));
   if (claim.uid.empty() || claim.name.empty())
     context.fail("metadata.uid or metadata.name is missing");
   KARST_TRY(context.status());

@@ -69,9 +69,7 @@ void read_status(const Object& status, model::Pod& pod) {
 
 }  // namespace
 
-base::Result<ReducedPod> reduce_pod(simdjson::dom::element object) {
-  Context context;
-  const Object root = Object::from(context, object);
+ReducedPod read_pod(const Object& root) {
   ReducedPod reduced;
   model::Pod& pod = reduced.pod;
   root.object("metadata", [&](const Object& metadata) {
@@ -89,10 +87,17 @@ base::Result<ReducedPod> reduce_pod(simdjson::dom::element object) {
     read_pod_spec(spec, pod.namespace_name, pod.name, reduced.shape);
   });
   root.object("status", [&](const Object& status) { read_status(status, pod); });
-  if (pod.uid.empty() || pod.name.empty()) context.fail("metadata.uid or metadata.name is missing");
-  KARST_TRY(context.status());
   reduced.mirror = reduced.mirror || reduced.shape.owner_kind == model::OwnerKind::kNode;
   pod.shape = model::hash_of(reduced.shape);
+  return reduced;
+}
+
+base::Result<ReducedPod> reduce_pod(simdjson::dom::element object) {
+  Context context;
+  ReducedPod reduced = read_pod(Object::from(context, object));
+  if (reduced.pod.uid.empty() || reduced.pod.name.empty())
+    context.fail("metadata.uid or metadata.name is missing");
+  KARST_TRY(context.status());
   return reduced;
 }
 

@@ -24,6 +24,8 @@ struct ReducedDaemonSet {
 
 // A v1 Pod. Errors: kInvalid with the path of the first wrong field.
 base::Result<ReducedPod> reduce_pod(simdjson::dom::element object);
+// The same of a document that has no uids; what is wrong is told to `root`'s context.
+ReducedPod read_pod(const Object& root);
 
 // An apps/v1 DaemonSet: the shape is its template's, with limits standing in for requests that are
 // not given, as the API server does it for real pods. Errors: kInvalid with the path of the first

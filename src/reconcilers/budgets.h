@@ -1,23 +1,19 @@
-// Disruption budgets of node pools: how many nodes may be on their way out at once for a reason
-// (Karpenter 1.14). The smallest budget counts of those that name the reason, or none, and whose
-// window is open. A budget that cannot be read allows nothing, whatever reason it names. Pure.
+// The disruption budgets of node pools (disruption/budgets.h) held against the cluster state: how
+// many nodes of each pool count, and how many of them are on their way out. Pure.
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <map>
-#include <optional>
-#include <string>
-#include <string_view>
 
-#include "base/time.h"
-#include "model/cluster.h"
+#include "disruption/budgets.h"
 #include "projections/cluster_state.h"
 
 namespace karst::reconcilers {
 
-// Reasons of voluntary disruption, as budgets name them.
-inline constexpr std::string_view kDisruptionReasons[] = {"Empty", "Drifted", "Underutilized"};
+using disruption::Allowance;
+using disruption::allowed_disruptions;
+using disruption::kDisruptionReasons;
+using disruption::kNoBudget;
 
 // What a pool's budgets are held against. Nodes that are not initialized do not count. A node
 // counts until it is gone; Karpenter forgets it as soon as the end of its instance is asked for, so
@@ -27,18 +23,5 @@ struct PoolCount {
   std::int64_t leaving = 0;  // of those: not ready, candidates, or being removed for any cause
 };
 std::map<model::PoolName, PoolCount> count_pools(const projections::ClusterState& state);
-
-inline constexpr std::int64_t kNoBudget = std::numeric_limits<std::int32_t>::max();
-
-struct Allowance {
-  std::int64_t nodes = kNoBudget;     // kNoBudget: no budget counts now
-  std::string fault;                  // which budget cannot be read and why; empty: none
-  std::optional<base::LogTime> ends;  // when a window that counts may close
-};
-
-// Percentages of `nodes` round up. A window opens when the schedule fires, and closes `duration`
-// after the last time it did; a schedule that never fires is always open, as it is in Karpenter.
-Allowance allowed_disruptions(const model::NodePool& pool, std::string_view reason,
-                              std::int64_t nodes, base::LogTime now);
 
 }  // namespace karst::reconcilers

@@ -224,5 +224,8 @@ struct Answer {
 
 // Pure, total, bounded by the size of the problem. Single-threaded.
 Answer solve(const Problem& problem);
+// The same without a look at what would help the pods that are left over: for those who only ask
+// whether all have a place.
+Answer place(const Problem& problem);
 
 }  // namespace karst::scheduling

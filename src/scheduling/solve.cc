@@ -222,6 +222,11 @@ Answer solve_once(Prepared& prepared) {
   return answer;
 }
 
+Answer place(const Problem& problem) {
+  Prepared prepared(problem);
+  return solve_once(prepared);
+}
+
 Answer solve(const Problem& problem) {
   Prepared prepared(problem);
   Answer answer = solve_once(prepared);

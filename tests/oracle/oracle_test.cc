@@ -1,5 +1,6 @@
 // Judges `karst solve` by the recorded problems: every answer valid, no pod fewer than Karpenter
-// places, none dearer. Needs python3; without it the test is skipped and says so.
+// places, none dearer; the same nodes given up, for the same replacements. Needs python3; without
+// it the test is skipped and says so.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -7,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -42,6 +44,16 @@ TEST_F(Oracle, EveryRecordedProblemPasses) {
   EXPECT_NE(std::string::npos, run.output.find("TOTAL")) << run.output;
 }
 
+// Every disruption is decided as Karpenter decides it, and so is who may be disrupted at all.
+TEST_F(Oracle, EveryRecordedDisruptionPasses) {
+  for (const std::string kind : {"disruption", "candidate"}) {
+    const Outcome run =
+        judge("-v --threshold 100 --kind " + kind + " --batch-solver " + kSolver + " " + kFolder);
+    EXPECT_EQ(0, run.status) << run.output;
+    EXPECT_NE(std::string::npos, run.output.find("TOTAL")) << run.output;
+  }
+}
+
 // The judge is worth something: to an answer that places nothing it says no.
 TEST_F(Oracle, TheJudgeCanSayNo) {
   const std::string nothing = testing::TempDir() + "/oracle_nothing.json";
@@ -50,6 +62,32 @@ TEST_F(Oracle, TheJudgeCanSayNo) {
       judge("--threshold 100 --filter '^bench-00500 ' --solution '" + nothing + "' " + kFolder);
   EXPECT_NE(0, run.status) << run.output;
   EXPECT_NE(std::string::npos, run.output.find("below the threshold")) << run.output;
+}
+
+// To an answer that leaves everything alone, and to one that gives up the wrong node; and to a
+// candidate that is none.
+TEST_F(Oracle, TheJudgeCanSayNoToDisruption) {
+  struct Case {
+    const char* kind;
+    const char* name;
+    const char* spoiled;
+  };
+  const std::vector<Case> cases = {
+      {"disruption", "disruption-0016", R"({"decision": "no-op"})"},
+      {"disruption", "disruption-0016",
+       R"({"decision": "delete", "method": "Emptiness",
+           "commands": [{"candidates": ["node-1"]}]})"},
+      {"candidate", "candidate-0023", R"({"eligible": true})"},
+      {"candidate", "candidate-0001", R"({"eligible": true, "rescheduleDisruptionCost": 1})"},
+  };
+  for (const Case& row : cases) {
+    const std::string file = testing::TempDir() + "/oracle_spoiled.json";
+    std::ofstream(file) << row.spoiled;
+    const Outcome run = judge("--threshold 100 --kind " + std::string(row.kind) + " --filter '^" +
+                              row.name + " ' --solution '" + file + "' " + kFolder);
+    EXPECT_NE(0, run.status) << row.spoiled << run.output;
+    EXPECT_NE(std::string::npos, run.output.find("below the threshold")) << run.output;
+  }
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
 // How many nodes a pool's budgets allow on their way out: windows, several budgets, reasons,
 // percentages, and what cannot be read.
-#include "reconcilers/budgets.h"
+#include "disruption/budgets.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-namespace karst::reconcilers {
+namespace karst::disruption {
 namespace {
 
 constexpr std::int64_t kHour = base::kMillisPerHour;
@@ -129,4 +129,4 @@ TEST(Budgets, WhatCannotBeReadAllowsNothingForAnyReason) {
 }
 
 }  // namespace
-}  // namespace karst::reconcilers
+}  // namespace karst::disruption

@@ -1,0 +1,74 @@
+#include "disruption/pods.h"
+
+#include "scheduling/topology.h"
+
+namespace karst::disruption {
+namespace {
+
+bool stays(const World& world, const Pod& pod) {
+  return pod.mirror || world.shape_of(pod).owner_kind == model::OwnerKind::kNode;
+}
+
+bool tolerates_disruption(const World& world, const Pod& pod) {
+  static const model::Taint kDisrupted{std::string(model::kDisruptedTaintKey), "",
+                                       model::TaintEffect::kNoSchedule};
+  return model::tolerates(world.shape_of(pod).tolerations, kDisrupted);
+}
+
+}  // namespace
+
+bool is_active(const Pod& pod) {
+  return !pod.terminal && pod.deletion_millis == 0;
+}
+
+bool is_held(const World& world, const Pod& pod) {
+  const model::PodShape& shape = world.shape_of(pod);
+  if (shape.do_not_disrupt == model::DoNotDisrupt::kForDuration)
+    return pod.start_millis == 0 ||
+           world.now.value() < pod.start_millis + shape.do_not_disrupt_millis;
+  return shape.do_not_disrupt == model::DoNotDisrupt::kForever;
+}
+
+bool is_reschedulable(const World& world, const Pod& pod) {
+  const model::OwnerKind owner = world.shape_of(pod).owner_kind;
+  const bool comes_back = is_active(pod) || (!pod.terminal && pod.deletion_millis != 0 &&
+                                             owner == model::OwnerKind::kStatefulSet);
+  return comes_back && owner != model::OwnerKind::kDaemonSet && !stays(world, pod);
+}
+
+bool is_evictable(const World& world, const Pod& pod) {
+  return is_active(pod) && !tolerates_disruption(world, pod) && !stays(world, pod) &&
+         !is_held(world, pod);
+}
+
+bool is_reschedulable_now(const World& world, const Pod& pod) {
+  if (!is_reschedulable(world, pod) || (is_active(pod) && is_held(world, pod))) return false;
+  return hold_of(world, pod, BudgetTest::kForever).kind == Hold::kNone;
+}
+
+Hold hold_of(const World& world, const Pod& pod, BudgetTest test) {
+  Hold hold;
+  if (!is_evictable(world, pod)) return hold;
+  const model::DisruptionBudget* last = nullptr;
+  for (const model::DisruptionBudget& budget : world.pod_budgets) {
+    if (budget.namespace_name != pod.namespace_name ||
+        !scheduling::selects(budget.selector, pod.labels))
+      continue;
+    last = &budget;
+    hold.budgets.push_back(budget.namespace_name + "/" + budget.name);
+  }
+  if (hold.budgets.size() > 1) {
+    hold.kind = Hold::kSeveral;
+    return hold;
+  }
+  if (last == nullptr || (last->spares_unready && pod.unready)) return {};
+  if (test == BudgetTest::kNow ? last->disruptions_allowed == 0 : last->fully_blocking)
+    hold.kind = Hold::kBlocked;
+  return hold.kind == Hold::kNone ? Hold{} : hold;
+}
+
+std::string full_name(const Pod& pod) {
+  return pod.namespace_name + "/" + pod.name;
+}
+
+}  // namespace karst::disruption
