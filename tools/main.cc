@@ -203,8 +203,8 @@ void add_log(CommandLine& line) {
 
 void add_solve(CommandLine& line) {
   SolveOptions& o = line.solve;
-  CLI::App* c =
-      line.app.add_subcommand("solve", "one scheduling problem: what goes where, and why not");
+  CLI::App* c = line.app.add_subcommand(
+      "solve", "one problem: where pods go, or which nodes go, and why not");
   CLI::Option* problem =
       c->add_option("case", o.case_file, "the problem as JSON, or one a line in a file *.jsonl")
           ->type_name("CASE.json");

@@ -1,6 +1,7 @@
 // The answer to a question about disruption: as JSON, and as tables.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "tools/solve_world.h"
@@ -126,6 +127,32 @@ void print_commands(const World& world, const Step& step) {
              Format::kTable);
 }
 
+// The method is not for such a node: worth a word only where no other method has one.
+bool is_out_of_place(const std::string& code) {
+  constexpr std::string_view kCodes[] = {"static", "not_static", "not_drifted", "not_empty",
+                                         "empty"};
+  return std::find(std::begin(kCodes), std::end(kCodes), code) != std::end(kCodes);
+}
+
+using Reasons = std::vector<std::pair<std::string, std::string>>;  // reason, methods
+
+Reasons reasons_of(const std::vector<Step>& steps, std::size_t node, bool out_of_place) {
+  Reasons reasons;
+  for (const Step& step : steps)
+    for (const disruption::Refused& refused : step.outcome.refused) {
+      if (refused.node != node || is_out_of_place(refused.why.code) != out_of_place) continue;
+      const std::string method(disruption::method_name(step.method));
+      const auto known = std::find_if(reasons.begin(), reasons.end(), [&](const auto& one) {
+        return one.first == refused.why.text;
+      });
+      if (known == reasons.end())
+        reasons.emplace_back(refused.why.text, method);
+      else
+        known->second += ", " + method;
+    }
+  return reasons;
+}
+
 // What each method says of each node that stays; what several say alike is said once.
 void print_refusals(const World& world, const std::vector<Step>& steps) {
   std::set<std::size_t> gone;
@@ -135,19 +162,14 @@ void print_refusals(const World& world, const std::vector<Step>& steps) {
   std::vector<std::vector<Json>> rows;
   for (std::size_t node = 0; node < world.nodes.size(); ++node) {
     if (gone.contains(node)) continue;
-    std::map<std::string, std::string> methods;  // by reason
-    for (const Step& step : steps)
-      for (const disruption::Refused& refused : step.outcome.refused)
-        if (refused.node == node) {
-          std::string& text = methods[refused.why.text];
-          text += (text.empty() ? "" : ", ") + std::string(disruption::method_name(step.method));
-        }
-    for (const auto& [reason, by] : methods)
-      rows.push_back({world.nodes[node].name, methods.size() == 1 ? "all methods" : by, reason});
+    Reasons reasons = reasons_of(steps, node, false);
+    if (reasons.empty()) reasons = reasons_of(steps, node, true);
+    for (const auto& [reason, methods] : reasons)
+      rows.push_back({world.nodes[node].name, reason, methods});
   }
   if (rows.empty()) return;
   print_line("");
-  print_rows({"node that stays", "asked by", "why"}, rows, Format::kTable);
+  print_rows({"node that stays", "why", "says"}, rows, Format::kTable);
 }
 
 }  // namespace

@@ -224,8 +224,8 @@ struct Answer {
 
 // Pure, total, bounded by the size of the problem. Single-threaded.
 Answer solve(const Problem& problem);
-// The same without a look at what would help the pods that are left over: for those who only ask
-// whether all have a place.
+// Rather fewer new nodes than cheaper ones, and without a look at what would help pods left over:
+// for those who ask whether a node can be given up.
 Answer place(const Problem& problem);
 
 }  // namespace karst::scheduling

@@ -39,11 +39,16 @@ struct Attempt {
   std::int64_t price = 0;
 };
 
-// More pods first, from the highest priority down; then the lower price; then fewer claims.
-bool better(const Attempt& a, const Attempt& b) {
+enum class Goal { kCheapest, kFewest };
+
+// More pods first, from the highest priority down; then the lower price, then fewer claims, or the
+// other way round.
+bool better(const Attempt& a, const Attempt& b, Goal goal) {
   if (a.placed != b.placed) return a.placed > b.placed;
-  if (a.price != b.price) return a.price < b.price;
-  return a.packer->claims().size() < b.packer->claims().size();
+  const std::size_t claims_a = a.packer->claims().size();
+  const std::size_t claims_b = b.packer->claims().size();
+  if (goal == Goal::kFewest && claims_a != claims_b) return claims_a < claims_b;
+  return a.price != b.price ? a.price < b.price : claims_a < claims_b;
 }
 
 bool nobody_is_left(const Attempt& attempt) {
@@ -65,7 +70,7 @@ bool goes_by_others(const Prepared& prepared, const PodRow& row) {
 
 class Search {
  public:
-  explicit Search(Prepared& prepared) : prepared_(prepared) {
+  Search(Prepared& prepared, Goal goal) : prepared_(prepared), goal_(goal) {
     has_choice_ = prepared.pools.pools().size() > 1;
     for (const PodRow& row : prepared.rows)
       for (const Stage& stage : row.stages)
@@ -119,6 +124,7 @@ class Search {
   // With few pods on new claims, every way to part them. Not where there are preferences: a plan
   // does not know what giving one up is worth.
   void try_every_plan() {
+    if (goal_ == Goal::kFewest && best_.packer->claims().size() < 2) return;
     std::vector<std::size_t> pods;  // their rows, in the order of placing
     for (const std::size_t row : order_by_size(prepared_.rows)) {
       std::int64_t on_claims = 0;
@@ -173,11 +179,12 @@ class Search {
     attempt.placed = placed_by_priority(prepared_, *attempt.packer);
     attempt.price = attempt.packer->price();
     std::vector<std::int64_t> left = attempt.packer->left();
-    if (best_.packer == nullptr || better(attempt, best_)) best_ = std::move(attempt);
+    if (best_.packer == nullptr || better(attempt, best_, goal_)) best_ = std::move(attempt);
     return left;
   }
 
   Prepared& prepared_;
+  Goal goal_;
   bool has_choice_ = false;  // of pools, alternatives or volumes' places: the cheapest may pay
   Attempt best_;
 };
@@ -208,12 +215,10 @@ std::vector<Turn> turns_of(const Prepared& prepared, const Packer& packer) {
   return turns;
 }
 
-}  // namespace
-
 // Greedy in Karpenter's order under a handful of strategies, and the best of the answers.
-Answer solve_once(Prepared& prepared) {
-  Search search(prepared);
-  Packer& best = search.run();
+Answer search(Prepared& prepared, Goal goal) {
+  Search attempts(prepared, goal);
+  Packer& best = attempts.run();
   Answer answer;
   answer.order = turns_of(prepared, best);
   answer.placements = placements_of(answer.order);
@@ -222,9 +227,15 @@ Answer solve_once(Prepared& prepared) {
   return answer;
 }
 
+}  // namespace
+
+Answer solve_once(Prepared& prepared) {
+  return search(prepared, Goal::kCheapest);
+}
+
 Answer place(const Problem& problem) {
   Prepared prepared(problem);
-  return solve_once(prepared);
+  return search(prepared, Goal::kFewest);
 }
 
 Answer solve(const Problem& problem) {

@@ -46,9 +46,9 @@ TEST_F(Oracle, EveryRecordedProblemPasses) {
 
 // Every disruption is decided as Karpenter decides it, and so is who may be disrupted at all.
 TEST_F(Oracle, EveryRecordedDisruptionPasses) {
-  for (const std::string kind : {"disruption", "candidate"}) {
-    const Outcome run =
-        judge("-v --threshold 100 --kind " + kind + " --batch-solver " + kSolver + " " + kFolder);
+  for (const char* const kind : {"disruption", "candidate"}) {
+    const Outcome run = judge("-v --threshold 100 --kind " + std::string(kind) +
+                              " --batch-solver " + kSolver + " " + kFolder);
     EXPECT_EQ(0, run.status) << run.output;
     EXPECT_NE(std::string::npos, run.output.find("TOTAL")) << run.output;
   }

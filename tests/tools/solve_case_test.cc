@@ -1,0 +1,111 @@
+// `karst solve CASE.json` for questions about disruption: the table, the JSON, and what is refused.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "tests/tools/solve_fixture.h"
+
+namespace karst::tests {
+namespace {
+
+// Two nodes of a machine with one CPU, a pod of 400m on each.
+std::string disruption_case() {
+  const auto node = [](const std::string& name, const std::string& pod) {
+    return R"({"name": ")" + name + R"(", "node": {"metadata": {"name": ")" + name +
+           R"("}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}},
+      "nodeClaim": {"metadata": {"name": "c"}, "spec": {}, "status": {"conditions": [
+        {"type": "Consolidatable", "status": "True"}]}},
+      "pods": [")" +
+           pod + R"("],
+      "state": {"managed": true, "initialized": true, "labels": {
+        "karpenter.sh/nodepool": "p", "node.kubernetes.io/instance-type": "small",
+        "karpenter.sh/capacity-type": "on-demand", "topology.kubernetes.io/zone": "a"},
+        "capacity": {"cpu": "1", "pods": "9"}, "available": {"cpu": "600m", "pods": "8"}}})";
+  };
+  const auto pod = [](const std::string& name, const std::string& on) {
+    return R"({"metadata": {"name": ")" + name +
+           R"(", "namespace": "default"}, "spec": {"nodeName": ")" + on +
+           R"(", "containers": [{"name": "c", "resources": {"requests": {"cpu": "400m"}}}]}})";
+  };
+  return R"({"name": "two", "kind": "disruption", "now": "2026-11-21T09:14:47Z",
+    "methodOrder": ["Drift", "SingleNodeConsolidation"], "options": {},
+    "nodePools": [{"metadata": {"name": "p"}, "spec": {"disruption": {"budgets": [{"nodes": "1"}],
+      "consolidateAfter": "0s"}, "template": {"spec": {}}},
+      "status": {"conditions": [{"type": "Ready", "status": "True"}]}}],
+    "instanceTypes": {"p": [{"name": "small", "requirements": [],
+      "capacity": {"cpu": "1", "pods": "9"},
+      "allocatable": {"cpu": "1", "pods": "9"}, "offerings": [{"price": 0.05, "available": true,
+      "requirements": [
+        {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["on-demand"]},
+        {"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["a"]}]}]}]},
+    "nodes": [)" +
+         node("n1", "default/x") + "," + node("n2", "default/y") +
+         R"(], "pods": {"pending": [], "bound": [)" + pod("x", "n1") + "," + pod("y", "n2") + "]}}";
+}
+
+std::string written(const std::string& text) {
+  const std::string path = testing::TempDir() + "/solve_case.json";
+  std::ofstream(path) << text;
+  return path;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+TEST(SolveCase, SaysWhichNodeGoesAndWhyTheOtherStays) {
+  const Ended ended = karst({"solve", written(disruption_case())});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.out.find("delete by SingleNodeConsolidation"), std::string::npos) << ended.out;
+  EXPECT_NE(ended.out.find("n1"), std::string::npos) << ended.out;
+  EXPECT_NE(ended.out.find("Another node goes first"), std::string::npos) << ended.out;
+  EXPECT_EQ(ended.out.find("has not drifted"), std::string::npos) << ended.out;
+}
+
+TEST(SolveCase, WritesTheAnswerForPrograms) {
+  const std::string out = testing::TempDir() + "/solve_case_answer.json";
+  const Ended ended = karst({"solve", written(disruption_case()), "-o", out});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  std::ifstream file(out);
+  const Json answer = Json::parse(file, nullptr, false);
+  ASSERT_FALSE(answer.is_discarded());
+  EXPECT_EQ(answer["decision"], "delete");
+  EXPECT_EQ(answer["commands"][0]["candidates"], Json::array({"n1"}));
+  EXPECT_EQ(answer["steps"][0]["refused"][0]["code"], "not_drifted");
+  EXPECT_EQ(answer["steps"][1]["candidates"][0]["price"], 0.05);
+}
+
+TEST(SolveCase, AsksAboutOneNode) {
+  const std::string text =
+      replaced(disruption_case(), "\"disruption\", \"now\"", "\"candidate\", \"now\"");
+  Ended ended = karst({"solve", written(text)});
+  EXPECT_EQ(ended.out, "n1 may be disrupted\n") << ended.err;
+  ended = karst({"solve", written(replaced(text, "\"managed\": true", "\"managed\": false"))});
+  EXPECT_EQ(ended.out, "n1 stays: Node isn't managed by karpenter\n") << ended.err;
+}
+
+TEST(SolveCase, RefusesWhatItDoesNotKnow) {
+  struct Case {
+    const char* from;
+    const char* to;
+    const char* want;
+  };
+  const std::vector<Case> cases = {
+      {"\"disruption\", \"now\"", "\"tidying\", \"now\"", "\"tidying\" is not known"},
+      {"[\"Drift\", ", "[\"Drfit\", ", "\"Drfit\" is no method"},
+      {"\"methodOrder\": [\"Drift\", \"SingleNodeConsolidation\"]",
+       "\"onlyMethod\": \"Drift\", \"candidates\": [\"n3\"]", "there is no node \"n3\""},
+  };
+  for (const Case& row : cases) {
+    const Ended ended = karst({"solve", written(replaced(disruption_case(), row.from, row.to))});
+    EXPECT_EQ(ended.code, 2) << row.to;
+    EXPECT_NE(ended.err.find(row.want), std::string::npos) << ended.err;
+    EXPECT_EQ(ended.out, "") << row.to;
+  }
+}
+
+}  // namespace
+}  // namespace karst::tests
