@@ -37,7 +37,7 @@ void Queue::put(const std::string& id, events::Body body) {
 void Queue::connect() {
   for (const auto& [id, message] : messages_)
     core_.after(core_.delay(50, 2'000),
-                [this, id = id, connection = core_.connection] { receive(id, connection); });
+                [this, one = id, connection = core_.connection] { receive(one, connection); });
 }
 
 // Receives it now and, unless it is acknowledged, again and again. Each connection has a chain of
