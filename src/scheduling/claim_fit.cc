@@ -104,15 +104,14 @@ Packer::Found Packer::find_machine(const Claim* claim, std::size_t pool, const V
   if (fit.machine == kNone) return Found::kNo;
   fit.price = view.machines[fit.machine].price;
   fit.hold = table.types[view.machines[fit.machine].type].limited;
-  return table.min_values.empty() || meets_min_values(claim, table, view, row, sum, fit)
-             ? Found::kYes
-             : Found::kNo;
+  const bool minded = !table.min_values.empty() && !strategy_.lowers_min_values &&
+                      (claim == nullptr || !claim->min_values_relaxed);
+  return !minded || meets_min_values(claim, table, view, row, sum, fit) ? Found::kYes : Found::kNo;
 }
 
 bool Packer::meets_min_values(const Claim* claim, const PoolTable& table, const View& view,
                               const PodRow& row, const Row& sum, Fit& fit) {
-  const auto& wanted = claim == nullptr ? table.min_values : claim->min_values;
-  for (const auto& [key, count] : wanted) {
+  for (const auto& [key, count] : table.min_values) {
     std::set<std::string_view> values;
     for (const Machine& machine : view.machines) {
       const model::ValueSet* set = table.types[machine.type].requirements.find(key);
@@ -239,8 +238,6 @@ void Packer::open(std::size_t row, const Fit& fit) {
   claim.content.assign(prepared_.columns.size(), 0);
   claim.is_reserved = fit.is_reserved;
   claim.held.assign(limits_[fit.pool].size(), 0);
-  claim.min_values = table.min_values;
-  if (fit.min_values_relaxed) claim.min_values.clear();
   claim.min_values_relaxed = fit.min_values_relaxed;
   claims_.push_back(std::move(claim));
   // Without pods yet, so it is the first.

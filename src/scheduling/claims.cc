@@ -56,7 +56,7 @@ std::vector<const Machine*> machines_of(const Prepared& prepared, const PoolTabl
 // The types of the machines, cheapest first, at most `most` of them; where that would leave too few
 // values for the pool's minValues, types that bring a new value come before cheaper ones, and as
 // many as are needed.
-std::vector<std::size_t> choose_types(const PoolTable& pool, const Claim& claim,
+std::vector<std::size_t> choose_types(const PoolTable& pool,
                                       const std::vector<const Machine*>& machines,
                                       std::size_t most) {
   std::vector<std::size_t> types;
@@ -68,7 +68,7 @@ std::vector<std::size_t> choose_types(const PoolTable& pool, const Claim& claim,
   if (types.size() <= most) return types;
   std::vector<bool> chosen(pool.types.size(), false);
   std::size_t count = 0;
-  for (const auto& [key, wanted] : claim.min_values) {
+  for (const auto& [key, wanted] : pool.min_values) {
     std::set<std::string> values;
     for (const std::size_t type : types) {
       const model::ValueSet* set = pool.types[type].requirements.find(key);
@@ -89,6 +89,16 @@ std::vector<std::size_t> choose_types(const PoolTable& pool, const Claim& claim,
     if (chosen[type]) result.push_back(type);
   }
   return result;
+}
+
+bool meets_min_values(const PoolTable& pool, const std::vector<std::size_t>& types) {
+  return std::all_of(pool.min_values.begin(), pool.min_values.end(), [&](const auto& demand) {
+    std::set<std::string_view> values;
+    for (const std::size_t type : types)
+      if (const model::ValueSet* set = pool.types[type].requirements.find(demand.first))
+        values.insert(set->values.begin(), set->values.end());
+    return static_cast<int>(values.size()) >= demand.second;
+  });
 }
 
 void add_offers(const PoolTable& pool, const Machine& machine, std::vector<model::Offer>& offers) {
@@ -137,12 +147,14 @@ struct Choice {
   SharedList<model::Offer> offers;
   model::Resources max_capacity;
   Row overhead;  // per column the least of the machines'
+  bool min_values_relaxed = false;
 };
 
 Choice make_choice(const PoolTable& pool, const std::vector<const Machine*>& machines,
                    const std::vector<std::size_t>& types) {
   Choice choice;
   choice.overhead = machines.front()->overhead;
+  choice.min_values_relaxed = !meets_min_values(pool, types);
   std::vector<bool> listed(pool.types.size(), false);
   for (const std::size_t type : types) listed[type] = true;
   std::vector<model::Offer> offers;
@@ -167,10 +179,8 @@ Choice make_choice(const PoolTable& pool, const std::vector<const Machine*>& mac
   return choice;
 }
 
-// By what decides a choice: the machines, and the minValues that still hold.
-using Choices =
-    std::map<std::pair<std::vector<const Machine*>, std::vector<std::pair<std::string, int>>>,
-             Choice>;
+// By what decides a choice.
+using Choices = std::map<std::vector<const Machine*>, Choice>;
 
 NewClaim make_claim(const Prepared& prepared, const PoolTable& pool, const Claim& packed,
                     const std::vector<std::int64_t>& limits_left, const std::set<int>& reservations,
@@ -179,13 +189,12 @@ NewClaim make_claim(const Prepared& prepared, const PoolTable& pool, const Claim
       machines_of(prepared, pool, packed, limits_left, reservations);
   KARST_CHECK(!machines.empty(), "a claim keeps a machine that fits");
   const Options& options = prepared.problem.options;
-  const auto [place, is_new] =
-      choices.try_emplace(std::pair(std::move(machines), packed.min_values));
+  const auto [place, is_new] = choices.try_emplace(std::move(machines));
   if (is_new) {
-    const std::vector<const Machine*>& listed = place->first.first;
+    const std::vector<const Machine*>& listed = place->first;
     place->second = make_choice(
         pool, listed,
-        choose_types(pool, packed, listed, std::max<std::size_t>(options.instance_types_max, 1)));
+        choose_types(pool, listed, std::max<std::size_t>(options.instance_types_max, 1)));
   }
   const Choice& choice = place->second;
   NewClaim claim;
@@ -196,7 +205,7 @@ NewClaim make_claim(const Prepared& prepared, const PoolTable& pool, const Claim
   claim.requirements = claim_requirements(prepared.requirements.at(packed.view->requirements),
                                           options.reservation_id_label, claim.reservations);
   claim.pods = shares_of(packed, prepared.rows);
-  claim.min_values_relaxed = packed.min_values_relaxed;
+  claim.min_values_relaxed = choice.min_values_relaxed;
   claim.types = choice.types;
   claim.offers = choice.offers;
   claim.max_capacity = choice.max_capacity;

@@ -41,6 +41,9 @@ struct Strategy {
   // Pods that must be beside their like, all of which are where they may not go, begin anew, as
   // with Karpenter. The kube-scheduler would not bind them: a last resort.
   bool first_anew = false;
+  // Under MinValuesPolicy::kBestEffort: minValues keep no pod off a claim and hold nothing of the
+  // limits. For pods that are left over otherwise.
+  bool lowers_min_values = false;
   // Not empty: the n-th pod that no existing node takes goes to claim plan[n], which is one that
   // is there or the next one, or nowhere.
   std::vector<std::size_t> plan = {};
@@ -64,11 +67,10 @@ struct Claim {
   std::vector<model::HostPort> ports;
   std::vector<std::string> volumes;  // shared ones, mounted here
   bool is_reserved = false;
-  std::vector<std::int64_t> held;  // of the pool's limits
-  std::vector<std::pair<std::string, int>> min_values;
-  bool min_values_relaxed = false;
-  std::vector<int> counted_keys;  // topology keys of groups that count pods of it
-  std::vector<Turn> waiting;      // turns to be told once its domains are decided
+  std::vector<std::int64_t> held;   // of the pool's limits
+  bool min_values_relaxed = false;  // from the start
+  std::vector<int> counted_keys;    // topology keys of groups that count pods of it
+  std::vector<Turn> waiting;        // turns to be told once its domains are decided
 };
 
 class Packer {

@@ -2,6 +2,7 @@
 // grow as they are asked, with the same answers). Owned by one solve call.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "scheduling/columns.h"
@@ -24,6 +25,13 @@ struct Prepared {
         nodes(problem, columns, requirements),
         rows(pod_rows(problem, columns, requirements, topology)) {
     topology.finish(nodes);
+  }
+
+  // Whether minValues may give way to pods, and there are any.
+  bool may_lower_min_values() const {
+    return problem.options.min_values == MinValuesPolicy::kBestEffort &&
+           std::any_of(pools.pools().begin(), pools.pools().end(),
+                       [](const PoolTable& pool) { return !pool.min_values.empty(); });
   }
 
   const Problem& problem;

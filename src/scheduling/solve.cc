@@ -78,26 +78,33 @@ class Search {
   }
 
   Packer& run() {
-    try_strategies({});
-    if (!nobody_is_left(best_)) {
-      try_strategies({.fix_domains = true});
-      if (best_.placed.size() > 1) {
-        try_strategies({.by_priority = true});
-        try_strategies({.by_priority = true, .fix_domains = true});
-      }
-      repair();
-      Strategy last_resort = best_.strategy;
-      last_resort.first_anew = true;
-      if (!nobody_is_left(best_)) try_one(last_resort);
-    }
+    try_all({});
+    if (!nobody_is_left(best_) && prepared_.may_lower_min_values())
+      try_all({.lowers_min_values = true});
     try_every_plan();
     return *best_.packer;
   }
 
  private:
+  void try_all(Strategy strategy) {
+    for (const bool by_priority : {false, true})
+      for (const bool fix_domains : {false, true}) {
+        if (by_priority && best_.placed.size() < 2) break;
+        strategy.by_priority = by_priority;
+        strategy.fix_domains = fix_domains;
+        try_strategies(strategy);
+        if (!by_priority && nobody_is_left(best_)) return;
+      }
+    repair(strategy.lowers_min_values);
+    Strategy last_resort = best_.strategy;
+    last_resort.lowers_min_values = strategy.lowers_min_values;
+    last_resort.first_anew = true;
+    if (!nobody_is_left(best_)) try_one(last_resort);
+  }
+
   // Whoever is left over because of others is thought of from the start, and whoever is left over
   // then as well.
-  void repair() {
+  void repair(bool lowers_min_values) {
     std::vector<std::size_t> troubled;
     const auto note = [&](const std::vector<std::int64_t>& left) {
       const std::size_t before = troubled.size();
@@ -109,6 +116,7 @@ class Search {
     };
     Strategy strategy = best_.strategy;
     strategy.fix_domains = true;
+    strategy.lowers_min_values = lowers_min_values;
     bool more = note(best_.packer->left());
     for (int i = 0; i < kRepairsMax && more; ++i) {
       strategy.troubled = troubled;
@@ -138,7 +146,9 @@ class Search {
     std::vector<std::size_t> plan(pods.size(), 0);
     do {
       for (const bool cheapest_pool : {false, true}) {
-        try_one({.cheapest_pool = cheapest_pool, .plan = plan});
+        try_one({.cheapest_pool = cheapest_pool,
+                 .lowers_min_values = best_.strategy.lowers_min_values,
+                 .plan = plan});
         if (!has_choice_) break;
       }
     } while (next_plan(pods, plan));

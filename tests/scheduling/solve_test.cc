@@ -213,6 +213,45 @@ TEST(Solve, MinValuesCountTheTypesThatAreLeft) {
   expect_cases({{"minValues", problem({pods(1, 500)}, {choosy}), {}, {}, {"0*1 min_values"}}});
 }
 
+Problem best_effort(Problem problem) {
+  problem.options.min_values = MinValuesPolicy::kBestEffort;
+  return problem;
+}
+
+// Best effort: the minimum gives way wherever a pod would be left over for its sake.
+TEST(Solve, MinValuesGiveWayUnderBestEffort) {
+  const Pool two =
+      requiring(pool(), {std::string(model::kInstanceTypeLabel), Operator::kExists, {}, 2});
+  expect_cases({
+      {"fewer types than wanted",
+       best_effort(problem({pods(1, 5000)}, {two})),
+       {"default m8: 0*1"},
+       {},
+       {}},
+      {"a claim that is there, no other may come",
+       best_effort(problem({pods(2, 2500)}, {limited(two, "nodes", 1)})),
+       {"default m8: 0*2"},
+       {},
+       {}},
+      {"no limit is used up for types that nobody needs",
+       best_effort(problem({pods(4, 900)}, {limited(two, "cpu", 4000)})),
+       {"default m4: 0*4"},
+       {},
+       {}},
+  });
+}
+
+TEST(Solve, SaysWhereMinValuesAreNotMet) {
+  const Pool two =
+      requiring(pool(), {std::string(model::kInstanceTypeLabel), Operator::kExists, {}, 2});
+  const auto relaxed = [](const Problem& one) {
+    return solve(one).claims.at(0).min_values_relaxed;
+  };
+  EXPECT_TRUE(relaxed(best_effort(problem({pods(1, 5000)}, {two}))));
+  EXPECT_FALSE(relaxed(best_effort(problem({pods(1, 2500)}, {two}))));
+  EXPECT_TRUE(relaxed(best_effort(problem({pods(2, 2500)}, {limited(two, "nodes", 1)}))));
+}
+
 TEST(Solve, PreferencesGiveWay) {
   PodGroup group = pods(1, 500);
   group.shape.preferred_terms = {{100, {{in("nobody", {"has"})}, false}}};
