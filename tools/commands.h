@@ -72,6 +72,10 @@ struct SolveOptions {
   std::string case_file;           // a problem as JSON; *.jsonl: one a line
   std::vector<std::string> files;  // or manifests: files, folders, "-"
   std::vector<std::string> zones;  // of manifests: where EC2's machines may be
+  // Of manifests: Karpenter's settings; empty: its defaults.
+  std::string preference_policy;       // Respect, Ignore
+  std::string min_values_policy;       // Strict, BestEffort
+  std::string reserved_offering_mode;  // Fallback, Strict
   std::string out;  // of a case: where to, empty for a table; of manifests: table or json
 };
 int solve(const SolveOptions& options);

@@ -220,6 +220,22 @@ void add_solve(CommandLine& line) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->needs(files);
+  const auto add_policy = [&](const char* flag, std::string& value, const char* what,
+                              const std::vector<std::string>& words) {
+    c->add_option(flag, value, what)
+        ->type_name(words[0] + "|" + words[1])
+        ->check(CLI::IsMember(words))
+        ->needs(files);
+  };
+  add_policy("--preference-policy", o.preference_policy,
+             "of manifests: whether preferences count as demands until they stand in the way",
+             {"Respect", "Ignore"});
+  add_policy("--min-values-policy", o.min_values_policy,
+             "of manifests: whether minValues of a pool keep pods waiting or are lowered for them",
+             {"Strict", "BestEffort"});
+  add_policy("--reserved-offering-mode", o.reserved_offering_mode,
+             "of manifests: where pods go that find a reservation used up: elsewhere, or they wait",
+             {"Fallback", "Strict"});
   c->add_option("-o,--output", o.out,
                 "of a case: the answer as JSON into this file; of manifests: table or json")
       ->type_name("FILE|FORMAT");

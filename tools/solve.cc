@@ -95,14 +95,24 @@ int write_or_print(const std::string& out, const std::string& text) {
   return kExitDone;
 }
 
+void apply_policies(const SolveOptions& given, scheduling::Options& options) {
+  if (given.preference_policy == "Ignore")
+    options.preferences = scheduling::PreferencePolicy::kIgnore;
+  if (given.min_values_policy == "BestEffort")
+    options.min_values = scheduling::MinValuesPolicy::kBestEffort;
+  if (given.reserved_offering_mode == "Strict")
+    options.reserved = scheduling::ReservedMode::kStrict;
+}
+
 // The dry run: plain manifests, the embedded catalogue.
 int solve_manifests(const SolveOptions& options) {
   if (!options.out.empty() && options.out != "table" && options.out != "json")
     return report(about("-o " + options.out, "expected table or json with -f"));
   const auto texts = read_manifest_files(options.files);
   if (!texts) return report(texts.error());
-  const auto made = problem_of_manifests(*texts, options.zones);
+  auto made = problem_of_manifests(*texts, options.zones);
   if (!made) return report(made.error());
+  apply_policies(options, made->problem.options);
   for (const std::string& note : made->notes) std::cerr << "karst: " << printable(note) << "\n";
   const scheduling::Answer answer = scheduling::solve(made->problem);
   if (options.out == "json")

@@ -1,6 +1,7 @@
 #include "tools/solve_pools.h"
 
 #include <algorithm>
+#include <set>
 
 #include "model/labels.h"
 #include "objects/schema.h"
@@ -150,25 +151,50 @@ void complete_aws(bool with_volumes, scheduling::InstanceType& type) {
     type.attach_limits[std::string(providers::aws::kVolumeDriver)] = most;
 }
 
+// What a claim without a machine yet must be counted with: of each resource the most that any type
+// which it may come up as has, or at least what it asks for.
+model::Resources most_of(const model::NodeClaim& claim, const scheduling::TypeList& types) {
+  const model::Requirements wanted(claim.requirements);
+  model::Resources most = claim.requests;
+  for (std::size_t type = 0; type < types.size(); ++type) {
+    const std::vector<scheduling::Offering>& offerings = types[type].offerings;
+    bool is_sold = false;
+    for (std::size_t i = 0; i < offerings.size() && !is_sold; ++i)
+      is_sold = offerings[i].available && wanted.intersects(types.requirements(type, i));
+    if (is_sold && wanted.intersects(types.requirements(type)) &&
+        model::fits(claim.requests, types[type].allocatable))
+      most = model::max_of(most, types[type].capacity);
+  }
+  return most;
+}
+
 // Capacity of the pool's claims, and of its nodes that no claim stands for.
 void add_used(const objects::Manifests& manifests, scheduling::Pool& out) {
   const std::string& name = out.pool.name.str();
+  const model::Resources none;
   std::int64_t nodes = 0;
   model::Resources used;
-  const auto count = [&](const model::Resources& capacity) {
-    ++nodes;
-    used += capacity;
-  };
-  std::vector<std::string> counted;  // provider ids
+  std::set<const model::Node*> counted;  // looked up only
   for (const model::NodeClaim& claim : manifests.claims) {
     if (claim.pool.str() != name) continue;
-    count(claim.capacity);
-    if (!claim.provider_id.empty()) counted.push_back(claim.provider_id.str());
+    const auto node =
+        std::find_if(manifests.nodes.begin(), manifests.nodes.end(), [&](const model::Node& one) {
+          return (!claim.provider_id.empty() && one.provider_id == claim.provider_id) ||
+                 (!claim.node_name.empty() && one.name == claim.node_name);
+        });
+    ++nodes;
+    const bool has_node = node != manifests.nodes.end();
+    if (has_node) counted.insert(&*node);
+    if (claim.capacity != none)
+      used += claim.capacity;
+    else
+      used += has_node && node->capacity != none ? node->capacity : most_of(claim, out.types);
   }
   for (const model::Node& node : manifests.nodes) {
-    if (model::label_value(node.labels, model::kNodePoolLabel) != name) continue;
-    if (std::find(counted.begin(), counted.end(), node.provider_id.str()) == counted.end())
-      count(node.capacity);
+    if (model::label_value(node.labels, model::kNodePoolLabel) != name || counted.contains(&node))
+      continue;
+    ++nodes;
+    used += node.capacity;
   }
   for (const auto& [resource, limit] : out.pool.limits)
     out.used.emplace_back(resource, resource == "nodes" ? nodes : used.amount(resource));
@@ -190,7 +216,6 @@ base::Result<std::vector<scheduling::Pool>> read_pools(const objects::Manifests&
   for (const NodePool& given : manifests.pools) {
     scheduling::Pool pool;
     pool.pool = given;
-    add_used(manifests, pool);
     pools.push_back(std::move(pool));
     types.push_back({&given, {}});
     if (given.replicas || given.deletion_millis != 0) {
@@ -219,6 +244,7 @@ base::Result<std::vector<scheduling::Pool>> read_pools(const objects::Manifests&
     constexpr std::string_view kPlaces[] = {model::kZoneLabel, providers::aws::kZoneIdLabel};
     scheduling::fit_to_pool(pools[i].pool, kPlaces, given);
     pools[i].types = std::move(given);
+    add_used(manifests, pools[i]);
   }
   return pools;
 }

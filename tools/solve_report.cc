@@ -64,6 +64,7 @@ Json claim_json(const ManifestProblem& problem, const NewClaim& claim, std::size
   for (const std::size_t type : claim.types) json["instanceTypes"].push_back(pool.types[type].name);
   json["requirements"] = requirements_json(claim.requirements);
   if (!claim.reservations.empty()) json["reservations"] = claim.reservations;
+  if (claim.min_values_relaxed) json["minValuesRelaxed"] = true;
   json["requests"] = resources_json(claim.requests);
   json["daemons"] = resources_json(daemons_of(problem.problem, claim));
   json["pods"] = pods_json(problem, claim.pods);
