@@ -261,6 +261,9 @@ bool Topology::claim_counts(GroupId group, const std::vector<model::Taint>& tain
 const std::vector<int>& Topology::universe(GroupId group, std::size_t row,
                                            const std::vector<RequirementId>& demands) {
   const TopologyGroup& own = groups_[group];
+  // Where node affinity does not count every domain does, also those that the pod may not be in.
+  if (!own.filter.by_affinity && problem_.options.spread_domains == SpreadDomains::kReachable)
+    return own.universe;
   const auto [at, is_new] = allowed_.try_emplace({group, row});
   if (is_new)
     for (const int domain : own.universe)

@@ -43,6 +43,11 @@ Pool wide_pool() {
   return result;
 }
 
+PodGroup whatever_its_affinity(PodGroup group) {
+  group.shape.spread[0].ignore_node_affinity = true;
+  return group;
+}
+
 TEST(KubeRules, Tables) {
   const std::vector<Node> two = {node_in("n1", "a"), node_in("n2", "b")};
   const std::vector<Node> full = {node_in("n1", "a"), node_in("n2", "b", 0)};
@@ -57,6 +62,20 @@ TEST(KubeRules, Tables) {
        {},
        {"n1: 0*2", "n2: 0*2"},
        {}},
+      {"nodes where the pods may not be count under Ignore",
+       on(two, problem({whatever_its_affinity(
+                           selecting(spread(app(pods(4, 300), "x"), kZone, "x"), kZone, "a"))},
+                       {})),
+       {},
+       {"n1: 0*1"},
+       {"0*3 no_pool"}},
+      {"so do zones where nodes could be made",
+       problem({whatever_its_affinity(
+                   selecting(spread(app(pods(4, 300), "x"), kZone, "x"), kZone, "a"))},
+               {wide_pool()}),
+       {"default m1: 0*1"},
+       {},
+       {"0*3 topology"}},
       {"an alternative without room holds up the other",
        on(full, problem({a_or_b(spread(app(pods(4, 300), "or"), kZone, "or"))}, {})),
        {},
@@ -119,6 +138,7 @@ struct Kinds {
   bool hosts = false;  // ties over hosts too
   bool spreads = true;
   bool repels = true;
+  bool ignores = false;  // spreads that ignore node affinity too
 };
 
 PodGroup random_pods(const Kinds& kinds) {
@@ -129,8 +149,9 @@ PodGroup random_pods(const Kinds& kinds) {
   const auto skew = static_cast<std::int32_t>(pick(1, 3));
   switch (pick(0, 6)) {
     case 0:
-      if (kinds.spreads)
-        group = spread(std::move(group), key, name(), skew, static_cast<std::int32_t>(pick(0, 4)));
+      if (!kinds.spreads) break;
+      group = spread(std::move(group), key, name(), skew, static_cast<std::int32_t>(pick(0, 4)));
+      group.shape.spread[0].ignore_node_affinity = kinds.ignores && pick(0, 3) == 0;
       break;
     case 1:
     case 2:
@@ -162,7 +183,8 @@ PodGroup random_pods(const Kinds& kinds) {
 TEST(KubeRules, NobodyIsLeftOverWhoCouldBeBound) {
   EXPECT_TRUE(rc::check("nodes", [] {
     std::vector<PodGroup> groups;
-    for (std::int64_t i = pick(1, 5); i > 0; --i) groups.push_back(random_pods({.hosts = true}));
+    for (std::int64_t i = pick(1, 5); i > 0; --i)
+      groups.push_back(random_pods({.hosts = true, .ignores = true}));
     Problem one = problem(std::move(groups), {});
     for (std::int64_t i = pick(1, 5); i > 0; --i) {
       one.nodes.push_back(node_in("n" + std::to_string(i),
@@ -180,7 +202,8 @@ TEST(KubeRules, NobodyIsLeftOverWhoCouldBeBound) {
 }
 
 // On new nodes without end: where some order and some choice of zones binds all, all are placed.
-// Not where spreads and anti-affinity cross each other: there a choice may be missed.
+// Not where spreads and anti-affinity cross each other, nor where a spread counts zones that only
+// others may be in: there a choice may be missed.
 TEST(KubeRules, AllArePlacedWhereAChoiceOfZonesBindsAll) {
   EXPECT_TRUE(rc::check("zones", [] {
     const bool spreads = pick(0, 3) == 0;

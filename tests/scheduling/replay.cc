@@ -149,19 +149,20 @@ class Replay {
     return "";
   }
 
-  // The domains of every node that meets any of the pod's terms; a pool can make every zone, and
-  // the answer's claims are nodes from the start.
-  std::set<std::string> eligible(const PodGroup& pod, const std::string& key) const {
+  // The domains of every node that meets any of the pod's terms (nullptr: of every node); a pool
+  // can make every zone, and the answer's claims are nodes from the start.
+  std::set<std::string> eligible(const PodGroup* pod, const std::string& key) const {
+    const auto counts = [&](const Place& place) { return pod == nullptr || may_go(*pod, place); };
     std::set<std::string> domains;
     if (key == model::kHostnameLabel) {
       for (std::size_t i = 0; i < problem_.nodes.size(); ++i)
-        if (may_go(pod, place_of(false, i))) domains.insert(place_of(false, i).host);
+        if (counts(place_of(false, i))) domains.insert(place_of(false, i).host);
       for (std::size_t i = 0; i < answer_.claims.size(); ++i)
-        if (may_go(pod, place_of(true, i))) domains.insert(place_of(true, i).host);
+        if (counts(place_of(true, i))) domains.insert(place_of(true, i).host);
       return domains;
     }
     for (const std::string& zone : zones_)
-      if (may_go(pod, {"", {zone}})) domains.insert(zone);
+      if (counts({"", {zone}})) domains.insert(zone);
     return domains;
   }
 
@@ -169,12 +170,13 @@ class Replay {
                     const Place& place) const {
     const auto domains = domains_of(place, spread.topology_key);
     if (domains.size() != 1) return false;
-    const std::int64_t here = count(spread.selector, spread.topology_key, *domains.begin(), &pod) +
+    const PodGroup* sees = spread.ignore_node_affinity ? nullptr : &pod;
+    const std::int64_t here = count(spread.selector, spread.topology_key, *domains.begin(), sees) +
                               (selected(spread.selector, pod.labels) ? 1 : 0);
-    const std::set<std::string> all = eligible(pod, spread.topology_key);
+    const std::set<std::string> all = eligible(sees, spread.topology_key);
     std::int64_t low = INT64_MAX;
     for (const std::string& domain : all)
-      low = std::min(low, count(spread.selector, spread.topology_key, domain, &pod));
+      low = std::min(low, count(spread.selector, spread.topology_key, domain, sees));
     if (all.empty() || static_cast<std::int32_t>(all.size()) < spread.min_domains) low = 0;
     return here - low <= spread.max_skew;
   }
@@ -256,16 +258,17 @@ class Everything {
   bool may_join(const State& state, const PodGroup& pod, std::size_t zone) const {
     if (!may_go(pod, {"", {zones_[zone]}})) return false;
     for (const model::SpreadConstraint& spread : pod.shape.spread) {
+      const PodGroup* sees = spread.ignore_node_affinity ? nullptr : &pod;
       std::int64_t low = INT64_MAX;
       std::int32_t domains = 0;
       for (std::size_t other = 0; other < zones_.size(); ++other) {
-        if (!may_go(pod, {"", {zones_[other]}})) continue;
-        low = std::min(low, count(state, spread.selector, other, &pod));
+        if (sees != nullptr && !may_go(pod, {"", {zones_[other]}})) continue;
+        low = std::min(low, count(state, spread.selector, other, sees));
         ++domains;
       }
       if (domains < spread.min_domains) low = 0;
       const std::int64_t self = selected(spread.selector, pod.labels) ? 1 : 0;
-      if (count(state, spread.selector, zone, &pod) + self - low > spread.max_skew) return false;
+      if (count(state, spread.selector, zone, sees) + self - low > spread.max_skew) return false;
     }
     for (const model::PodAffinityTerm& term : pod.shape.affinity) {
       const std::int64_t here = count(state, term.selector, zone);
