@@ -5,9 +5,8 @@
 namespace karst::model {
 namespace {
 
-constexpr std::int64_t kMaxValue = std::int64_t{1} << 62;
+constexpr std::int64_t kMaxValue = (std::int64_t{1} << 62) - 1;
 constexpr int kMaxDigits = 64;
-constexpr int kMaxExponent = 24;
 __extension__ typedef unsigned __int128 Wide;
 constexpr Wide kWideLimit = Wide{1} << 120;
 
@@ -41,16 +40,11 @@ base::Result<Suffix> parse_suffix(std::string_view text, std::string_view whole)
     if (text[at] < '0' || text[at] > '9') return bad();
     exponent = exponent * 10 + (text[at] - '0');
   }
-  if (exponent > kMaxExponent) return bad();
   return Suffix{"", negative ? -exponent : exponent, 0};
 }
 
 base::Result<std::int64_t> parse_scaled(std::string_view text, int scale_exponent,
                                         Rounding rounding) {
-  const auto too_large = [&] {
-    return base::fail(base::Kind::kInvalid, "quantity \"" + std::string(text.substr(0, 80)) +
-                                                "\": larger than 2^62 units");
-  };
   std::string_view rest = text;
   if (rest.starts_with('+')) rest.remove_prefix(1);
   Wide mantissa = 0;
@@ -66,9 +60,11 @@ base::Result<std::int64_t> parse_scaled(std::string_view text, int scale_exponen
       continue;
     }
     if (c < '0' || c > '9') break;
-    if (++digit_count > kMaxDigits) return too_large();
+    if (++digit_count > kMaxDigits)
+      return base::fail(base::Kind::kInvalid, "quantity \"" + std::string(text.substr(0, 80)) +
+                                                  "\": more than 64 digits");
     if (mantissa > kWideLimit / 1000) {
-      if (!point) return too_large();
+      if (!point) ++exponent;
       inexact = inexact || c != '0';
       continue;
     }
@@ -81,18 +77,18 @@ base::Result<std::int64_t> parse_scaled(std::string_view text, int scale_exponen
     return base::fail(base::Kind::kInvalid, "quantity \"" + std::string(text) + "\": no digits");
   exponent += suffix->decimal_exponent;
   for (int i = 0; i < suffix->binary_exponent; ++i) {
-    if (mantissa > kWideLimit / 2) return too_large();
+    if (mantissa > kWideLimit / 2) return kMaxValue;
     mantissa *= 2;
   }
   for (; exponent > 0; --exponent) {
-    if (mantissa > kWideLimit / 10) return too_large();
+    if (mantissa > kWideLimit / 10) return kMaxValue;
     mantissa *= 10;
   }
   for (; exponent < 0; ++exponent) {
     inexact = inexact || mantissa % 10 != 0;
     mantissa /= 10;
   }
-  if (mantissa >= static_cast<Wide>(kMaxValue)) return too_large();
+  if (mantissa >= static_cast<Wide>(kMaxValue)) return kMaxValue;
   return static_cast<std::int64_t>(mantissa) + (inexact && rounding == Rounding::kUp ? 1 : 0);
 }
 

@@ -14,7 +14,8 @@ namespace karst::model {
 enum class Rounding { kUp, kDown };
 
 // The value in thousandths ("1500m" is 1500) or in whole units ("1500m" is 2 rounded up, 1 rounded
-// down). Errors: kInvalid for anything outside the grammar, for negative values, and above 2^62.
+// down); 2^62 - 1 stands for whatever is more, as Kubernetes caps at 2^63 - 1. Errors: kInvalid for
+// anything outside the grammar, for negative values, for more than 64 digits or two of an exponent.
 base::Result<std::int64_t> parse_quantity_millis(std::string_view text, Rounding rounding);
 base::Result<std::int64_t> parse_quantity_units(std::string_view text, Rounding rounding);
 

@@ -303,11 +303,13 @@ model::Resources Object::resources(std::string_view key, model::Rounding roundin
   model::Resources resources;
   for (const auto& [name, text] : quantities(key)) {
     const auto status = model::set_from_quantity(resources, name, text, rounding);
-    if (status && resources.amount(name) <= amount_max) continue;
+    if (status) {
+      resources.set_amount(name, std::min(resources.amount(name), amount_max));
+      continue;
+    }
     Context::Scope outer(*context_, {key, 0});
     Context::Scope inner(*context_, {name, 0});
-    context_->fail(status ? "quantity \"" + text.substr(0, 80) + "\": too large"
-                          : status.error().message);
+    context_->fail(status.error().message);
     resources.set_amount(name, 0);
   }
   return resources;

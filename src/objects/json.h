@@ -32,7 +32,7 @@ inline constexpr std::size_t kTextBytesMax = 4096;  // names, values, keys
 inline constexpr std::size_t kMessageBytesMax = 32 * 1024;
 inline constexpr std::size_t kElementsMax = 10'000;  // of one array or map
 // Of one resource of one object, so that sums over a cluster stay far from 2^63: 281 TB, or as many
-// millicores.
+// millicores. No machine has as much: what is said to be more counts as so much.
 inline constexpr std::int64_t kAmountMax = std::int64_t{1} << 48;
 
 class Parser {
@@ -102,7 +102,7 @@ class Object {
   std::vector<std::string> texts(std::string_view key) const;
   // A map of strings, sorted by key.
   model::Labels labels(std::string_view key) const;
-  // A map of quantities (strings or numbers), each at most `amount_max`.
+  // A map of quantities (strings or numbers); `amount_max` stands for what is more.
   model::Resources resources(std::string_view key, model::Rounding rounding,
                              std::int64_t amount_max = kAmountMax) const;
   // The elements of a map of quantities as text, in the object's order.

@@ -4,6 +4,7 @@
 
 #include "objects/capacity_buffer.h"
 #include "objects/cluster.h"
+#include "objects/manifest_claims.h"
 #include "objects/manifest_rules.h"
 #include "objects/name_rules.h"
 #include "objects/volumes.h"
@@ -19,14 +20,6 @@ constexpr std::size_t kListDepthMax = 4;  // lists in lists
 TreeValue map_value() {
   TreeValue value;
   value.type = ValueType::kMap;
-  return value;
-}
-
-// The value at `path`; nullptr when there is nothing on the way.
-const TreeValue* at(const TreeValue& object, std::initializer_list<std::string_view> path) {
-  const TreeValue* value = &object;
-  for (const std::string_view key : path)
-    if (value != nullptr) value = value->find(key);
   return value;
 }
 
@@ -64,7 +57,7 @@ TreeValue completed(const TreeValue& object, const std::string& kind, bool names
 
 // The pod that a workload's template makes, called like the workload.
 TreeValue templated(const TreeValue& workload, const std::string& kind) {
-  const TreeValue* made = at(workload, {"spec", "template"});
+  const TreeValue* made = workload.at({"spec", "template"});
   TreeValue pod = map_value();
   const TreeValue* given = made == nullptr ? nullptr : made->find("metadata");
   TreeValue metadata = given == nullptr ? map_value() : *given;
@@ -109,7 +102,7 @@ std::int64_t replicas_of(const TreeValue& object, Role role) {
 }
 
 void read_controller(const TreeValue& object, ManifestPods& pods) {
-  const TreeValue* owners = at(object, {"metadata", "ownerReferences"});
+  const TreeValue* owners = object.at({"metadata", "ownerReferences"});
   if (owners == nullptr) return;
   for (const TreeValue& owner : owners->items)
     if (const TreeValue* flag = owner.find("controller"); flag != nullptr && flag->text == "true") {
@@ -120,7 +113,7 @@ void read_controller(const TreeValue& object, ManifestPods& pods) {
 
 void read_reservations(Review& review, const TreeValue& node_class,
                        std::vector<ManifestReservation>& out) {
-  const TreeValue* all = at(node_class, {"status", "capacityReservations"});
+  const TreeValue* all = node_class.at({"status", "capacityReservations"});
   if (all == nullptr || !all->is(ValueType::kList)) return;
   Review::Scope status(review, "status");
   Review::Scope list(review, "capacityReservations");
@@ -150,39 +143,8 @@ void read_reservations(Review& review, const TreeValue& node_class,
   }
 }
 
-// A StatefulSet's claims, named for their template.
-std::vector<model::VolumeClaim> claim_templates(const TreeValue& object) {
-  std::vector<model::VolumeClaim> claims;
-  const TreeValue* templates = at(object, {"spec", "volumeClaimTemplates"});
-  if (templates == nullptr) return claims;
-  for (const TreeValue& one : templates->items) {
-    model::VolumeClaim claim;
-    claim.name = std::string(metadata_text(one, "name"));
-    if (const TreeValue* storage = at(one, {"spec", "storageClassName"}))
-      claim.storage_class = storage->text;
-    claims.push_back(std::move(claim));
-  }
-  return claims;
-}
-
-std::vector<model::VolumeClaim> ephemeral_claims(const TreeValue& pod) {
-  std::vector<model::VolumeClaim> claims;
-  const TreeValue* volumes = at(pod, {"spec", "volumes"});
-  if (volumes == nullptr) return claims;
-  for (const TreeValue& volume : volumes->items) {
-    if (volume.find("ephemeral") == nullptr) continue;
-    model::VolumeClaim claim;
-    claim.name = volume.text_of("name");
-    if (const TreeValue* storage =
-            at(volume, {"ephemeral", "volumeClaimTemplate", "spec", "storageClassName"}))
-      claim.storage_class = storage->text;
-    claims.push_back(std::move(claim));
-  }
-  return claims;
-}
-
 bool says_ready(const TreeValue& node) {
-  const TreeValue* conditions = at(node, {"status", "conditions"});
+  const TreeValue* conditions = node.at({"status", "conditions"});
   return conditions != nullptr &&
          std::any_of(conditions->items.begin(), conditions->items.end(),
                      [](const TreeValue& one) { return one.text_of("type") == "Ready"; });
@@ -306,7 +268,7 @@ void ManifestReader::add(Review& review, const TreeValue& object, const KindInfo
       return add_pods(review, object, kind, replicas_of(object, info.role));
     case Role::kNamespace: {
       model::Labels labels{{"kubernetes.io/metadata.name", name_of(object)}};
-      if (const TreeValue* given = at(object, {"metadata", "labels"}))
+      if (const TreeValue* given = object.at({"metadata", "labels"}))
         for (const TreeField& field : given->fields)
           model::set_label(labels, field.key, field.value.text);
       out_.namespaces[name_of(object)] = std::move(labels);
@@ -349,7 +311,10 @@ void ManifestReader::add_reduced(Review& review, const TreeValue& object,
     case Role::kCapacityBuffer:
       return take(review, object, reduce_capacity_buffer(element), out_.buffers);
     case Role::kVolumeClaim:
-      return take(review, object, reduce_volume_claim(element), out_.volume_claims);
+      take(review, object, reduce_volume_claim(element), out_.volume_claims);
+      if (is_once_per_pod(object) && !out_.volume_claims.empty())
+        out_.once_per_pod.insert(out_.volume_claims.back().namespace_name + "/" + name_of(object));
+      return;
     case Role::kVolume:
       return take(review, object, reduce_volume(element), out_.volumes);
     case Role::kStorageClass:

@@ -220,12 +220,9 @@ model::Resources read_requests(const Object& spec) {
       });
   total += spec.resources("overhead", model::Rounding::kUp);
   total.pods = 1;
-  const auto too_large = [](const auto& entry) { return entry.second > kAmountMax; };
-  if (std::max({total.cpu_millis, total.memory_bytes, total.ephemeral_bytes}) > kAmountMax ||
-      std::any_of(total.extended.begin(), total.extended.end(), too_large)) {
-    spec.context().fail("the containers' requests together are too large");
-    return {};
-  }
+  for (std::int64_t* amount : {&total.cpu_millis, &total.memory_bytes, &total.ephemeral_bytes})
+    *amount = std::min(*amount, kAmountMax);
+  for (auto& [name, amount] : total.extended) amount = std::min(amount, kAmountMax);
   return total;
 }
 

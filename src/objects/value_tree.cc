@@ -46,9 +46,14 @@ base::Status check_size(std::string_view text, std::size_t bytes_max) {
                                               std::to_string(bytes_max));
 }
 
+// YAML's flow style begins like it, but for its keys; and JSON knows no line between documents.
 bool looks_like_json(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && text[first] == '{';
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos || text[first] != '{') return false;
+  const std::size_t next = text.find_first_not_of(kSpace, first + 1);
+  return (next == std::string_view::npos || text[next] == '"' || text[next] == '}') &&
+         text.find("\n---") == std::string_view::npos;
 }
 
 }  // namespace
@@ -57,6 +62,13 @@ const TreeValue* TreeValue::find(std::string_view key) const {
   for (const TreeField& field : fields)
     if (field.key == key) return field.value.is(Type::kNull) ? nullptr : &field.value;
   return nullptr;
+}
+
+const TreeValue* TreeValue::at(std::initializer_list<std::string_view> path) const {
+  const TreeValue* value = this;
+  for (const std::string_view key : path)
+    if (value != nullptr) value = value->find(key);
+  return value;
 }
 
 std::string_view TreeValue::text_of(std::string_view key) const {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,8 @@ struct TreeValue {
   bool is(Type other) const { return type == other; }
   // The field of that name; nullptr when absent or null.
   const TreeValue* find(std::string_view key) const;
+  // The value at the end of a path of fields; nullptr when there is nothing on the way.
+  const TreeValue* at(std::initializer_list<std::string_view> path) const;
   // The text of a field that is a string; empty otherwise.
   std::string_view text_of(std::string_view key) const;
   // Adds the field, or takes the place of its value.

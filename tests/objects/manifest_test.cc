@@ -250,6 +250,38 @@ TEST(Manifests, HostileTextsAreRefusedQuickly) {
   }
 }
 
+// What begins like JSON may be YAML's flow style, or JSON between "---" lines.
+TEST(Manifests, ReadsFlowStyleAndDocumentsInIt) {
+  const std::string flow =
+      "{apiVersion: v1, kind: Namespace, metadata: {name: a}}\n---\n"
+      "{apiVersion: v1, kind: Namespace, metadata: {name: b}}\n";
+  const std::string json =
+      "{\"apiVersion\": \"v1\", \"kind\": \"Namespace\", \"metadata\": {\"name\": \"a\"}}\n---\n"
+      "{\"apiVersion\": \"v1\", \"kind\": \"Namespace\", \"metadata\": {\"name\": \"b\"}}\n---\n";
+  for (const std::string& text : {flow, json}) {
+    const auto all = read_manifests({{"f.yaml", text}});
+    ASSERT_TRUE(all.has_value()) << all.error().message;
+    EXPECT_EQ(all->namespaces.size(), 2u);
+  }
+  EXPECT_NE(said("{\"apiVersion\": \"v1\" \"kind\": \"Namespace\"}").find("f.yaml:1: not JSON"),
+            std::string::npos);
+}
+
+// Kubernetes takes them; no machine has as much.
+TEST(Manifests, TakesQuantitiesBeyondAnyMachine) {
+  for (const char* quantity : {"1E", "8Ei", "\"1e30\"", "99999999999999999999"}) {
+    const auto all = read_manifests(
+        {{"f.yaml",
+          std::string("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: "
+                      "[{name: a, image: i, resources: {requests: {cpu: ") +
+              quantity + ", memory: " + quantity +
+              "}}}, {name: b, image: i, resources: {requests: {memory: " + quantity + "}}}]}\n"}});
+    ASSERT_TRUE(all.has_value()) << all.error().message;
+    EXPECT_EQ(all->pods[0].pod.shape.requests.cpu_millis, kAmountMax) << quantity;
+    EXPECT_EQ(all->pods[0].pod.shape.requests.memory_bytes, kAmountMax) << quantity;
+  }
+}
+
 TEST(Schema, NamesTheNearField) {
   const std::vector<std::string_view> words = {"nodeSelector", "nodeName", "tolerations", "image"};
   EXPECT_EQ(nearest("nodeselector", words), "nodeSelector");

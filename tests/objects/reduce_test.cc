@@ -144,9 +144,6 @@ TEST(ReducePod, SaysWhichFieldIsWrong) {
       {R"({"metadata":{"uid":"u","name":"n"},"spec":{"containers":[{},{"resources":{"requests":{
            "cpu":"-1"}}}]}})",
        "spec.containers[1].resources.requests.cpu: "},
-      {R"({"metadata":{"uid":"u","name":"n"},"spec":{"containers":[{"resources":{"requests":{
-           "memory":"1e18"}}}]}})",
-       "spec.containers[0].resources.requests.memory: quantity \"1e18\": too large"},
       {R"({"metadata":{"uid":"u","name":"n"},"spec":{"containers":{}}})",
        "spec.containers: expected an array, found an object"},
       {R"({"metadata":{"uid":"u","name":"n"},"spec":{"priority":5000000000}})",
