@@ -21,7 +21,8 @@ std::vector<std::string> named_claims(const ManifestPods& pods) {
   return names;
 }
 
-ClaimResolver::ClaimResolver(const objects::Manifests& manifests) {
+ClaimResolver::ClaimResolver(const objects::Manifests& manifests)
+    : once_per_pod_(manifests.once_per_pod) {
   for (const auto& claim : manifests.volume_claims)
     claims_[claim.namespace_name + "/" + claim.name] = &claim;
   for (const auto& volume : manifests.volumes) volumes_[volume.name] = &volume;
@@ -35,6 +36,25 @@ ClaimResolver::ClaimResolver(const objects::Manifests& manifests) {
 void ClaimResolver::note_users(const ManifestPods& pods) {
   for (const std::string& name : named_claims(pods))
     users_[pods.pod.pod.namespace_name + "/" + name] += pods.count;
+}
+
+void ClaimResolver::note_hosts(const std::vector<scheduling::Node>& nodes) {
+  for (const scheduling::Node& node : nodes)
+    if (node.takes_pods || node.stays)
+      hosts_.emplace(model::label_value(node.labels, model::kHostnameLabel));
+}
+
+void ClaimResolver::note_bound(const ManifestPods& pods) {
+  for (const std::string& name : pods.pod.shape.volume_claims)
+    in_use_.insert(pods.pod.pod.namespace_name + "/" + name);
+}
+
+std::string ClaimResolver::once_per_pod(const ManifestPods& pods) const {
+  for (const std::string& name : named_claims(pods))
+    if (const std::string claim = pods.pod.pod.namespace_name + "/" + name;
+        once_per_pod_.contains(claim))
+      return claim;
+  return "";
 }
 
 const model::VolumeClaim* ClaimResolver::claim(const std::string& namespace_name,

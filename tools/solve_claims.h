@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,15 @@ class ClaimResolver final : public scheduling::Storage {
   // Claims named in the pod itself are shared by all pods of a workload.
   void note_users(const objects::ManifestPods& pods);
 
+  // Nodes that are there to stay, by host name.
+  void note_hosts(const std::vector<scheduling::Node>& nodes);
+  // A pod that runs; its claims are in use.
+  void note_bound(const objects::ManifestPods& pods);
+  // The claim of these pods that one pod at a time may use ("namespace/name"); empty: none. `take`
+  // is false when a pod uses it already, and else this one does from now on.
+  std::string once_per_pod(const objects::ManifestPods& pods) const;
+  bool take(const std::string& claim) { return in_use_.insert(claim).second; }
+
   bool any_claims() const { return !claims_.empty(); }
   bool any_classes() const { return !classes_.empty(); }
 
@@ -36,6 +46,7 @@ class ClaimResolver final : public scheduling::Storage {
   const model::PersistentVolume* volume(const std::string& name) const override;
   const model::StorageClass* storage_class(const std::string& name) const override;
   const model::StorageClass* default_class() const override;
+  bool has_host(const std::string& host) const override { return hosts_.contains(host); }
   std::string_view missing() const override { return "is not in the files"; }
 
  private:
@@ -46,6 +57,9 @@ class ClaimResolver final : public scheduling::Storage {
   model::PersistentVolume any_volume_;
   model::StorageClass any_class_;
   std::map<std::string, std::int64_t> users_;  // pods by claim
+  const std::set<std::string>& once_per_pod_;
+  std::set<std::string> in_use_;  // by running pods, or by those that were told before
+  std::set<std::string> hosts_;
 };
 
 // Names of claims that the pod itself says, without those of its ephemeral volumes; sorted, each

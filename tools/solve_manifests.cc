@@ -82,8 +82,11 @@ class Builder {
     for (std::size_t i = 0; i < out_.problem.nodes.size(); ++i)
       node_index_.emplace(out_.problem.nodes[i].name, i);
     add_daemons();
+    resolver_.note_hosts(out_.problem.nodes);
     for (const ManifestPods& pods : manifests_.pods)
-      is_bound(pods) ? add_bound(pods) : add_waiting(pods);
+      if (is_bound(pods) && !moves(pods)) add_bound(pods);
+    for (const ManifestPods& pods : manifests_.pods)
+      if (!is_bound(pods) || moves(pods)) add_waiting(pods);
     flush_bound();
     add_notes(with_volumes);
     return {};
@@ -187,6 +190,16 @@ class Builder {
     if (labels.empty()) labels = {{"kubernetes.io/metadata.name", name}};
   }
 
+  // Whether it runs on a node that is being deleted, and will be made anew when that has evicted
+  // it.
+  bool moves(const ManifestPods& pods) const {
+    const auto known = node_index_.find(pods.pod.pod.node.str());
+    if (known == node_index_.end() || !is_bound(pods)) return false;
+    const scheduling::Node& node = out_.problem.nodes[known->second];
+    return !node.takes_pods && !node.stays && !of_daemon_set(pods) && !pods.pod.mirror &&
+           pods.pod.shape.do_not_disrupt == model::DoNotDisrupt::kNo;
+  }
+
   void add_bound(const ManifestPods& pods) {
     const model::Pod& pod = pods.pod.pod;
     if (pod.terminal()) return;
@@ -197,6 +210,7 @@ class Builder {
       return;
     }
     scheduling::Node* at = &out_.problem.nodes[known->second];
+    resolver_.note_bound(pods);
     const model::PodShape& shape = pods.pod.shape;
     at->available -= shape.requests;
     if (of_daemon_set(pods)) at->daemon_running += shape.requests;
@@ -240,6 +254,15 @@ class Builder {
     if (pods.kind == "Pod" && of_daemon_set(pods)) return;  // reckoned with on every node
     note_namespace(pod.namespace_name);
     if (pods.pod.shape.gated) return refuse(pods, pods.count, "has scheduling gates");
+    if (const std::string once = resolver_.once_per_pod(pods); !once.empty()) {
+      const std::int64_t one = resolver_.take(once) ? 1 : 0;
+      if (one == 1) add_rows(pods, resolver_.volumes_of(pods, 0), one);
+      if (pods.count > one)
+        refuse(
+            pods, pods.count - one,
+            "persistentvolumeclaim \"" + once + "\" is ReadWriteOncePod, and another pod uses it");
+      return;
+    }
     const auto& claims = pods.templates;
     if (claims.empty() || !resolver_.any_claims()) {
       add_rows(pods, resolver_.volumes_of(pods, 0), pods.count);

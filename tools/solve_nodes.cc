@@ -62,6 +62,14 @@ std::vector<model::Taint> lasting(const std::vector<model::Taint>& taints,
   return left;
 }
 
+// The kube-scheduler binds to a cordoned node whoever tolerates that, taint or no taint: the node
+// controller is about to set it.
+void add_cordon(std::vector<model::Taint>& taints) {
+  const model::Taint cordon{"node.kubernetes.io/unschedulable", "",
+                            model::TaintEffect::kNoSchedule};
+  if (std::find(taints.begin(), taints.end(), cordon) == taints.end()) taints.push_back(cordon);
+}
+
 bool is_empty(const model::Resources& resources) {
   return resources == model::Resources{};
 }
@@ -97,13 +105,14 @@ scheduling::Node read_node(const objects::Manifests& manifests, const std::vecto
     notes.push_back("Node " + out.name + " says nothing of what it can allocate: it takes no pods");
   const bool leaves =
       node.deletion_millis != 0 || (claim != nullptr && claim->deletion_millis != 0);
-  out.takes_pods = !leaves && !node.cordoned && (node.ready || !out.initialized);
+  out.takes_pods = !leaves && (node.ready || !out.initialized);
   out.stays = !out.takes_pods && !leaves;
+  if (node.cordoned) add_cordon(out.taints);
   if (!out.takes_pods)
     notes.push_back("Node " + out.name + " takes no pods: it is " +
-                    (leaves          ? "being deleted"
-                     : node.cordoned ? "cordoned"
-                                     : "not ready"));
+                    (leaves ? "being deleted" : "not ready"));
+  else if (node.cordoned)
+    notes.push_back("Node " + out.name + " is cordoned: it takes only pods that tolerate it");
   if (const auto* csi = csi_of(manifests, out.name))
     out.attach_limits = {csi->limits.begin(), csi->limits.end()};
   return out;

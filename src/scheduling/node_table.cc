@@ -51,6 +51,9 @@ NodeTable::NodeTable(const Problem& problem, const Columns& columns, Requirement
     model::Labels asked;
     for (const auto& label : node.labels)
       if (keys.contains(label.first)) asked.push_back(label);
+    // What comes up gets these labels; whoever asks for them waits until then.
+    for (const std::string_view coming : {model::kRegisteredLabel, model::kInitializedLabel})
+      if (!node.initialized && keys.contains(coming)) model::set_label(asked, coming, "true");
     if (!node.host_name.empty() && keys.contains(model::kHostnameLabel))
       model::set_label(asked, model::kHostnameLabel, node.host_name);
     const auto [at, is_new] = ids.try_emplace(asked, profiles_.size());

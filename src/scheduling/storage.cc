@@ -16,12 +16,15 @@ std::string quoted(std::string_view kind, const std::string& name) {
 }
 
 // A volume of one machine's own disk names that machine, which a new node cannot be.
-model::Topology without_hosts(const model::PersistentVolume& volume) {
+model::Topology without_lost_hosts(const Storage& storage, const model::PersistentVolume& volume) {
+  const auto is_there = [&](const std::string& host) { return storage.has_host(host); };
   model::Topology topology;
   for (const auto& term : volume.topology) {
     std::vector<model::RequirementSpec> specs;
     for (const model::RequirementSpec& spec : term)
-      if (!volume.on_node || spec.key != model::kHostnameLabel) specs.push_back(spec);
+      if (!volume.on_node || spec.key != model::kHostnameLabel ||
+          std::any_of(spec.values.begin(), spec.values.end(), is_there))
+        specs.push_back(spec);
     topology.push_back(std::move(specs));
   }
   // One term without a demand: anywhere.
@@ -35,7 +38,7 @@ base::Result<Volume> resolve_bound(const Storage& storage, const model::VolumeCl
   if (volume == nullptr)
     return refuse(quoted("persistentvolume", claim.volume) + " " + std::string(storage.missing()));
   if (volume->deleting) return refuse("persistentvolume is being deleted");
-  return Volume{volume->driver, "", without_hosts(*volume)};
+  return Volume{volume->driver, "", without_lost_hosts(storage, *volume)};
 }
 
 base::Result<Volume> resolve_unbound(const Storage& storage, const model::VolumeClaim& claim) {

@@ -24,6 +24,9 @@ class Storage {
   virtual const model::StorageClass* storage_class(const std::string& name) const = 0;
   // That of claims which name none.
   virtual const model::StorageClass* default_class() const = 0;
+  // Whether a node of this host name is there to stay. A volume of its own disk can be reached on
+  // it alone; of hosts that are gone nothing is demanded, as with Karpenter.
+  virtual bool has_host(const std::string&) const { return false; }
   // How a message says that something does not exist.
   virtual std::string_view missing() const { return "not found"; }
 };
