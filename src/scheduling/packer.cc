@@ -47,6 +47,10 @@ void Packer::run() {
       strategy_.plan.empty() && std::any_of(order.begin(), order.end(), waits_for_hosts);
   std::erase_if(order, [&](std::size_t row) { return deferred_[row]; });
   if (hosts_are_final_) place_rounds(order);
+  finish();
+}
+
+void Packer::finish() {
   finish_order();
   for (std::size_t row = 0; row < left_.size(); ++row)
     if (!prepared_.rows[row].unsupported.empty()) left_[row] = prepared_.rows[row].source->count;
@@ -135,23 +139,52 @@ bool Packer::place_on_node(std::size_t row, const Stage& stage) {
     const std::size_t node = order[at];
     if (for_ever) first_node_[row] = at;
     if (!node_takes(row, stage, node)) continue;
-    const PodRow& pod = prepared_.rows[row];
-    NodeState& state = nodes_[node];
-    add_times(state.room, pod.request, -1);
-    for (const auto& [column, volume] : pod.shared_volumes) {
-      if (std::find(state.volumes.begin(), state.volumes.end(), volume) != state.volumes.end())
-        continue;
-      state.volumes.push_back(volume);
-      --state.room[column];
-    }
-    const auto& ports = pod.source->shape.host_ports;
-    state.ports.insert(state.ports.end(), ports.begin(), ports.end());
-    count_on_node(row, node);
-    order_.push_back({row, false, node, 1});
+    put_on_node(row, node);
     return true;
   }
   if (for_ever) first_node_[row] = at;
   return false;
+}
+
+void Packer::put_on_node(std::size_t row, std::size_t node) {
+  const PodRow& pod = prepared_.rows[row];
+  NodeState& state = nodes_[node];
+  add_times(state.room, pod.request, -1);
+  for (const auto& [column, volume] : pod.shared_volumes) {
+    if (std::find(state.volumes.begin(), state.volumes.end(), volume) != state.volumes.end())
+      continue;
+    state.volumes.push_back(volume);
+    --state.room[column];
+  }
+  const auto& ports = pod.source->shape.host_ports;
+  state.ports.insert(state.ports.end(), ports.begin(), ports.end());
+  count_on_node(row, node);
+  order_.push_back({row, false, node, 1});
+}
+
+bool Packer::place_at(std::size_t row, const Target& target) {
+  const auto take = [&](const Stage& stage) {
+    Fit fit;
+    switch (target.kind) {
+      case Target::Kind::kNode:
+        if (!node_takes(row, stage, target.index)) return false;
+        put_on_node(row, target.index);
+        return true;
+      case Target::Kind::kClaim:
+        if (!fits_claim(claims_[target.index], row, stage, fit)) return false;
+        join(target.index, row, fit);
+        return true;
+      case Target::Kind::kNewClaim:
+        if (fits_pool(target.index, row, stage, fit) != Found::kYes) return false;
+        open(row, fit);
+        return true;
+    }
+    return false;
+  };
+  const auto& stages = prepared_.rows[row].stages;
+  if (left_[row] == 0 || std::none_of(stages.begin(), stages.end(), take)) return false;
+  --left_[row];
+  return true;
 }
 
 bool Packer::has_no_ties(const PodRow& row) const {

@@ -115,6 +115,14 @@ class Packer {
                                                 const Probe& probe);
   // Places one pod of this row, if it can.
   bool place_only(std::size_t row) { return place_one(row); }
+  // Places one there and nowhere else. A Packer that was filled so is at its end after finish().
+  struct Target {
+    enum class Kind { kNode, kClaim, kNewClaim };
+    Kind kind = Kind::kNode;
+    std::size_t index = 0;  // into Problem::nodes, claims(), PoolTables::pools
+  };
+  bool place_at(std::size_t row, const Target& target);
+  void finish();
 
  private:
   struct NodeState {
@@ -150,6 +158,7 @@ class Packer {
   bool place_one(std::size_t row);
   void finish_order();
   bool place_on_node(std::size_t row, const Stage& stage);
+  void put_on_node(std::size_t row, std::size_t node);
   bool has_no_ties(const PodRow& row) const;
   bool node_takes(std::size_t row, const Stage& stage, std::size_t node);
   bool place_on_claim(std::size_t row, const Stage& stage);

@@ -16,6 +16,8 @@ inline constexpr std::size_t kPairedMax = 10;  // of those, in pairs when none a
 
 // The answer without relaxations.
 Answer solve_once(Prepared& prepared);
+// Pods that it would leave over, by group.
+std::vector<std::int64_t> left_over(Prepared& prepared);
 
 // Fills `relaxations` of what is left over in `answer`.
 void add_relaxations(Prepared& prepared, Answer& answer);

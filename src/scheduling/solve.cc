@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "scheduling/claims.h"
+#include "scheduling/few_pods.h"
 #include "scheduling/packer.h"
 #include "scheduling/prepared.h"
 #include "scheduling/problem.h"
@@ -78,10 +79,17 @@ class Search {
   }
 
   Packer& run() {
+    place_most();
+    try_every_plan();
+    return *best_.packer;
+  }
+
+  // As many pods as can be, whatever the price.
+  Packer& place_most() {
     try_all({});
     if (!nobody_is_left(best_) && prepared_.may_lower_min_values())
       try_all({.lowers_min_values = true});
-    try_every_plan();
+    if (!nobody_is_left(best_)) try_every_place();
     return *best_.packer;
   }
 
@@ -127,6 +135,19 @@ class Search {
         if (nobody_is_left(best_)) return;
       }
     }
+  }
+
+  void try_every_place() {
+    std::int64_t left = 0;
+    for (const std::int64_t pods : best_.packer->left()) left += pods;
+    Attempt attempt;
+    attempt.strategy = best_.strategy;
+    attempt.packer =
+        place_few(prepared_, Strategy{.lowers_min_values = best_.strategy.lowers_min_values}, left);
+    if (attempt.packer == nullptr) return;
+    attempt.placed = placed_by_priority(prepared_, *attempt.packer);
+    attempt.price = attempt.packer->price();
+    best_ = std::move(attempt);
   }
 
   // With few pods on new claims, every way to part them. Not where there are preferences: a plan
@@ -246,6 +267,10 @@ Answer solve_once(Prepared& prepared) {
 Answer place(const Problem& problem) {
   Prepared prepared(problem);
   return search(prepared, Goal::kFewest);
+}
+
+std::vector<std::int64_t> left_over(Prepared& prepared) {
+  return Search(prepared, Goal::kCheapest).place_most().left();
 }
 
 Answer solve(const Problem& problem) {
