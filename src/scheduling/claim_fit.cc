@@ -111,15 +111,16 @@ Packer::Found Packer::find_machine(const Claim* claim, std::size_t pool, const V
 
 bool Packer::meets_min_values(const Claim* claim, const PoolTable& table, const View& view,
                               const PodRow& row, const Row& sum, Fit& fit) {
-  for (const auto& [key, count] : table.min_values) {
+  for (std::size_t at = 0; at < table.min_values.size(); ++at) {
+    const int count = table.min_values[at].second;
     std::set<std::string_view> values;
     for (const Machine& machine : view.machines) {
-      const model::ValueSet* set = table.types[machine.type].requirements.find(key);
-      if (set == nullptr || static_cast<int>(values.size()) >= count ||
+      const std::vector<std::string>& own = table.types[machine.type].counted[at];
+      if (own.empty() || static_cast<int>(values.size()) >= count ||
           (machine.reservation != kNotReserved) != fit.is_reserved ||
           !machine_fits(claim, table, view, machine, row, sum))
         continue;
-      values.insert(set->values.begin(), set->values.end());
+      values.insert(own.begin(), own.end());
       const auto& limited = table.types[machine.type].limited;
       for (std::size_t i = 0; i < limited.size(); ++i)
         fit.hold[i] = std::max(fit.hold[i], limited[i]);

@@ -68,13 +68,13 @@ std::vector<std::size_t> choose_types(const PoolTable& pool,
   if (types.size() <= most) return types;
   std::vector<bool> chosen(pool.types.size(), false);
   std::size_t count = 0;
-  for (const auto& [key, wanted] : pool.min_values) {
+  for (std::size_t at = 0; at < pool.min_values.size(); ++at) {
     std::set<std::string> values;
     for (const std::size_t type : types) {
-      const model::ValueSet* set = pool.types[type].requirements.find(key);
-      if (set == nullptr || static_cast<int>(values.size()) >= wanted) continue;
+      const std::vector<std::string>& own = pool.types[type].counted[at];
+      if (static_cast<int>(values.size()) >= pool.min_values[at].second) break;
       const std::size_t before = values.size();
-      values.insert(set->values.begin(), set->values.end());
+      values.insert(own.begin(), own.end());
       if (values.size() == before || chosen[type]) continue;
       chosen[type] = true;
       ++count;
@@ -92,13 +92,13 @@ std::vector<std::size_t> choose_types(const PoolTable& pool,
 }
 
 bool meets_min_values(const PoolTable& pool, const std::vector<std::size_t>& types) {
-  return std::all_of(pool.min_values.begin(), pool.min_values.end(), [&](const auto& demand) {
+  for (std::size_t at = 0; at < pool.min_values.size(); ++at) {
     std::set<std::string_view> values;
     for (const std::size_t type : types)
-      if (const model::ValueSet* set = pool.types[type].requirements.find(demand.first))
-        values.insert(set->values.begin(), set->values.end());
-    return static_cast<int>(values.size()) >= demand.second;
-  });
+      values.insert(pool.types[type].counted[at].begin(), pool.types[type].counted[at].end());
+    if (static_cast<int>(values.size()) < pool.min_values[at].second) return false;
+  }
+  return true;
 }
 
 void add_offers(const PoolTable& pool, const Machine& machine, std::vector<model::Offer>& offers) {

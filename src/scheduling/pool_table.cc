@@ -77,6 +77,21 @@ void PoolTables::note_reservations() {
   for (const auto& [id, count] : capacity) reservations_.push_back({id, count});
 }
 
+std::vector<std::string> values_counted(const TypeList& types, std::size_t type,
+                                        std::string_view key) {
+  std::set<std::string> values;
+  const auto add = [&](const model::Requirements& from) {
+    const model::ValueSet* set = from.find(key);
+    if (set != nullptr) values.insert(set->values.begin(), set->values.end());
+    return set != nullptr;
+  };
+  const std::vector<Offering>& offerings = types[type].offerings;
+  if (!add(types.requirements(type)))
+    for (std::size_t i = 0; i < offerings.size(); ++i)
+      if (offerings[i].available) add(types.requirements(type, i));
+  return {values.begin(), values.end()};
+}
+
 void PoolTables::add_pool(std::size_t pool) {
   PoolTable table;
   table.pool = pool;
@@ -114,13 +129,15 @@ void PoolTables::add_pool(std::size_t pool) {
 
 void PoolTables::add_type(PoolTable& table, std::size_t type, const model::Requirements& base) {
   const InstanceType& source = table.source->types[type];
-  TypeRow row{type, table.source->types.requirements(type), {}, {}};
+  TypeRow row{type, table.source->types.requirements(type), {}, {}, {}};
   if (!row.requirements.intersects(base)) return;
   for (std::size_t i = 0; i < source.offerings.size(); ++i)
     if (source.offerings[i].available)
       row.offers.push_back({i, table.source->types.requirements(type, i)});
   for (const std::string& name : table.limited_names)
     row.limited.push_back(source.capacity.amount(name));
+  for (const auto& [key, count] : table.min_values)
+    row.counted.push_back(values_counted(table.source->types, type, key));
   table.types.push_back(std::move(row));
 }
 

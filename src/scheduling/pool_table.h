@@ -56,6 +56,8 @@ struct TypeRow {
   const model::Requirements& requirements;
   std::vector<std::int64_t> limited;  // capacity of what the pool limits, as PoolTable::remaining
   std::vector<OfferRow> offers;       // available ones
+  // By PoolTable::min_values: the values that it adds to each.
+  std::vector<std::vector<std::string>> counted;
 };
 
 struct PoolTable {
@@ -133,6 +135,11 @@ class PoolTables {
 
 // The label that says which node class a node came from: key "<group>/<kind in lower case>".
 std::pair<std::string, std::string> node_class_label(const model::NodeClassRef& ref);
+
+// The values of a label that count for minValues: the type's own, or where it says nothing those of
+// its available offerings.
+std::vector<std::string> values_counted(const TypeList& types, std::size_t type,
+                                        std::string_view key);
 
 // The labels that every node of the pool has: template, pool and node class.
 model::Labels pool_labels(const model::NodePool& pool);

@@ -119,21 +119,31 @@ void add_tolerations(const Prepared& prepared, const PodGroup& pod, std::vector<
   for (const std::size_t node : prepared.nodes.order()) ask(prepared.problem.nodes[node].taints);
 }
 
+void soften_terms(PodGroup& pod, bool anti, const std::string& key) {
+  for (model::PodAffinityTerm& term : pod.shape.affinity)
+    if (term.preferred_weight == 0 && term.anti == anti && term.topology_key == key)
+      term.preferred_weight = 1;
+}
+
 void add_topology(const PodGroup& pod, std::vector<Change>& changes) {
-  for (std::size_t i = 0; i < pod.shape.spread.size(); ++i)
-    if (!pod.shape.spread[i].schedule_anyway)
-      changes.push_back(change(kSpread, "spread over " + pod.shape.spread[i].topology_key,
-                               "DoNotSchedule", "ScheduleAnyway",
-                               [i](PodGroup& one) { one.shape.spread[i].schedule_anyway = true; }));
-  for (std::size_t i = 0; i < pod.shape.affinity.size(); ++i) {
-    const model::PodAffinityTerm& term = pod.shape.affinity[i];
-    if (term.preferred_weight != 0) continue;
+  // All of one key together: they are told by their key.
+  std::set<std::string> spreads;
+  for (const model::SpreadConstraint& spread : pod.shape.spread)
+    if (!spread.schedule_anyway) spreads.insert(spread.topology_key);
+  for (const std::string& key : spreads)
+    changes.push_back(change(kSpread, "spread over " + key, "DoNotSchedule", "ScheduleAnyway",
+                             [key](PodGroup& one) {
+                               for (model::SpreadConstraint& spread : one.shape.spread)
+                                 spread.schedule_anyway |= spread.topology_key == key;
+                             }));
+  std::set<std::pair<bool, std::string>> terms;
+  for (const model::PodAffinityTerm& term : pod.shape.affinity)
+    if (term.preferred_weight == 0) terms.emplace(term.anti, term.topology_key);
+  for (const auto& [is_anti, over] : terms)
     changes.push_back(
-        change(kAffinity,
-               (term.anti ? "pod anti-affinity over " : "pod affinity over ") + term.topology_key,
+        change(kAffinity, (is_anti ? "pod anti-affinity over " : "pod affinity over ") + over,
                "required", "preferred",
-               [i](PodGroup& one) { one.shape.affinity[i].preferred_weight = 1; }));
-  }
+               [anti = is_anti, key = over](PodGroup& one) { soften_terms(one, anti, key); }));
   if (std::any_of(pod.volumes.begin(), pod.volumes.end(),
                   [](const Volume& volume) { return !volume.topology.empty(); }))
     changes.push_back(change(kVolume, "place of its volumes", "", "anywhere", [](PodGroup& one) {

@@ -1,6 +1,7 @@
 #include "scheduling/relaxation_groups.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "scheduling/relaxations.h"
@@ -18,48 +19,67 @@ bool repels_itself(const model::PodAffinityTerm& term, const PodGroup& group) {
              term.namespaces.end();
 }
 
-// Pods that run already and are of the same workload, as far as one can see.
+// Pods that run already and are of the same workload, as far as one can see: they look like it, and
+// keep away from each other like it.
 bool is_sibling(const BoundPods& bound, const PodGroup& group) {
+  std::vector<model::PodAffinityTerm> terms;
+  for (const model::PodAffinityTerm& term : group.shape.affinity)
+    if (term.anti && term.preferred_weight == 0) terms.push_back(term);
   return bound.namespace_name == group.namespace_name && bound.labels == group.labels &&
-         !group.labels.empty();
+         !terms.empty() && bound.anti_affinity == terms;
 }
 
-// The term becomes a preference in all pods of the workload, waiting and running.
-Problem softened(const Problem& problem, std::size_t at, std::size_t term) {
+// And those of which one cannot tell.
+bool may_be_sibling(const BoundPods& bound, const PodGroup& group) {
+  return bound.namespace_name == group.namespace_name && bound.labels == group.labels &&
+         !is_sibling(bound, group);
+}
+
+// The terms over that key become preferences in all pods of the workload, waiting and running.
+Problem softened(const Problem& problem, std::size_t at, const std::string& key) {
   Problem changed = problem;
   PodGroup& group = changed.pods[at];
-  const model::PodAffinityTerm hard = group.shape.affinity[term];
-  group.shape.affinity[term].preferred_weight = 1;
   for (BoundPods& bound : changed.bound)
-    if (is_sibling(bound, group)) std::erase(bound.anti_affinity, hard);
+    if (is_sibling(bound, group))
+      std::erase_if(bound.anti_affinity,
+                    [&](const model::PodAffinityTerm& term) { return term.topology_key == key; });
+  for (model::PodAffinityTerm& term : group.shape.affinity)
+    if (term.anti && term.preferred_weight == 0 && term.topology_key == key)
+      term.preferred_weight = 1;
   return changed;
 }
 
 void relax_terms(const Problem& problem, Trials& trials, Unplaced& unplaced) {
   const PodGroup& group = problem.pods[unplaced.group];
-  for (std::size_t i = 0; i < group.shape.affinity.size(); ++i) {
-    const model::PodAffinityTerm& term = group.shape.affinity[i];
-    if (!repels_itself(term, group) || unplaced.relaxations.size() >= kRelaxationsMax) continue;
-    Relaxation one{"pod", "pod anti-affinity over " + term.topology_key, "required", "preferred",
-                   ""};
+  std::set<std::string> keys;
+  for (const model::PodAffinityTerm& term : group.shape.affinity)
+    if (repels_itself(term, group)) keys.insert(term.topology_key);
+  for (const std::string& key : keys) {
+    if (unplaced.relaxations.size() >= kRelaxationsMax) return;
+    Relaxation one{"pod", "pod anti-affinity over " + key, "required", "preferred", ""};
     one.text = one.field + " required → preferred";
     const auto same = [&](const Relaxation& told) { return told.text == one.text; };
     if (std::any_of(unplaced.relaxations.begin(), unplaced.relaxations.end(), same)) continue;
     const std::int64_t left =
-        trials.left_over(softened(problem, unplaced.group, i), unplaced.group);
+        trials.left_over(softened(problem, unplaced.group, key), unplaced.group);
     if (left >= 0 && left < unplaced.count) unplaced.relaxations.push_back(std::move(one));
   }
 }
 
 // With no more replicas than have a place none is left over.
-void relax_replicas(const Problem& problem, Unplaced& unplaced) {
+void relax_replicas(const Problem& problem, Trials& trials, Unplaced& unplaced) {
   const PodGroup& group = problem.pods[unplaced.group];
   const model::OwnerKind owner = group.shape.owner_kind;
   if (owner != model::OwnerKind::kReplicaSet && owner != model::OwnerKind::kStatefulSet) return;
   std::int64_t all = group.count;
-  for (const BoundPods& bound : problem.bound)
+  for (const BoundPods& bound : problem.bound) {
     if (is_sibling(bound, group)) all += bound.count;
+    if (may_be_sibling(bound, group)) return;  // how many replicas there are is not known
+  }
   if (all <= unplaced.count || unplaced.relaxations.size() >= kRelaxationsMax) return;
+  Problem fewer = problem;
+  fewer.pods[unplaced.group].count -= unplaced.count;
+  if (trials.apply() && trials.left_over(fewer, unplaced.group) != 0) return;
   Relaxation one{"workload", "replicas", std::to_string(all), std::to_string(all - unplaced.count),
                  ""};
   one.text = "replicas " + one.from + " → " + one.to;
@@ -76,7 +96,8 @@ void relax_groups(const Prepared& prepared, Trials& trials, Answer& answer) {
         std::any_of(group.shape.affinity.begin(), group.shape.affinity.end(),
                     [&](const model::PodAffinityTerm& term) { return repels_itself(term, group); });
     if (repels && trials.possible()) relax_terms(problem, trials, answer.unplaced[i]);
-    if (repels || !group.shape.host_ports.empty()) relax_replicas(problem, answer.unplaced[i]);
+    if (repels || !group.shape.host_ports.empty())
+      relax_replicas(problem, trials, answer.unplaced[i]);
   }
 }
 

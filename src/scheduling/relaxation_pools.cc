@@ -139,7 +139,7 @@ std::optional<Relaxation> relax_limits(const Problem& problem, const Problem& th
                                        const Answer& answer, std::size_t at, Trials& trials) {
   const Unplaced& unplaced = answer.unplaced[at];
   std::vector<std::vector<PodGroup>> tried = {{so_many(problem, unplaced, 1)}};
-  if (trials.possible()) {
+  if (trials.apply()) {
     std::vector<PodGroup> everybody;
     for (const Unplaced& other : answer.unplaced)
       everybody.push_back(so_many(problem, other, other.count));
@@ -151,42 +151,42 @@ std::optional<Relaxation> relax_limits(const Problem& problem, const Problem& th
     Raised raised = limits_for(there_is, claims);
     if (raised.limits.empty()) continue;
     const std::int64_t left = &pods == &tried.back() ? unplaced.count - 1 : 0;
-    if (trials.possible() && !tighten(problem, unplaced.group, left, trials, raised)) continue;
+    if (trials.apply() && !tighten(problem, unplaced.group, left, trials, raised)) continue;
     return told(problem.pools[raised.pool], raised);
   }
   return std::nullopt;
 }
 
-// The values of a label that the types, or their offerings, have together.
-std::size_t values_of(const Pool& pool, const NewClaim& claim, const std::string& key) {
-  std::set<std::string> values;
-  const auto add = [&](const model::Requirements& own) {
-    if (const model::ValueSet* set = own.find(key); set != nullptr && !set->complement)
-      values.insert(set->values.begin(), set->values.end());
-  };
-  const model::Requirements wanted(claim.requirements);
-  for (const std::size_t type : claim.types) {
-    add(pool.types.requirements(type));
-    const std::vector<Offering>& offerings = pool.types[type].offerings;
-    for (std::size_t i = 0; i < offerings.size(); ++i)
-      if (const model::Requirements& own = pool.types.requirements(type, i);
-          offerings[i].available && wanted.intersects(own))
-        add(own);
+// What each minValues of the pool would have to be lowered to for these claims, all of them
+// together.
+std::optional<Relaxation> relax_min_values(const Problem& problem, const NewClaim& claim,
+                                           const Unplaced& unplaced, Trials& trials) {
+  const Pool& pool = problem.pools[claim.pool];
+  Problem changed = problem;
+  Relaxation all{"nodepool " + pool.pool.name.str(), "", "", "", ""};
+  all.text = all.subject + ":";
+  for (model::RequirementSpec& spec : changed.pools[claim.pool].pool.requirements) {
+    std::set<std::string> values;
+    for (const std::size_t type : claim.types)
+      for (std::string& value : values_counted(pool.types, type, spec.key))
+        values.insert(std::move(value));
+    const auto count = static_cast<int>(values.size());
+    if (count >= spec.min_values) continue;
+    const std::string from = std::to_string(spec.min_values);
+    const std::string to = count == 0 ? "not demanded" : std::to_string(count);
+    const char* comma = all.field.empty() ? "" : ", ";
+    all.text += std::string(all.field.empty() ? " " : " and ") + "minValues of " + spec.key + " " +
+                from + " → " + to;
+    all.field += comma + ("minValues of " + spec.key);
+    all.from += comma + from;
+    all.to += comma + to;
+    spec.min_values = count;
   }
-  return values.size();
-}
-
-// How many values each minValues of the pool would have to do with.
-void relax_min_values(const Pool& pool, const NewClaim& claim, std::vector<Relaxation>& all) {
-  const std::string subject = "nodepool " + pool.pool.name.str();
-  for (const model::RequirementSpec& spec : pool.pool.requirements) {
-    const std::size_t values = values_of(pool, claim, spec.key);
-    if (static_cast<int>(values) >= spec.min_values || all.size() >= kRelaxationsMax) continue;
-    Relaxation one{subject, "minValues of " + spec.key, std::to_string(spec.min_values),
-                   values == 0 ? "not demanded" : std::to_string(values), ""};
-    one.text = subject + ": " + one.field + " " + one.from + " → " + one.to;
-    all.push_back(std::move(one));
-  }
+  if (all.field.empty()) return std::nullopt;
+  if (!trials.apply()) return all;
+  const std::int64_t left = trials.left_over(changed, unplaced.group);
+  if (left < 0 || left >= unplaced.count) return std::nullopt;
+  return all;
 }
 
 }  // namespace
@@ -205,8 +205,9 @@ void relax_pools(const Prepared& prepared, const Problem& there_is, Trials& tria
         unplaced.relaxations.push_back(std::move(*one));
     } else if (said("min_values")) {
       const auto claims = claims_without(there_is, {so_many(prepared.problem, unplaced, 1)}, false);
-      if (!claims.empty())
-        relax_min_values(there_is.pools[claims[0].pool], claims[0], unplaced.relaxations);
+      if (claims.empty()) continue;
+      if (auto one = relax_min_values(prepared.problem, claims[0], unplaced, trials))
+        unplaced.relaxations.push_back(std::move(*one));
     }
   }
 }

@@ -1,19 +1,24 @@
 #include "scheduling/relaxation_trials.h"
 
 #include <algorithm>
-#include <memory>
 
-#include "scheduling/packer.h"
 #include "scheduling/prepared.h"
+#include "scheduling/relaxations.h"
 
 namespace karst::scheduling {
 
 Trials::Trials(const Problem& problem, const Answer& answer) : before_(problem.pods.size(), 0) {
   std::int64_t pods = 0;
   for (const PodGroup& group : problem.pods) pods += std::min(group.count, kTrialPodsMax + 1);
-  if (pods <= kTrialPodsMax && problem.nodes.size() <= kTrialNodesMax &&
-      problem.pods.size() <= kTrialGroupsMax)
-    left_ = kTrialsMax;
+  std::size_t offerings = 1;
+  for (const Pool& pool : problem.pools)
+    for (const InstanceType& type : pool.types) offerings += type.offerings.size();
+  apply_ = pods <= kTrialPodsMax && problem.nodes.size() <= kTrialNodesMax &&
+           problem.pods.size() <= kTrialGroupsMax;
+  if (apply_)
+    left_ = std::min({kTrialsMax,
+                      kTrialWorkMax / (static_cast<std::size_t>(pods) + problem.nodes.size() + 1),
+                      std::max<std::size_t>(kTrialOfferingsMax / offerings, kTrialsMin)});
   for (const Unplaced& unplaced : answer.unplaced) before_[unplaced.group] += unplaced.count;
 }
 
@@ -21,26 +26,10 @@ std::int64_t Trials::left_over(const Problem& changed, std::size_t group) {
   if (left_ == 0) return -1;
   --left_;
   Prepared prepared(changed);
-  std::int64_t fewest = -1;
-  // What one strategy places the search for the best answer places too.
-  const bool may_lower = prepared.may_lower_min_values();
-  for (const bool lowers_min_values : {false, true})
-    for (const bool by_priority : {false, true})
-      for (const bool fix_domains : {false, true}) {
-        if (lowers_min_values && !may_lower) break;
-        const auto packer =
-            std::make_unique<Packer>(prepared, Strategy{.by_priority = by_priority,
-                                                        .fix_domains = fix_domains,
-                                                        .lowers_min_values = lowers_min_values});
-        packer->run();
-        const std::int64_t here = packer->left()[group];
-        bool at_no_cost = true;
-        for (std::size_t other = 0; other < before_.size(); ++other)
-          at_no_cost = at_no_cost && (other == group || packer->left()[other] <= before_[other]);
-        if (at_no_cost && (fewest < 0 || here < fewest)) fewest = here;
-        if (fewest == 0) return 0;
-      }
-  return fewest;
+  const std::vector<std::int64_t> left = scheduling::left_over(prepared);
+  for (std::size_t other = 0; other < before_.size(); ++other)
+    if (other != group && left[other] > before_[other]) return -1;
+  return left[group];
 }
 
 }  // namespace karst::scheduling

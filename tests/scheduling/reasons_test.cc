@@ -183,6 +183,13 @@ TEST(Reasons, WhatWouldHelpReallyDoes) {
   Problem running = few_nodes;
   running.pods[0].count = 3;
   running.bound = {{0, "default", {{"app", "web"}}, running.pods[0].shape.affinity, 1}};
+  // The other one looks like it, but does not keep away from its like: it is of another workload.
+  Problem foreign = problem({apart(pods(1, 500), kHost)}, {});
+  foreign.nodes = {node("a", 4000, 8)};
+  foreign.bound = {{0, "default", {{"app", "web"}}, {}, 1}};
+  Problem twice = foreign;
+  twice.bound.push_back({0, "default", {{"app", "api"}}, {}, 1});
+  twice.pods[0].shape.affinity.push_back(one_per_node("api"));
   Problem tainted_nodes = problem({pods(3, 2000)}, {});
   tainted_nodes.nodes = {node("db", 4000, 8), node("sick", 8000, 8)};
   tainted_nodes.nodes[0].taints = {{"dedicated", "db", model::TaintEffect::kNoSchedule}};
@@ -212,6 +219,10 @@ TEST(Reasons, WhatWouldHelpReallyDoes) {
        "pod anti-affinity over kubernetes.io/hostname required → preferred; replicas 5 → 3"},
       {"one of which runs", running, "no_pool", "", "",
        "pod anti-affinity over kubernetes.io/hostname required → preferred; replicas 4 → 3"},
+      {"one of which is another workload's", foreign, "no_pool", "", "",
+       "pod anti-affinity over kubernetes.io/hostname required → preferred"},
+      {"two terms over one key are one line", twice, "no_pool", "", "",
+       "pod anti-affinity over kubernetes.io/hostname required → preferred"},
       {"more ports than nodes", ports, "no_pool", "", "", "host ports → none; replicas 5 → 3"},
   });
 }

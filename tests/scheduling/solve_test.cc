@@ -213,6 +213,16 @@ TEST(Solve, MinValuesCountTheTypesThatAreLeft) {
   expect_cases({{"minValues", problem({pods(1, 500)}, {choosy}), {}, {}, {"0*1 min_values"}}});
 }
 
+TEST(Solve, MinValuesOfWhatOnlyOfferingsSay) {
+  const auto zones = [](int count) {
+    return requiring(pool(), {std::string(model::kZoneLabel), Operator::kExists, {}, count});
+  };
+  expect_cases({
+      {"two zones", problem({pods(1, 500)}, {zones(2)}), {"default m1: 0*1"}, {}, {}},
+      {"not three", problem({pods(1, 500)}, {zones(3)}), {}, {}, {"0*1 min_values"}},
+  });
+}
+
 Problem best_effort(Problem problem) {
   problem.options.min_values = MinValuesPolicy::kBestEffort;
   return problem;
