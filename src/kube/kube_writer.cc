@@ -27,7 +27,12 @@ std::string pool_path(const model::PoolName& name) {
 // Of objects whose status is explained and that are not owned; empty for another kind.
 std::string status_owner_path(const model::MirrorStatus& spec) {
   if (spec.group == "karpenter.k8s.aws" && spec.kind == "EC2NodeClass")
-    return "/apis/karpenter.k8s.aws/v1/ec2nodeclasses/" + spec.name;
+    return "/apis/karpenter.k8s.aws/v1/ec2nodeclasses/" + escaped(spec.name);
+  if (spec.group == "karpenter.sh" && spec.kind == "NodeOverlay")
+    return "/apis/karpenter.sh/v1alpha1/nodeoverlays/" + escaped(spec.name);
+  if (spec.group == "autoscaling.x-k8s.io" && spec.kind == "CapacityBuffer")
+    return "/apis/autoscaling.x-k8s.io/v1beta1/namespaces/" + escaped(spec.namespace_name) +
+           "/capacitybuffers/" + escaped(spec.name);
   return {};
 }
 std::string pod_path(const std::string& namespace_name, const std::string& name) {

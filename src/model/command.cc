@@ -106,15 +106,19 @@ struct SubjectOf {
   std::string operator()(const MirrorClaim& c) const { return "nodeclaim/" + c.name.str(); }
   std::string operator()(const MirrorPool& c) const { return "nodepool/" + c.name.str(); }
   std::string operator()(const MirrorStatus& c) const {
-    std::string kind = c.kind;
-    for (char& letter : kind)
-      if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-    return kind + "/" + (c.namespace_name.empty() ? "" : c.namespace_name + "/") + c.name;
+    return status_subject(c.kind, c.namespace_name, c.name);
   }
   std::string operator()(const ResolveNodeClass& c) const { return "nodeclass/" + c.ref.name; }
 };
 
 }  // namespace
+
+std::string status_subject(std::string kind, const std::string& namespace_name,
+                           const std::string& name) {
+  for (char& letter : kind)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  return kind + "/" + (namespace_name.empty() ? "" : namespace_name + "/") + name;
+}
 
 std::string subject_of(const CommandSpec& spec) {
   return std::visit(SubjectOf{}, spec);

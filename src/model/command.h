@@ -221,6 +221,11 @@ inline bool goes_to_cloud(CommandKind kind) {
 // "KIND/[NAMESPACE/]NAME" with the kind in lower case.
 std::string subject_of(const CommandSpec& spec);
 
+// The subject of what concerns an object whose status karst explains: "nodeoverlay/cheap",
+// "capacitybuffer/default/spare".
+std::string status_subject(std::string kind, const std::string& namespace_name,
+                           const std::string& name);
+
 inline constexpr std::size_t kEvidenceMax = 16;
 
 struct Command {

@@ -253,6 +253,7 @@ void Apply::operator()(const events::NodeClassObserved& e) const {
 }
 void Apply::operator()(const events::NodeClassGone& e) const {
   s.node_classes_.erase(e.ref);
+  s.told_.erase(model::status_subject(e.ref.kind, {}, e.ref.name));
 }
 
 void Apply::operator()(const events::DaemonSetObserved& e) const {
@@ -294,6 +295,9 @@ void Apply::operator()(const events::ObjectGone& e) const {
   if (row == nullptr) return;
   const std::optional<model::ShapeHash> shape = model::shape_of(row->object);
   s.objects_.erase(e.key);
+  const std::string subject = model::status_subject(e.key.kind, e.key.namespace_name, e.key.name);
+  s.told_.erase(subject);
+  forget_subject(subject);
   if (shape) release_shape(*shape);
 }
 

@@ -81,7 +81,7 @@ struct Apply {
   void instance_gone(const model::ProviderId& id) const;
   void leave_siblings(const model::ProviderId& id, const model::ClaimUid& claim) const;
   void class_resolved(const model::ResolveNodeClass& asked, const std::string& resolution) const;
-  void class_told(const model::MirrorStatus& told) const;
+  void status_told(const model::MirrorStatus& told) const;
   void launched(const model::ClaimName& name, const model::Instance& instance) const;
   void close_command(Position position) const;
   void drop_echo(const std::string& subject, model::CommandKind kind, Position command) const;

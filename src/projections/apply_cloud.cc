@@ -149,12 +149,11 @@ void Apply::class_resolved(const model::ResolveNodeClass& asked,
   });
 }
 
-void Apply::class_told(const model::MirrorStatus& told) const {
-  const model::NodeClassRef ref{told.group, told.kind, told.name};
-  s.node_classes_.edit_if(ref, [&](NodeClassRow& row) {
-    row.told = told.conditions;
-    row.told_fields = told.fields_json;
-  });
+void Apply::status_told(const model::MirrorStatus& told) const {
+  if (!s.node_classes_.contains(model::NodeClassRef{told.group, told.kind, told.name}) &&
+      !s.objects_.contains(model::ObjectKey{told.kind, told.namespace_name, told.name}))
+    return;  // gone in between
+  s.told_.edit(model::subject_of(told), [&](model::MirrorStatus& row) { row = told; });
 }
 
 }  // namespace karst::projections

@@ -306,7 +306,7 @@ struct OnOutcome {
     if (done()) fold.class_resolved(c, outcome.resolution);
   }
   void operator()(const model::MirrorStatus& c) const {
-    if (done()) fold.class_told(c);
+    if (done()) fold.status_told(c);
   }
 
   void operator()(const model::ReadBackNode& c) const {

@@ -18,7 +18,7 @@ base::Hash128 ClusterState::digest() const {
         instances_.digest(), pools_.digest(), node_classes_.digest(), daemon_sets_.digest(),
         commands_.digest(), back_offs_.digest(), exhausted_.digest(), interruptions_.digest(),
         sources_.digest(), verdicts_.digest(), catalogues_.digest(), echoes_.digest(),
-        objects_.digest()})
+        objects_.digest(), told_.digest()})
     sum.add(part);
   base::ByteWriter writer;
   writer(log_id_, last_position_, last_log_time_, config_, epoch_, held_at_, held_until_,
@@ -248,6 +248,7 @@ std::string ClusterState::save() const {
   catalogues_.save(writer);
   echoes_.save(writer);
   objects_.save(writer);
+  told_.save(writer);
   const base::Hash128 whole = digest();
   writer(whole.low, whole.high);
   return writer.take();
@@ -287,6 +288,7 @@ base::Status ClusterState::load(std::string_view bytes) {
   catalogues_.load(reader);
   echoes_.load(reader);
   objects_.load(reader);
+  told_.load(reader);
   base::Hash128 whole;
   reader(whole.low, whole.high);
   if (!reader.ok() || !reader.at_end()) return damaged("cut short");

@@ -106,6 +106,10 @@ class ClusterState {
       f(std::get<Object>(at->second.row.object), at->second.row);
   }
 
+  // The status that was last written, with success, to an object that karst explains without owning
+  // it; nullptr: none. By the subject that model::status_subject gives.
+  const model::MirrorStatus* told(std::string_view subject) const { return told_.find(subject); }
+
   // A full list of this kind has ended since the daemon started.
   bool listed(std::string_view kind) const;
 
@@ -191,6 +195,7 @@ class ClusterState {
   Table<std::string, CatalogueRow> catalogues_{16};
   Table<SubjectKind, EchoRow> echoes_{18};
   Table<model::ObjectKey, ObjectRow> objects_{19};
+  Table<std::string, model::MirrorStatus> told_{20};
 
   // Indexes that follow from the tables.
   std::map<model::ClaimUid, model::ClaimName> claim_by_uid_;

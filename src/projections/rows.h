@@ -144,15 +144,13 @@ struct NodeClassRow {
   // What its selectors found, in the provider's words; of providers that ask for it.
   std::string resolved;
   std::int64_t resolved_generation = 0;
-  Position resolved_position;          // when it last changed
-  LogTime resolved_at;                 // when it was last asked for with success
-  std::vector<model::Condition> told;  // the status that was last written with success
-  std::string told_fields;
+  Position resolved_position;  // when it last changed
+  LogTime resolved_at;         // when it was last asked for with success
 };
 template <class Archive>
 void fields(Archive& a, NodeClassRow& r) {
-  a(r.node_class, r.position, r.resolved, r.resolved_generation, r.resolved_position, r.resolved_at,
-    r.told, r.told_fields);
+  a(r.node_class, r.position, r.resolved, r.resolved_generation, r.resolved_position,
+    r.resolved_at);
 }
 
 struct DaemonSetRow {

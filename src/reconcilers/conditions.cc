@@ -83,6 +83,11 @@ bool Conditions::differ() const {
   });
 }
 
+bool Conditions::same_generation() const {
+  return std::all_of(observed_.begin(), observed_.end(),
+                     [&](const Condition& one) { return one.observed_generation == generation_; });
+}
+
 std::vector<Condition> Conditions::sorted() const {
   std::vector<Condition> result = all_;
   std::stable_sort(result.begin(), result.end(), [](const Condition& a, const Condition& b) {

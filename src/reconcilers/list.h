@@ -39,6 +39,10 @@ void reconcile_pools(const projections::ClusterState& state, const Context& cont
 // Node classes: what their selectors find, and their status.
 void reconcile_node_classes(const projections::ClusterState& state, const Context& context,
                             Plan& plan);
+// NodeOverlays: which are applied, and their status.
+void reconcile_overlays(const projections::ClusterState& state, const Context& context, Plan& plan);
+// CapacityBuffers' status.
+void reconcile_buffers(const projections::ClusterState& state, const Context& context, Plan& plan);
 // Beside the product that acts: whatever the others asked for ends as not sent.
 void reconcile_shadow(const projections::ClusterState& state, const Context& context, Plan& plan);
 

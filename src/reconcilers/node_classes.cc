@@ -1,7 +1,7 @@
 // Node classes of clouds where selectors are asked of the account: what they find is asked for
 // again and again, and shown in the status.
 #include "base/sha256.h"
-#include "reconcilers/conditions.h"
+#include "reconcilers/explained.h"
 #include "reconcilers/list.h"
 #include "reconcilers/queries.h"
 
@@ -35,22 +35,19 @@ void resolve(const ClusterState& state, const Context& context, Plan& plan,
 void show(const ClusterState& state, const Context& context, Plan& plan,
           const projections::NodeClassRow& row) {
   const model::NodeClass& node_class = row.node_class;
-  const providers::NodeClassStatus status = context.provider.status_of(node_class, row.resolved);
-  Conditions conditions(row.told, node_class.generation);
-  for (const model::Condition& one : status.conditions)
-    conditions.set(one.type, one.status, one.reason, one.message, context.now);
-  const model::Condition* ready = conditions.find("Ready");
-  const bool seen = ready == nullptr || node_class.ready_condition.status == ready->status;
-  if (seen && !conditions.differ() && row.told_fields == status.fields_json) return;
+  providers::NodeClassStatus status = context.provider.status_of(node_class, row.resolved);
   model::MirrorStatus mirror;
   mirror.group = node_class.ref.group;
   mirror.kind = node_class.ref.kind;
   mirror.name = node_class.ref.name;
   mirror.uid = node_class.uid;
-  mirror.conditions = conditions.sorted();
-  mirror.fields_json = status.fields_json;
-  if (may_issue(state, context, plan, model::subject_of(mirror), model::CommandKind::kMirrorStatus))
-    plan.command(std::move(mirror), "status", {row.position});
+  mirror.fields_json = std::move(status.fields_json);
+  Conditions conditions(told_conditions(state, mirror), node_class.generation);
+  for (const model::Condition& one : status.conditions)
+    conditions.set(one.type, one.status, one.reason, one.message, context.now);
+  const model::Condition* ready = conditions.find("Ready");
+  const bool hidden = ready != nullptr && node_class.ready_condition.status != ready->status;
+  explain_status(state, context, plan, std::move(mirror), conditions, row.position, hidden);
 }
 
 }  // namespace

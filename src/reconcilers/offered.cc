@@ -1,5 +1,6 @@
 #include "reconcilers/offered.h"
 
+#include "reconcilers/pool_rules.h"
 #include "scheduling/overlay.h"
 #include "scheduling/pool_offers.h"
 
@@ -56,14 +57,15 @@ Offered::Offered(const ClusterState& state, const Context& context)
     : state_(state), context_(context) {
   std::vector<model::NodeOverlay> overlays;
   if (state.config().node_overlay)
-    state.for_each<model::NodeOverlay>(
-        [&](const model::NodeOverlay& overlay, const auto&) { overlays.push_back(overlay); });
+    state.for_each<model::NodeOverlay>([&](const model::NodeOverlay& overlay, const auto&) {
+      if (invalid_overlay(overlay).empty()) overlays.push_back(overlay);
+    });
   if (overlays.empty()) return;
   std::vector<scheduling::PoolTypes> pools;
   for (const auto& [name, slot] : state.pools().slots())
     if (context.provider.understands(slot.row.pool.node_class))
       pools.push_back({&slot.row.pool, plain(slot.row.pool)});
-  (void)scheduling::apply_overlays(std::move(overlays), pools);  // those in conflict do nothing
+  conflicts_ = scheduling::apply_overlays(std::move(overlays), pools);
   for (scheduling::PoolTypes& pool : pools)
     overlaid_.emplace(pool.pool->name, std::move(pool.types));
 }

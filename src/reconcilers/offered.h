@@ -19,6 +19,9 @@ class Offered {
     return at == overlaid_.end() ? plain(pool) : at->second;
   }
 
+  // Names of overlays that do nothing, because another of their weight sets the same.
+  const std::vector<std::string>& conflicts() const { return conflicts_; }
+
   // What the solver may buy for the pool at this moment: less offerings that lately had no capacity
   // and reservations that claims have used up, and with domains as the pool can fill them.
   scheduling::TypeList on_sale(const model::NodePool& pool) const;
@@ -33,6 +36,7 @@ class Offered {
   const ClusterState& state_;
   const Context& context_;
   std::map<model::PoolName, std::vector<model::InstanceType>> overlaid_;
+  std::vector<std::string> conflicts_;
 };
 
 }  // namespace karst::reconcilers

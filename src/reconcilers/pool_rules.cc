@@ -92,10 +92,6 @@ void check_capacity_types(const RequirementSpec& spec, Faults& faults) {
 }
 
 void check_requirement(const RequirementSpec& spec, Faults& faults) {
-  if (spec.key == model::kNodePoolLabel)
-    faults.add("invalid key: \"" + spec.key + "\" in requirements: it is restricted");
-  else
-    check_key(spec.key, faults);
   if (spec.op == Operator::kIn && spec.values.empty())
     faults.add("key " + spec.key + " with operator In must have a value defined");
   if (is_bound(spec.op) && !is_amount(spec.values))
@@ -133,7 +129,22 @@ std::string invalid_pool(const model::NodePool& pool) {
                  ": it is no value of a label");
   }
   check_taints(pool, faults);
-  for (const RequirementSpec& spec : pool.requirements) check_requirement(spec, faults);
+  for (const RequirementSpec& spec : pool.requirements) {
+    if (spec.key == model::kNodePoolLabel)
+      faults.add("invalid key: \"" + spec.key + "\" in requirements: it is restricted");
+    else
+      check_key(spec.key, faults);
+    check_requirement(spec, faults);
+  }
+  return faults.take();
+}
+
+std::string invalid_overlay(const model::NodeOverlay& overlay) {
+  Faults faults;
+  for (const RequirementSpec& spec : overlay.requirements) {
+    if (spec.key != model::kNodePoolLabel) check_key(spec.key, faults);
+    check_requirement(spec, faults);
+  }
   return faults.take();
 }
 

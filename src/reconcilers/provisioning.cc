@@ -184,6 +184,7 @@ void reconcile_provisioning(const ClusterState& state, const Context& context, P
   Hand hand(demand);
   say_which_pools({state, context, plan, problem, !answer.unplaced.empty()});
   say_why_not(demand, plan, answer);
+  if (with_buffers) say_where_buffers_are(state, plan, demand.pods.size(), answer);
   place_on_existing(state, context, plan, supply, answer, hand);
   make_claims(state, context, plan, problem, answer, hand);
   const bool left =

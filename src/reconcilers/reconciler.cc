@@ -24,6 +24,8 @@ constexpr std::array kReconcilers{
     Reconciler{"mirror", reconcile_mirror},
     Reconciler{"pools", reconcile_pools},
     Reconciler{"node_classes", reconcile_node_classes},
+    Reconciler{"overlays", reconcile_overlays},
+    Reconciler{"buffers", reconcile_buffers},
     Reconciler{"shadow", reconcile_shadow, true},
 };
 

@@ -14,7 +14,7 @@ karst_pid=0; karst_runs=0
 
 start_karst() {
   karst_runs=$((karst_runs + 1))
-  KARST_KILL_POINT=${1:-} LEADER_ELECTION_NAMESPACE=karpenter "$karst" run --kubeconfig "$plane/kubeconfig.karst" --cloud kwok --data "$data" --listen "127.0.0.1:$listen" \
+  KARST_KILL_POINT=${1:-} FEATURE_GATES=NodeOverlay=true,CapacityBuffer=true LEADER_ELECTION_NAMESPACE=karpenter "$karst" run --kubeconfig "$plane/kubeconfig.karst" --cloud kwok --data "$data" --listen "127.0.0.1:$listen" \
     > "$work/karst.$karst_runs.out" 2> "$work/karst.$karst_runs.err" < /dev/null &
   karst_pid=$!
   started=("$karst_pid")
@@ -104,6 +104,7 @@ scale_up() {
   show_columns
   tell_events
   follow_a_volume
+  explain_others
 }
 
 # metric VALUE NAME [LABEL]: the sum of the series of that name that carry the label.
@@ -124,6 +125,22 @@ follow_a_volume() {
   await "the pod with the volume is gone" 60 none_left pod keeper
 }
 pod_runs() { [ "$(k get pod "$1" -o jsonpath='{.status.phase}')" = Running ]; }
+
+# What karst does not own and explains in its status.
+explain_others() {
+  check "two overlays and room for two pods are accepted" k apply -f "$here/manifests/explained.yaml"
+  await "an overlay says that it is applied" 60 says nodeoverlay/cheaper Ready=True/Ready || true
+  await "one of its weight says that it is in conflict" 60 says nodeoverlay/also-cheaper ValidationSucceeded=False/Conflict || true
+  await "a buffer says what it stands for" 60 says capacitybuffer/spare ReadyForProvisioning=True/Resolved || true
+  await "a buffer says that its room is there" 90 says capacitybuffer/spare Provisioning=True/FitsExistingCapacity || true
+  check "kubectl shows how many pods it stands for" [ "$(k get capacitybuffer spare -o jsonpath='{.status.replicas}')" = 2 ] || true
+  check "they are taken back" k delete -f "$here/manifests/explained.yaml" --wait=false
+}
+says() {  # says KIND/NAME TYPE=STATUS/REASON
+  local got; got=$(k get "$1" -o json | jq -r '[.status.conditions[]? | "\(.type)=\(.status)/\(.reason)"] | join(" ")')
+  echo "$got"
+  grep -qF "$2" <<< "$got"
+}
 
 # What people see when they describe an object.
 tell_events() {
