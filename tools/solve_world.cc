@@ -216,6 +216,7 @@ class Reader {
           question_.allowed[pool.pool.pool.name.str()] = allowed.integer(pool.pool.pool.name.str());
       });
     }
+    const Context::Scope scope(context_, {question_.candidates ? "onlyMethod" : "methodOrder", 0});
     for (const std::string& name : names) {
       const auto* const method =
           std::find_if(std::begin(disruption::kMethods), std::end(disruption::kMethods),
@@ -230,13 +231,14 @@ class Reader {
   }
 
   void add_candidate(const std::string& name) {
+    const Context::Scope scope(context_, {"candidates", 0});
     for (std::size_t i = 0; i < world().nodes.size(); ++i) {
       if (world().nodes[i].name != name) continue;
       if (disruption::pool_of(world(), world().nodes[i]) == nullptr)
-        return context_.fail("candidates: the pool of \"" + name + "\" is not known");
+        return context_.fail("the pool of \"" + name + "\" is not known");
       return question_.candidates->push_back(i);
     }
-    context_.fail("candidates: there is no node \"" + name + "\"");
+    context_.fail("there is no node \"" + name + "\"");
   }
 
   simdjson::dom::element document_;

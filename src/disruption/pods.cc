@@ -1,5 +1,7 @@
 #include "disruption/pods.h"
 
+#include <algorithm>
+
 #include "scheduling/topology.h"
 
 namespace karst::disruption {
@@ -13,6 +15,13 @@ bool tolerates_disruption(const World& world, const Pod& pod) {
   static const model::Taint kDisrupted{std::string(model::kDisruptedTaintKey), "",
                                        model::TaintEffect::kNoSchedule};
   return model::tolerates(world.shape_of(pod).tolerations, kDisrupted);
+}
+
+// Demands that no pool's machine can be made for.
+bool is_out_of_reach(const model::RequirementSpec& spec) {
+  return spec.key == model::kHostnameLabel || spec.key == model::kRegisteredLabel ||
+         spec.key == model::kInitializedLabel ||
+         (spec.key == model::kNodePoolLabel && spec.op == model::Operator::kDoesNotExist);
 }
 
 }  // namespace
@@ -44,6 +53,18 @@ bool is_evictable(const World& world, const Pod& pod) {
 bool is_reschedulable_now(const World& world, const Pod& pod) {
   if (!is_reschedulable(world, pod) || (is_active(pod) && is_held(world, pod))) return false;
   return hold_of(world, pod, BudgetTest::kForever).kind == Hold::kNone;
+}
+
+bool is_wanting(const World& world, const Pod& pod) {
+  if (pod.node != kNowhere || !pod.provisionable || !pod.volume_error.empty()) return false;
+  const model::PodShape& shape = world.shape_of(pod);
+  for (const auto& [key, value] : shape.node_selector)
+    if (is_out_of_reach({key, model::Operator::kIn, {value}, 0})) return false;
+  for (const model::NodeSelectorTerm& term : shape.required_terms)
+    if (term.has_match_fields ||
+        std::any_of(term.expressions.begin(), term.expressions.end(), is_out_of_reach))
+      return false;
+  return true;
 }
 
 Hold hold_of(const World& world, const Pod& pod, BudgetTest test) {

@@ -21,6 +21,10 @@ bool is_evictable(const World& world, const Pod& pod);
 // Reschedulable, and neither its annotation nor its budgets forbid to move it for good.
 bool is_reschedulable_now(const World& world, const Pod& pod);
 
+// Waits for a node that could be made for it: not bound, unschedulable, with volumes that can be
+// reached, and without a demand on labels that only one node can meet, or none that a pool makes.
+bool is_wanting(const World& world, const Pod& pod);
+
 // What forbids to evict an evictable pod.
 struct Hold {
   enum Kind { kNone, kBlocked, kSeveral };

@@ -79,7 +79,7 @@ class Builder {
   void add_pod(std::size_t at) {
     const Pod& pod = world_.pods[at];
     if (pod.node == kNowhere) {
-      if (pod.provisionable && pod.volume_error.empty()) place(at, Origin::kPending);
+      if (is_wanting(world_, pod)) place(at, Origin::kPending);
       return;
     }
     if (away_[pod.node] && is_reschedulable_now(world_, pod))

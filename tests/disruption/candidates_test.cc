@@ -234,6 +234,35 @@ TEST(Candidates, PodsThatComeBackElsewhere) {
   EXPECT_EQ(3 * kCostUnit, make_candidate(w, 0).cost);
 }
 
+TEST(Candidates, PodsThatWaitForANode) {
+  struct Row {
+    const char* name;
+    std::function<void(Pod&, model::PodShape&)> change;
+    bool want;
+  };
+  const auto demand = [](std::string key, model::Operator op) {
+    return [key, op](Pod&, model::PodShape& shape) {
+      shape.required_terms = {{{{key, op, {}, 0}}, false}};
+    };
+  };
+  const std::vector<Row> rows = {
+      {"plain", [](Pod&, model::PodShape&) {}, true},
+      {"not unschedulable", [](Pod& p, model::PodShape&) { p.provisionable = false; }, false},
+      {"no volume", [](Pod& p, model::PodShape&) { p.volume_error = "gone"; }, false},
+      {"one node only",
+       [](Pod&, model::PodShape& s) { s.node_selector = {{"kubernetes.io/hostname", "n"}}; },
+       false},
+      {"any pool", demand("karpenter.sh/nodepool", model::Operator::kExists), true},
+      {"no pool", demand("karpenter.sh/nodepool", model::Operator::kDoesNotExist), false},
+  };
+  for (const Row& row : rows) {
+    World w = world();
+    add_pod(w, kNowhere, 10);
+    row.change(w.pods[0], w.shapes[0]);
+    EXPECT_EQ(row.want, is_wanting(w, w.pods[0])) << row.name;
+  }
+}
+
 TEST(Candidates, WhoIsHeldForGoodIsNotMoved) {
   World w = world();
   add_node(w, "m1");

@@ -95,9 +95,10 @@ TEST(SolveCase, RefusesWhatItDoesNotKnow) {
   };
   const std::vector<Case> cases = {
       {"\"disruption\", \"now\"", "\"tidying\", \"now\"", "\"tidying\" is not known"},
-      {"[\"Drift\", ", "[\"Drfit\", ", "\"Drfit\" is no method"},
+      {"[\"Drift\", ", "[\"Drfit\", ", "methodOrder: \"Drfit\" is no method"},
       {"\"methodOrder\": [\"Drift\", \"SingleNodeConsolidation\"]",
-       "\"onlyMethod\": \"Drift\", \"candidates\": [\"n3\"]", "there is no node \"n3\""},
+       "\"onlyMethod\": \"Drift\", \"candidates\": [\"n3\"]",
+       "candidates: there is no node \"n3\""},
   };
   for (const Case& row : cases) {
     const Ended ended = karst({"solve", written(replaced(disruption_case(), row.from, row.to))});
