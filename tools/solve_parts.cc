@@ -8,9 +8,11 @@ using objects::Context;
 using objects::Object;
 
 simdjson::dom::element child(const simdjson::dom::element& parent, std::string_view key) {
+  // An element of no document may not be asked for anything.
+  static simdjson::dom::parser parser;
+  static const simdjson::dom::element kEmpty = parser.parse(std::string("{}")).value();
   simdjson::dom::element element;
-  if (parent.at_key(key).get(element) != simdjson::SUCCESS) return {};
-  return element;
+  return parent.at_key(key).get(element) == simdjson::SUCCESS ? element : kEmpty;
 }
 
 std::vector<model::RequirementSpec> read_requirements(const Object& parent) {

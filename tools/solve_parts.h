@@ -27,6 +27,7 @@ void each(const simdjson::dom::element& parent, std::string_view key, objects::C
   }
 }
 
+// An empty object where the parent has none of that key.
 simdjson::dom::element child(const simdjson::dom::element& parent, std::string_view key);
 
 std::vector<model::RequirementSpec> read_requirements(const objects::Object& parent);

@@ -35,6 +35,9 @@ std::int64_t since(const std::vector<model::Condition>& conditions, std::string_
   return condition == nullptr ? 0 : condition->transition_millis;
 }
 
+constexpr char kMethodNames[] =
+    "StaticDrift, Drift, Emptiness, MultiNodeConsolidation or SingleNodeConsolidation";
+
 class Reader {
  public:
   Reader(QuestionKind kind, simdjson::dom::element document) : document_(document) {
@@ -216,18 +219,22 @@ class Reader {
           question_.allowed[pool.pool.pool.name.str()] = allowed.integer(pool.pool.pool.name.str());
       });
     }
+    if (question_.kind == QuestionKind::kCandidate && world().nodes.empty()) {
+      const Context::Scope scope(context_, {"nodes", 0});
+      context_.fail("none: the question is about the first of them");
+    }
     const Context::Scope scope(context_, {question_.candidates ? "onlyMethod" : "methodOrder", 0});
     for (const std::string& name : names) {
       const auto* const method =
           std::find_if(std::begin(disruption::kMethods), std::end(disruption::kMethods),
                        [&](auto one) { return disruption::method_name(one) == name; });
       if (method == std::end(disruption::kMethods))
-        context_.fail("\"" + name +
-                      "\" is no method: expected StaticDrift, Drift, Emptiness, "
-                      "MultiNodeConsolidation or SingleNodeConsolidation");
+        context_.fail("\"" + name + "\" is no method: expected " + kMethodNames);
       else
         question_.methods.push_back(*method);
     }
+    if (question_.kind == QuestionKind::kDisruption && names.empty())
+      context_.fail(std::string("is missing: expected a list of ") + kMethodNames);
   }
 
   void add_candidate(const std::string& name) {

@@ -108,5 +108,18 @@ TEST(SolveCase, RefusesWhatItDoesNotKnow) {
   }
 }
 
+TEST(SolveCase, AQuestionWithoutItsPartsIsRefused) {
+  const std::vector<std::pair<const char*, const char*>> cases = {
+      {"disruption", "methodOrder: is missing: expected a list of StaticDrift, "},
+      {"candidate", "nodes: none: the question is about the first of them"}};
+  for (const auto& [kind, want] : cases) {
+    const Ended ended =
+        karst({"solve", written("{\"name\": \"d\", \"kind\": \"" + std::string(kind) + "\"}")});
+    EXPECT_EQ(ended.code, 2) << kind;
+    EXPECT_NE(ended.err.find(want), std::string::npos) << ended.err;
+    EXPECT_EQ(ended.out, "") << kind;
+  }
+}
+
 }  // namespace
 }  // namespace karst::tests

@@ -140,12 +140,6 @@ TEST(Solve, RefusesWithThePlaceAndPrintsNothing) {
                 .err.find("no *.yaml, *.yml or *.json file in this folder"),
             std::string::npos);
   EXPECT_EQ(karst({"solve"}).code, 2);
-  const std::string other = empty / "disruption.json";
-  write_file(other, R"({"formatVersion": 1, "kind": "disruption", "name": "d"})");
-  const Ended refused = karst({"solve", other});
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_NE(refused.err.find("\"disruption\" is not answered here"), std::string::npos)
-      << refused.err;
 }
 
 TEST(Solve, MachinesAreWhereTheFilesOrTheOptionSay) {
