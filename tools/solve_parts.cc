@@ -1,5 +1,6 @@
 #include "tools/solve_parts.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace karst::tools {
@@ -55,14 +56,26 @@ model::Resources read_room(const Object& parent, std::string_view key) {
   return room;
 }
 
+std::string_view word(const Object& object, std::string_view key,
+                      std::initializer_list<std::string_view> words) {
+  const std::string_view found = object.view(key);
+  if (found.empty() || std::find(words.begin(), words.end(), found) != words.end()) return found;
+  std::string known;
+  for (const std::string_view one : words)
+    known += (known.empty() ? "" : " or ") + std::string(one);
+  object.context().fail(std::string(key) + ": \"" + std::string(found) +
+                        "\" is not known: expected " + known);
+  return found;
+}
+
 void read_case_options(const Object& root, scheduling::Options& options) {
   options.spread_domains = scheduling::SpreadDomains::kAllPools;  // beside Karpenter's answers
   root.object("options", [&](const Object& object) {
-    if (object.view("preferencePolicy") == "Ignore")
+    if (word(object, "preferencePolicy", {"Respect", "Ignore"}) == "Ignore")
       options.preferences = scheduling::PreferencePolicy::kIgnore;
-    if (object.view("minValuesPolicy") == "BestEffort")
+    if (word(object, "minValuesPolicy", {"Strict", "BestEffort"}) == "BestEffort")
       options.min_values = scheduling::MinValuesPolicy::kBestEffort;
-    if (object.view("reservedOfferingMode") == "Fallback")
+    if (word(object, "reservedOfferingMode", {"Strict", "Fallback"}) == "Fallback")
       options.reserved = scheduling::ReservedMode::kFallback;
     object.object("featureGates", [&](const Object& gates) {
       if (!gates.boolean("ReservedCapacity", true))

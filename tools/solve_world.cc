@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "model/labels.h"
 #include "objects/cluster.h"
@@ -47,6 +48,7 @@ class Reader {
   base::Result<Question> read() {
     const Object root = Object::from(context_, document_);
     question_.name = root.text("name");
+    check_parts(root);
     world().now = base::LogTime(root.time_millis("now"));
     read_case_options(root, world().base.options);
     root.object("options", [&](const Object& options) {
@@ -74,6 +76,43 @@ class Reader {
 
  private:
   World& world() { return question_.world; }
+
+  // What is left out would count as "there is none": an answer to another question.
+  void check_parts(const Object& root) {
+    for (const char* key : {"now", "nodePools", "nodes", "pods", "podDisruptionBudgets"})
+      if (!root.has(key)) context_.fail(std::string(key) + " is missing");
+    root.object("pods", [&](const Object& pods) {
+      for (const char* key : {"pending", "bound"})
+        if (!pods.has(key)) context_.fail(std::string(key) + " is missing");
+    });
+    check_once("nodePools", document_, [](const Object& one) { return name_of(one); });
+    check_once("nodes", document_, [](const Object& one) { return one.text("name"); });
+    std::set<std::string> pods;  // a pod is bound or pending
+    for (const std::string_view list : {"pending", "bound"})
+      check_once(
+          list, child(document_, "pods"), [](const Object& one) { return name_of(one); }, pods);
+  }
+  static std::string name_of(const Object& one) {
+    std::string name;
+    one.object("metadata", [&](const Object& metadata) {
+      name = metadata.text("namespace") + "/" + metadata.text("name");
+    });
+    return name;
+  }
+  template <class NameOf>
+  void check_once(std::string_view list, const simdjson::dom::element& parent, NameOf&& name_of,
+                  std::set<std::string>& seen) {
+    each(parent, list, context_, [&](const simdjson::dom::element& element) {
+      if (const std::string name = name_of(Object::from(context_, element));
+          !seen.insert(name).second)
+        context_.fail("\"" + name + "\" comes twice");
+    });
+  }
+  template <class NameOf>
+  void check_once(std::string_view list, const simdjson::dom::element& parent, NameOf&& name_of) {
+    std::set<std::string> seen;
+    check_once(list, parent, name_of, seen);
+  }
 
   void read_pools() {
     const simdjson::dom::element catalogues = child(document_, "instanceTypes");
@@ -207,7 +246,7 @@ class Reader {
   }
 
   void read_ask(const Object& root) {
-    if (root.view("disruptionClass") == "eventual")
+    if (word(root, "disruptionClass", {"graceful", "eventual"}) == "eventual")
       question_.disruption = disruption::DisruptionClass::kEventual;
     std::vector<std::string> names = root.texts("methodOrder");
     if (const std::string only = root.text("onlyMethod"); !only.empty()) {

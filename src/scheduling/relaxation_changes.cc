@@ -1,6 +1,7 @@
 #include "scheduling/relaxation_changes.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 
@@ -125,17 +126,34 @@ void soften_terms(PodGroup& pod, bool anti, const std::string& key) {
       term.preferred_weight = 1;
 }
 
+// Kubernetes takes minDomains with DoNotSchedule alone.
+void add_spread(const std::string& over, std::int32_t min_domains, std::vector<Change>& changes) {
+  const auto of_key = [over](bool anyway) {
+    return [over, anyway](PodGroup& one) {
+      for (model::SpreadConstraint& spread : one.shape.spread) {
+        if (spread.topology_key != over) continue;
+        spread.min_domains = 0;
+        spread.schedule_anyway |= anyway;
+      }
+    };
+  };
+  if (min_domains > 0)
+    changes.push_back(change(kSpread, "minDomains of the spread over " + over,
+                             std::to_string(min_domains), "none", of_key(false)));
+  changes.push_back(change(kSpread, "spread over " + over, "DoNotSchedule",
+                           min_domains > 0 ? "ScheduleAnyway without minDomains" : "ScheduleAnyway",
+                           of_key(true)));
+}
+
 void add_topology(const PodGroup& pod, std::vector<Change>& changes) {
-  // All of one key together: they are told by their key.
-  std::set<std::string> spreads;
+  // All of one key together: they are told by their key, with the most of their minDomains.
+  std::map<std::string, std::int32_t> spreads;
   for (const model::SpreadConstraint& spread : pod.shape.spread)
-    if (!spread.schedule_anyway) spreads.insert(spread.topology_key);
-  for (const std::string& key : spreads)
-    changes.push_back(change(kSpread, "spread over " + key, "DoNotSchedule", "ScheduleAnyway",
-                             [key](PodGroup& one) {
-                               for (model::SpreadConstraint& spread : one.shape.spread)
-                                 spread.schedule_anyway |= spread.topology_key == key;
-                             }));
+    if (!spread.schedule_anyway) {
+      std::int32_t& most = spreads[spread.topology_key];
+      most = std::max(most, spread.min_domains);
+    }
+  for (const auto& [key, min_domains] : spreads) add_spread(key, min_domains, changes);
   std::set<std::pair<bool, std::string>> terms;
   for (const model::PodAffinityTerm& term : pod.shape.affinity)
     if (term.preferred_weight == 0) terms.emplace(term.anti, term.topology_key);

@@ -72,6 +72,23 @@ TEST(Decide, ManyGoWhereOneCheaperTakesTheirPlace) {
   EXPECT_EQ("budget", why(w, Method::kMultiNode, 2));
 }
 
+// The types are sold on demand alone, the pool allows spot too, and so spot is asked for.
+TEST(Decide, BalancedReckonsWithWhatTheReplacementCosts) {
+  const auto with_m4_at = [](std::int64_t cents) {
+    World w = world();
+    std::vector<scheduling::InstanceType> types = scheduling::test::machines();
+    const std::int64_t prices[] = {10, 20, cents, 80};
+    for (std::size_t i = 0; i < types.size(); ++i)
+      types[i].offerings = {scheduling::test::offering("a", "on-demand", prices[i] * kCent)};
+    w.pools[0].pool.types = types;
+    w.pools[0].pool.pool.consolidation_policy = model::ConsolidationPolicy::kBalanced;
+    add_pod(w, add_node(w, "m8"), 3000);
+    return w;
+  };
+  EXPECT_EQ("SingleNodeConsolidation: node-1 -> m4", told(with_m4_at(40)));
+  EXPECT_EQ("nothing", told(with_m4_at(41))) << "less than half of the price is saved";
+}
+
 TEST(Decide, PodsThatFitNowhereKeepTheirNode) {
   World w = world();
   add_node(w, "m1");

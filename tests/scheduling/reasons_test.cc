@@ -116,6 +116,9 @@ TEST(Reasons, OfAPodAmongOthers) {
   skewed.nodes[0].labels = {{kZone, "b"}};
   skewed.nodes[1].labels = {{kZone, "a"}};
   skewed.bound = {{1, "default", {{"app", "web"}}, {}, 1}};
+  Problem too_few = one_zone;
+  too_few.pods = {spread_over(pods(2, 500), kZone)};
+  too_few.pods[0].shape.spread[0].min_domains = 3;
   Problem repelled = one_zone;
   repelled.pods = {app(pods(1, 500), "web")};
   repelled.nodes = {node("n", 100, 1)};
@@ -129,6 +132,9 @@ TEST(Reasons, OfAPodAmongOthers) {
        "topology.kubernetes.io/zone In [a])",
        "topology 4 of 4, 12 of 12",
        "spread over topology.kubernetes.io/zone DoNotSchedule → ScheduleAnyway"},
+      {"fewer zones than minDomains", too_few, "topology", "", "",
+       "minDomains of the spread over topology.kubernetes.io/zone 3 → none; spread over "
+       "topology.kubernetes.io/zone DoNotSchedule → ScheduleAnyway without minDomains"},
       {"an affinity to nobody", problem({near(pods(1, 500), "web")}), "topology",
        "unsatisfiable topology constraint for pod affinity, key=kubernetes.io/hostname", "",
        "pod affinity over kubernetes.io/hostname required → preferred"},

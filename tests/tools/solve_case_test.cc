@@ -30,6 +30,7 @@ std::string disruption_case() {
   };
   return R"({"name": "two", "kind": "disruption", "now": "2026-11-21T09:14:47Z",
     "methodOrder": ["Drift", "SingleNodeConsolidation"], "options": {},
+    "podDisruptionBudgets": [],
     "nodePools": [{"metadata": {"name": "p"}, "spec": {"disruption": {"budgets": [{"nodes": "1"}],
       "consolidateAfter": "0s"}, "template": {"spec": {}}},
       "status": {"conditions": [{"type": "Ready", "status": "True"}]}}],
@@ -99,6 +100,11 @@ TEST(SolveCase, RefusesWhatItDoesNotKnow) {
       {"\"methodOrder\": [\"Drift\", \"SingleNodeConsolidation\"]",
        "\"onlyMethod\": \"Drift\", \"candidates\": [\"n3\"]",
        "candidates: there is no node \"n3\""},
+      {"\"options\": {}", "\"options\": {\"preferencePolicy\": \"Some\"}",
+       "options: preferencePolicy: \"Some\" is not known: expected Respect or Ignore"},
+      {"{\"name\": \"n2\"", "{\"name\": \"n1\"", "nodes[1]: \"n1\" comes twice"},
+      {"{\"metadata\": {\"name\": \"y\"", "{\"metadata\": {\"name\": \"x\"",
+       "\"default/x\" comes twice"},
   };
   for (const Case& row : cases) {
     const Ended ended = karst({"solve", written(replaced(disruption_case(), row.from, row.to))});
@@ -109,12 +115,18 @@ TEST(SolveCase, RefusesWhatItDoesNotKnow) {
 }
 
 TEST(SolveCase, AQuestionWithoutItsPartsIsRefused) {
-  const std::vector<std::pair<const char*, const char*>> cases = {
-      {"disruption", "methodOrder: is missing: expected a list of StaticDrift, "},
-      {"candidate", "nodes: none: the question is about the first of them"}};
+  const std::string parts =
+      R"("now": "2026-11-21T09:14:47Z", "nodePools": [], "nodes": [],
+      "podDisruptionBudgets": [], )";
+  const std::vector<std::pair<std::string, const char*>> cases = {
+      {R"("kind": "disruption")", "now is missing"},
+      {R"("kind": "candidate", )" + parts + R"("pods": {"pending": []})", "pods: bound is missing"},
+      {R"("kind": "disruption", )" + parts + R"("pods": {"pending": [], "bound": []})",
+       "methodOrder: is missing: expected a list of StaticDrift, "},
+      {R"("kind": "candidate", )" + parts + R"("pods": {"pending": [], "bound": []})",
+       "nodes: none: the question is about the first of them"}};
   for (const auto& [kind, want] : cases) {
-    const Ended ended =
-        karst({"solve", written("{\"name\": \"d\", \"kind\": \"" + std::string(kind) + "\"}")});
+    const Ended ended = karst({"solve", written("{\"name\": \"d\", " + kind + "}")});
     EXPECT_EQ(ended.code, 2) << kind;
     EXPECT_NE(ended.err.find(want), std::string::npos) << ended.err;
     EXPECT_EQ(ended.out, "") << kind;
