@@ -45,7 +45,7 @@ set_the_stage() {
   k apply -f "$root/deploy/manifests/shadow/rbac.yaml" > /dev/null
   k create clusterrolebinding story-shadow --clusterrole=karst-shadow --user=karst-shadow > /dev/null
   k apply -f "$here/manifests/pools.yaml" > /dev/null
-  "$karst" run --shadow --kubeconfig "$plane/kubeconfig.karst-shadow" --cloud kwok --data "$work/shadow" \
+  FEATURE_GATES=NodeOverlay=true,CapacityBuffer=true "$karst" run --shadow --kubeconfig "$plane/kubeconfig.karst-shadow" --cloud kwok --data "$work/shadow" \
     --listen "127.0.0.1:$((base + 8))" > "$work/shadow.out" 2> "$work/shadow.err" < /dev/null &
   shadow_pid=$!; started=("$shadow_pid")
   await "the shadow is ready" 30 ready $((base + 8)) || { tail -5 "$work/shadow.err"; exit 1; }
@@ -83,7 +83,7 @@ judge() {
   check "the API server saw it read" jq -es '[.[] | select(.user.username == "karst-shadow")] | length > 10' "$plane/audit.jsonl" || true
   check "the API server saw no write of it" none_written || true
   { k get clusterrole karst-shadow -o json; } | jq '{items: [.]}' > "$work/roles.json"
-  grep -E '^(list|watch) ' "$here/rights_unused.txt" > "$work/unused.txt"
+  sed -nE '/^(list|watch) /p' "$here/rights_unused.txt" > "$work/unused.txt"
   take_lines rights "$here/rights_check.sh" "$plane/audit.jsonl" "$work/roles.json" "$work/unused.txt" karst-shadow
   check "each command of its log ended as not sent" nothing_open || true
   check "replay --verify agrees with every round" "$karst" replay --data "$work/shadow" --verify || true
