@@ -14,7 +14,8 @@ class Tree {
 
   std::unique_ptr<Packer> search(const Strategy& strategy) {
     visit(Packer(prepared_, strategy), 0, 0, 0);
-    if (best_ != nullptr) best_->finish();
+    // Who found no place at its turn may find one beside those that came later.
+    if (best_ != nullptr) best_->place_the_rest();
     return std::move(best_);
   }
 

@@ -38,6 +38,16 @@ void Packer::run() {
     first_node_.assign(first_node_.size(), 0);
     place_rounds(order);
   }
+  settle_hosts(std::move(order));
+}
+
+void Packer::place_the_rest() {
+  std::vector<std::size_t> order = order_of_rows();
+  place_rounds(order);
+  settle_hosts(std::move(order));
+}
+
+void Packer::settle_hosts(std::vector<std::size_t> order) {
   // While nodes may come the fewest pods on a host are none; for those still left it is what the
   // hosts have.
   const auto waits_for_hosts = [&](std::size_t row) {

@@ -115,14 +115,15 @@ class Packer {
                                                 const Probe& probe);
   // Places one pod of this row, if it can.
   bool place_only(std::size_t row) { return place_one(row); }
-  // Places one there and nowhere else. A Packer that was filled so is at its end after finish().
+  // Places one there and nowhere else. A Packer that was filled so is at its
+  // end after place_the_rest(), which places whoever it still can.
   struct Target {
     enum class Kind { kNode, kClaim, kNewClaim };
     Kind kind = Kind::kNode;
     std::size_t index = 0;  // into Problem::nodes, claims(), PoolTables::pools
   };
   bool place_at(std::size_t row, const Target& target);
-  void finish();
+  void place_the_rest();
 
  private:
   struct NodeState {
@@ -156,6 +157,8 @@ class Packer {
   void place_rounds(const std::vector<std::size_t>& order);
   bool place_row(std::size_t row);
   bool place_one(std::size_t row);
+  void settle_hosts(std::vector<std::size_t> order);
+  void finish();
   void finish_order();
   bool place_on_node(std::size_t row, const Stage& stage);
   void put_on_node(std::size_t row, std::size_t node);
