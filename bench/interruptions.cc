@@ -176,13 +176,8 @@ int main() {
   cloud::aws::CredentialKeeper keeper(*network, daemon.clock(), time,
                                       cloud::aws::keys_that_never_change, 0, {});
   const auto client = cloud::aws::client_on_loopback(*network, keeper, time, daemon.clock());
-  struct Late final : ports::FactSink {  // the inbox is there once the daemon runs
-    bool offer(ports::Fact fact) override { return inbox->offer(std::move(fact)); }
-    daemon::Inbox* inbox = nullptr;
-  } sink;
-  cloud::aws::SqsQueue queue(*client, sink, daemon.clock(), "q", kReceivers, {});
+  cloud::aws::SqsQueue queue(*client, daemon.sink(), daemon.clock(), "q", kReceivers, {});
   daemon.start(taints, instances, &queue);
-  sink.inbox = &daemon.inbox();
   fill(daemon);
 
   const auto start = Clock::now();

@@ -150,17 +150,12 @@ int main() {
   cloud::aws::CredentialKeeper keeper(*network, daemon.clock(), time,
                                       cloud::aws::keys_that_never_change, 0, {});
   const auto client = cloud::aws::client_on_loopback(*network, keeper, time, daemon.clock());
-  struct Late final : ports::FactSink {  // the inbox is there once the daemon runs
-    bool offer(ports::Fact fact) override { return inbox->offer(std::move(fact)); }
-    daemon::Inbox* inbox = nullptr;
-  } sink;
   providers::aws::Cluster cluster;
   cluster.name = "demo";
-  cloud::aws::AwsCloud ec2(*client, sink, daemon.clock(), cluster);
+  cloud::aws::AwsCloud ec2(*client, daemon.sink(), daemon.clock(), cluster);
   Objects objects(daemon);
   Instances instances(daemon, ec2);
   daemon.start(objects, instances, nullptr);
-  sink.inbox = &daemon.inbox();
   fill(daemon);
 
   const auto start = Clock::now();

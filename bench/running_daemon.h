@@ -45,6 +45,7 @@ class RunningDaemon {
     parts_.instances = &instances;
     parts_.queue = queue;
     daemon_.emplace(parts_);
+    sink_.inbox = &daemon_->inbox();
     thread_ = std::thread([this] {
       const auto ended = daemon_->run();
       if (!ended) std::fprintf(stderr, "%s\n", ended.error().message.c_str()), std::abort();
@@ -56,10 +57,16 @@ class RunningDaemon {
     if (thread_.joinable()) thread_.join();
   }
   daemon::Inbox& inbox() { return daemon_->inbox(); }
+  // The same for whoever is made before start(); nothing is offered until then.
+  ports::FactSink& sink() { return sink_; }
   const base::Clock& clock() const { return clock_; }
   void offer(events::Body body) { inbox().offer({std::move(body), clock_.wall(), ""}); }
 
  private:
+  struct Late final : ports::FactSink {
+    bool offer(ports::Fact fact) override { return inbox->offer(std::move(fact)); }
+    daemon::Inbox* inbox = nullptr;
+  };
   struct Silent final : daemon::Notices {
     void round(const std::vector<daemon::Happening>&, const daemon::Watcher&,
                std::int64_t) override {}
@@ -75,6 +82,7 @@ class RunningDaemon {
   std::unique_ptr<events::RocksLog> log_;
   daemon::AlwaysLeads lease_;
   Silent silent_;
+  Late sink_;
   daemon::KillPoints kill_points_;
   daemon::DaemonParts parts_;
   std::optional<daemon::Daemon> daemon_;

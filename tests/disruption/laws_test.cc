@@ -7,16 +7,13 @@
 #include "disruption/decide.h"
 #include "disruption/simulation.h"
 #include "tests/disruption/build.h"
+#include "tests/scheduling/random.h"
 
 namespace karst::disruption::test {
 namespace {
 
-std::int64_t pick(std::int64_t from, std::int64_t below) {
-  return *rc::gen::inRange<std::int64_t>(from, below);
-}
-bool chance(std::int64_t one_in) {
-  return pick(0, one_in) == 0;
-}
+using scheduling::test::chance;
+using scheduling::test::pick;
 
 World random_world() {
   World w = world({"default", "other"});

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "tests/scheduling/cases.h"
+#include "tests/scheduling/random.h"
 #include "tests/scheduling/replay.h"
 
 namespace karst::scheduling::test {
@@ -14,10 +15,6 @@ namespace {
 const std::string kZone(model::kZoneLabel);
 const std::string kHost(model::kHostnameLabel);
 const std::vector<std::string> kZones = {"a", "b", "c"};
-
-std::int64_t pick(std::int64_t from, std::int64_t below) {
-  return *rc::gen::inRange<std::int64_t>(from, below);
-}
 
 PodGroup a_or_b(PodGroup group) {
   return with_term(with_term(std::move(group), {in(kZone, {"a"})}), {in(kZone, {"b"})});

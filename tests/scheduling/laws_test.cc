@@ -9,18 +9,12 @@
 
 #include "scheduling/claims.h"
 #include "tests/scheduling/build.h"
+#include "tests/scheduling/random.h"
 
 namespace karst::scheduling::test {
 namespace {
 
 using model::Operator;
-
-std::int64_t pick(std::int64_t from, std::int64_t below) {
-  return *rc::gen::inRange<std::int64_t>(from, below);
-}
-bool chance(std::int64_t one_in) {
-  return pick(0, one_in) == 0;
-}
 
 model::RequirementSpec random_term() {
   const std::vector<model::RequirementSpec> terms = {

@@ -6,18 +6,12 @@
 #include <algorithm>
 
 #include "tests/scheduling/cases.h"
+#include "tests/scheduling/random.h"
 
 namespace karst::scheduling::test {
 namespace {
 
 const std::string kZone(model::kZoneLabel);
-
-std::int64_t pick(std::int64_t from, std::int64_t below) {
-  return *rc::gen::inRange<std::int64_t>(from, below);
-}
-bool chance(std::int64_t one_in) {
-  return pick(0, one_in) == 0;
-}
 
 // Pods of CPU alone, with a zone, a toleration, a port or a dislike of their like.
 Problem scarce_problem() {

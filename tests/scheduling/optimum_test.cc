@@ -7,13 +7,10 @@
 #include <optional>
 
 #include "tests/scheduling/cases.h"
+#include "tests/scheduling/random.h"
 
 namespace karst::scheduling::test {
 namespace {
-
-std::int64_t pick(std::int64_t from, std::int64_t below) {
-  return *rc::gen::inRange<std::int64_t>(from, below);
-}
 
 InstanceType random_machine(std::int64_t index) {
   const std::int64_t cpu = pick(1, 9);

@@ -14,18 +14,12 @@
 #include "scheduling/aftermath.h"
 #include "scheduling/relaxation_changes.h"
 #include "tests/scheduling/cases.h"
+#include "tests/scheduling/random.h"
 
 namespace karst::scheduling::test {
 namespace {
 
 const std::string kZone(model::kZoneLabel);
-
-std::int64_t pick(std::int64_t from, std::int64_t below) {
-  return *rc::gen::inRange<std::int64_t>(from, below);
-}
-bool chance(std::int64_t one_in) {
-  return pick(0, one_in) == 0;
-}
 
 PodGroup random_pods() {
   PodGroup group = app(pods(pick(1, 4), pick(1, 24) * 500, pick(1, 12)), chance(2) ? "web" : "api");

@@ -3,6 +3,7 @@
 #include <rapidcheck.h>
 
 #include "tests/scheduling/cases.h"
+#include "tests/scheduling/random.h"
 #include "tests/scheduling/replay.h"
 
 namespace karst::scheduling::test {
@@ -10,10 +11,6 @@ namespace {
 
 const std::string kZone(model::kZoneLabel);
 const std::string kHost(model::kHostnameLabel);
-
-std::int64_t pick(std::int64_t from, std::int64_t below) {
-  return *rc::gen::inRange<std::int64_t>(from, below);
-}
 
 Problem with_bound(Problem problem, std::size_t node, const std::string& name, std::int64_t count) {
   problem.bound.push_back({node, "default", {{"app", name}}, {}, count});
