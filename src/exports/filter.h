@@ -1,0 +1,94 @@
+// Which events an export takes: by time or position, subject and kind. All of the given parts must
+// hold; within one part any of its values. A filtered export is no proof that nothing is missing
+// between what it holds: whoever writes one says so (text() is what to say).
+//
+//   from, to   a position ("1234"), a time (RFC 3339: log time) or empty; both ends are included
+//   subjects   pod/NAMESPACE/NAME, node/NAME, nodeclaim/NAME, nodepool/NAME (with its claims),
+//              command/ID (a position, or "<log id>-<position>")
+//   kinds      names of event types ("PodObserved") and groups: facts, commands, decisions,
+//              outcomes, housekeeping
+//
+// Subjects are followed through the log: outcomes belong to their command's subject, pods are known
+// by their uid once they were seen, launch orders belong to every claim in them, instances and
+// interruptions to the claim that they serve. So a Filter with subjects must see every event from
+// first() on, in order. Memory: the subjects' own uids, claims and commands, each bounded by
+// kSubjectItemsMax (the oldest is forgotten). One thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "events/event.h"
+#include "model/ids.h"
+
+namespace karst::exports {
+
+inline constexpr std::size_t kSubjectItemsMax = 1 << 20;
+
+struct FilterOptions {
+  std::string from;
+  std::string to;
+  std::vector<std::string> subjects;
+  std::vector<std::string> kinds;
+};
+
+// "facts", "commands", "decisions" (without commands' outcomes), "outcomes", "housekeeping". A
+// command is a decision too.
+bool in_group(events::EventType type, std::string_view group);
+// The narrowest group of a type; a command's is "commands".
+std::string_view group_of(events::EventType type);
+// The types that a list of names and groups means. Errors: kInvalid names the word, and what there
+// is; `option` is what it was given to.
+base::Result<std::set<events::EventType>> types_of(const std::vector<std::string>& words,
+                                                   std::string_view option);
+
+class Filter {
+ public:
+  Filter() = default;  // takes everything
+  // Errors: kInvalid names the option and what was expected.
+  static base::Result<Filter> make(const FilterOptions& options, const model::LogId& log);
+
+  // Everything is taken, whatever comes.
+  bool takes_all() const { return text_.empty(); }
+  // Where reading must begin.
+  model::Position first() const;
+  // Whether `event` is wanted; learns from it.
+  bool takes(const events::Event& event);
+  // Nothing from here on is wanted: reading may end.
+  bool ends_before(const events::Envelope& envelope) const;
+  // What was asked for, as one line: "from=10 to=2026-11-21T10:00:00Z subject=node/a kind=facts".
+  // Empty: everything.
+  const std::string& text() const { return text_; }
+
+ private:
+  struct Followed {
+    std::set<std::string, std::less<>> streams;  // of the events that count
+    std::set<std::string, std::less<>> pods;     // "pod/NAMESPACE/NAME"
+    std::set<std::string, std::less<>> pools;    // names
+    std::set<std::string, std::less<>> uids;     // of claims and pods
+    std::set<std::uint64_t> positions;           // commands asked for by their id
+    std::set<model::Position> commands;          // of a subject
+  };
+  base::Status add_bound(std::string_view text, std::string_view option, bool begin);
+  base::Status add_subject(std::string_view text, const model::LogId& log);
+  bool in_range(const events::Envelope& envelope) const;
+  bool follow(const events::Event& event);
+  bool about(const events::Event& event, const events::Body& body);
+  bool about_claim(const model::NodeClaim& claim);
+  void learn(const events::Envelope& envelope, const events::Body& body);
+
+  model::Position first_{1};
+  std::optional<model::Position> last_;
+  std::optional<std::int64_t> from_millis_, to_millis_;
+  bool has_subjects_ = false;
+  Followed followed_;
+  std::set<events::EventType> types_;  // empty: all
+  std::string text_;
+};
+
+}  // namespace karst::exports

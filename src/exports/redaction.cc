@@ -1,0 +1,66 @@
+#include "exports/redaction.h"
+
+#include "base/sha256.h"
+#include "exports/filter.h"
+
+namespace karst::exports {
+namespace {
+
+constexpr std::size_t kCommitmentBytes = 32;
+
+const std::vector<std::string>& preset(std::string_view word) {
+  static const std::vector<std::string> kUserData = {"LaunchRequested", "NodeClassObserved"};
+  static const std::vector<std::string> kWorkloads = {"ShapeRecorded",
+                                                      "PodObserved",
+                                                      "PodGone",
+                                                      "DaemonSetObserved",
+                                                      "DaemonSetGone",
+                                                      "VolumeClaimObserved",
+                                                      "PersistentVolumeObserved",
+                                                      "VolumeAttachmentObserved",
+                                                      "NamespaceObserved",
+                                                      "DisruptionBudgetObserved",
+                                                      "CapacityBufferObserved",
+                                                      "PodTemplateObserved",
+                                                      "WorkloadObserved",
+                                                      "ObjectGone",
+                                                      "EvictRequested",
+                                                      "OutcomeReceived",
+                                                      "VerdictReached",
+                                                      "PodsNominated"};
+  static const std::vector<std::string> kAll = {"facts", "decisions", "outcomes", "housekeeping"};
+  static const std::vector<std::string> kNone;
+  if (word == "user-data") return kUserData;
+  if (word == "workloads") return kWorkloads;
+  if (word == "all") return kAll;
+  return kNone;
+}
+
+}  // namespace
+
+base::Result<Redaction> Redaction::make(const std::vector<std::string>& words) {
+  Redaction redaction;
+  for (const std::string& word : words) {
+    const std::vector<std::string>& of_preset = preset(word);
+    auto types =
+        types_of(of_preset.empty() ? std::vector<std::string>{word} : of_preset, "--redact");
+    if (!types)
+      return base::fail(base::Kind::kInvalid,
+                        types.error().message + "; or user-data, workloads, all");
+    redaction.types_.insert(types->begin(), types->end());
+    redaction.text_ += (redaction.text_.empty() ? "" : " ") + word;
+  }
+  return redaction;
+}
+
+std::string payload_commitment(std::string_view raw, std::string_view log_secret) {
+  const std::string leaf = events::leaf_bytes(raw, log_secret);
+  return leaf.substr(leaf.size() - kCommitmentBytes);
+}
+
+std::string payload_commitment_hex(std::string_view raw, std::string_view log_secret) {
+  const std::string bytes = payload_commitment(raw, log_secret);
+  return base::hex_lower({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+}
+
+}  // namespace karst::exports

@@ -1,0 +1,45 @@
+// Which payloads an export withholds. What remains of a withheld event is its envelope and the
+// commitment to its payload, SHA-256(salt | payload), from which its Merkle leaf follows
+// (events/event.h): proofs hold as before, and who is later given payload and salt can check that
+// it was this one. Names that are part of a stream ("node/NAME") stay: they belong to the leaf.
+//
+// Words that `--redact` takes: names of event types, groups (filter.h), and
+//   user-data   what can hold a node's user data: launch orders and node classes (0012)
+//   workloads   what tells which workloads run: pods, their shapes, owners, namespaces, budgets,
+//               buffers, volumes, and decisions about single pods
+//   all         every payload
+// Plain values; const calls from any thread.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "events/event.h"
+
+namespace karst::exports {
+
+class Redaction {
+ public:
+  Redaction() = default;  // withholds nothing
+  // Errors: kInvalid names the word, and what there is.
+  static base::Result<Redaction> make(const std::vector<std::string>& words);
+
+  bool withholds(events::EventType type) const { return types_.contains(type); }
+  bool none() const { return types_.empty(); }
+  // What was asked for, as one line: "user-data PodObserved".
+  const std::string& text() const { return text_; }
+
+ private:
+  std::set<events::EventType> types_;
+  std::string text_;
+};
+
+// SHA-256(salt | payload) of a stored event, 32 bytes. REQUIRES: `raw` passed decode_event.
+std::string payload_commitment(std::string_view raw, std::string_view log_secret);
+// As lower-case hex.
+std::string payload_commitment_hex(std::string_view raw, std::string_view log_secret);
+
+}  // namespace karst::exports

@@ -1,0 +1,143 @@
+#include "exports/filter.h"
+
+#include <gtest/gtest.h>
+
+#include "events/codec.h"
+#include "exports/redaction.h"
+#include "tests/events/fill.h"
+#include "tests/exports/small_log.h"
+
+namespace karst::exports {
+namespace {
+
+using events::EventType;
+
+std::vector<std::uint64_t> taken(const events::EventLog& log, const FilterOptions& options) {
+  auto filter = Filter::make(options, log.id());
+  EXPECT_TRUE(filter) << filter.error().message;
+  std::vector<std::uint64_t> positions;
+  auto cursor = log.read(filter->first());
+  for (auto event = (*cursor)->next(); event && *event; event = (*cursor)->next()) {
+    if (filter->ends_before((*event)->envelope)) break;
+    if (filter->takes(**event)) positions.push_back((*event)->envelope.position.value());
+  }
+  return positions;
+}
+
+TEST(Filter, TakesByRangeKindAndSubject) {
+  const SmallLog log;
+  struct Case {
+    std::string name;
+    FilterOptions options;
+    std::vector<std::uint64_t> want;
+  };
+  const std::vector<Case> cases = {
+      {"everything", {}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}},
+      {"positions", {"3", "5", {}, {}}, {3, 4, 5}},
+      {"times", {"1970-01-01T00:00:02Z", "1970-01-01T00:00:03Z", {}, {}}, {2, 3}},
+      {"a time that nothing has", {"1971-01-01T00:00:00Z", "", {}, {}}, {}},
+      {"facts", {"", "", {}, {"facts"}}, {3, 4, 8, 9, 11, 13}},
+      {"outcomes and a type", {"", "", {}, {"outcomes", "PodObserved"}}, {4, 6, 10, 13}},
+      {"commands", {"", "", {}, {"commands"}}, {5, 7, 12}},
+      {"decisions are commands too", {"", "", {}, {"decisions"}}, {5, 7, 12}},
+      {"a pod, by its name", {"", "", {"pod/shop/web-1"}, {}}, {4, 13}},
+      {"no pod of that name", {"", "", {"pod/shop/web-9"}, {}}, {}},
+      {"a claim with its commands, outcomes and interruption",
+       {"", "", {"nodeclaim/general-abcde"}, {}},
+       {5, 6, 7, 8, 10, 11, 12}},
+      {"the claims of a pool", {"", "", {"nodepool/general"}, {}}, {5, 6, 7, 8, 10, 11, 12}},
+      {"a node", {"", "", {"node/n1"}, {}}, {9}},
+      {"a command and what became of it", {"", "", {"command/7"}, {}}, {7, 10}},
+      {"two subjects", {"", "", {"node/n1", "pod/shop/web-1"}, {}}, {4, 9, 13}},
+      {"a subject, known from before the range",
+       {"10", "", {"nodeclaim/general-abcde"}, {}},
+       {10, 11, 12}},
+      {"all at once", {"5", "11", {"nodeclaim/general-abcde"}, {"outcomes"}}, {6, 10}},
+  };
+  for (const Case& c : cases) EXPECT_EQ(taken(log.log(), c.options), c.want) << c.name;
+}
+
+TEST(Filter, KnowsACommandByItsWholeId) {
+  const SmallLog log;
+  EXPECT_EQ(taken(log.log(), {"", "", {"command/" + log.log().id().str() + "-7"}, {}}),
+            (std::vector<std::uint64_t>{7, 10}));
+}
+
+TEST(Filter, RefusesWhatItDoesNotUnderstand) {
+  const model::LogId id("abc");
+  struct Case {
+    FilterOptions options;
+    std::string said;
+  };
+  const std::vector<Case> cases = {
+      {{"0", "", {}, {}}, "--from '0': expected a position"},
+      {{"", "soon", {}, {}}, "--to 'soon': expected a position"},
+      {{"", "", {"pod/web"}, {}}, "--subject 'pod/web': expected pod/NAMESPACE/NAME"},
+      {{"", "", {"pod/shop/"}, {}}, "--subject 'pod/shop/'"},
+      {{"", "", {"node/"}, {}}, "--subject 'node/'"},
+      {{"", "", {"moon/a"}, {}}, "--subject 'moon/a'"},
+      {{"", "", {"command/x"}, {}}, "--subject 'command/x'"},
+      {{"", "", {}, {"pods"}}, "--kind 'pods': expected one of facts"},
+  };
+  for (const Case& c : cases) {
+    const auto filter = Filter::make(c.options, id);
+    ASSERT_FALSE(filter) << c.said;
+    EXPECT_EQ(filter.error().kind, base::Kind::kInvalid);
+    EXPECT_NE(filter.error().message.find(c.said), std::string::npos) << filter.error().message;
+  }
+}
+
+TEST(Filter, SaysWhatWasAskedFor) {
+  const auto filter =
+      Filter::make({"1", "9", {"node/a"}, {"facts", "commands"}}, model::LogId("abc"));
+  ASSERT_TRUE(filter);
+  EXPECT_EQ(filter->text(), "from=1 to=9 subject=node/a kind=facts kind=commands");
+  EXPECT_FALSE(filter->takes_all());
+  EXPECT_TRUE(Filter().takes_all());
+}
+
+TEST(Filter, EveryTypeHasAGroupThatIsAWord) {
+  for (const events::Body& body : events::testing::default_bodies()) {
+    const EventType type = events::type_of(body);
+    const auto types = types_of({std::string(group_of(type))}, "--kind");
+    ASSERT_TRUE(types);
+    EXPECT_TRUE(types->contains(type)) << events::event_type_name(type);
+  }
+}
+
+TEST(Redaction, TakesTypesGroupsAndPresets) {
+  const auto redaction = Redaction::make({"user-data", "outcomes"});
+  ASSERT_TRUE(redaction);
+  EXPECT_TRUE(redaction->withholds(EventType::kLaunchRequested));
+  EXPECT_TRUE(redaction->withholds(EventType::kNodeClassObserved));
+  EXPECT_TRUE(redaction->withholds(EventType::kOutcomeReceived));
+  EXPECT_FALSE(redaction->withholds(EventType::kPodObserved));
+  EXPECT_EQ(redaction->text(), "user-data outcomes");
+  const auto all = Redaction::make({"all"});
+  for (const events::Body& body : events::testing::default_bodies())
+    EXPECT_TRUE(all->withholds(events::type_of(body)));
+  EXPECT_TRUE(Redaction().none());
+  EXPECT_TRUE(Redaction::make({"workloads"})->withholds(EventType::kPodObserved));
+  const auto unknown = Redaction::make({"secrets"});
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message.find("--redact 'secrets'"), std::string::npos);
+  EXPECT_NE(unknown.error().message.find("user-data, workloads, all"), std::string::npos);
+}
+
+// With the commitment in the place of the payload the leaf is the same.
+TEST(Redaction, LeavesTheLeafAsItIs) {
+  const std::string secret(32, 's');
+  for (const events::Body& body : events::testing::full_bodies()) {
+    const events::testing::Aligned raw(
+        events::encode_event(model::Position(7), events::make_record(body)));
+    const auto event = events::decode_event(model::Position(7), raw.view());
+    ASSERT_TRUE(event);
+    const std::string front(raw.first(raw.view().size() - event->payload.size()));
+    EXPECT_EQ(front + payload_commitment(raw.view(), secret),
+              events::leaf_bytes(raw.view(), secret));
+    EXPECT_EQ(payload_commitment_hex(raw.view(), secret).size(), 64U);
+  }
+}
+
+}  // namespace
+}  // namespace karst::exports
