@@ -247,6 +247,20 @@ struct Text {
   std::string operator()(const events::LogTailCut& e) const {
     return fmt::format("the end of the log was cut from {}: {}", e.from.value(), e.reason);
   }
+  std::string operator()(const events::SigningKeyChanged& e) const {
+    return e.key.empty() ? "checkpoints are not signed any more"
+                         : fmt::format("checkpoints are signed with {}", e.key);
+  }
+  std::string operator()(const events::AccessRecorded& e) const {
+    return fmt::format("{} read the log: karst {}", e.user, e.command);
+  }
+  std::string operator()(const events::LogArchived& e) const {
+    return fmt::format("{} to {} are archived as {}", e.from.value(), e.to.value(), e.segment);
+  }
+  std::string operator()(const events::LogTrimmed& e) const {
+    return fmt::format("the log was trimmed: of what is before {}, {} events are left",
+                       e.before.value(), e.kept);
+  }
 };
 
 }  // namespace

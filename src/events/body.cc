@@ -56,6 +56,10 @@ struct TypeOf {
   }
   EventType operator()(const ObjectGone&) const { return EventType::kObjectGone; }
   EventType operator()(const LeadershipLost&) const { return EventType::kLeadershipLost; }
+  EventType operator()(const SigningKeyChanged&) const { return EventType::kSigningKeyChanged; }
+  EventType operator()(const AccessRecorded&) const { return EventType::kAccessRecorded; }
+  EventType operator()(const LogArchived&) const { return EventType::kLogArchived; }
+  EventType operator()(const LogTrimmed&) const { return EventType::kLogTrimmed; }
 };
 
 struct StreamOf {
@@ -115,6 +119,10 @@ struct StreamOf {
   std::string operator()(const ObjectObserved& e) const { return of(model::key_of(e.object)); }
   std::string operator()(const ObjectGone& e) const { return of(e.key); }
   std::string operator()(const LeadershipLost&) const { return "log"; }
+  std::string operator()(const SigningKeyChanged&) const { return "log"; }
+  std::string operator()(const AccessRecorded&) const { return "log"; }
+  std::string operator()(const LogArchived&) const { return "log"; }
+  std::string operator()(const LogTrimmed&) const { return "log"; }
 
   // "persistentvolumeclaim/shop/data"
   static std::string of(const model::ObjectKey& key) {
@@ -306,6 +314,14 @@ std::string_view event_type_name(EventType type) {
       return "LogSpaceLow";
     case EventType::kLeadershipLost:
       return "LeadershipLost";
+    case EventType::kSigningKeyChanged:
+      return "SigningKeyChanged";
+    case EventType::kAccessRecorded:
+      return "AccessRecorded";
+    case EventType::kLogArchived:
+      return "LogArchived";
+    case EventType::kLogTrimmed:
+      return "LogTrimmed";
   }
   return {};
 }

@@ -90,6 +90,10 @@ enum class EventType : std::uint16_t {
   kLogTailCut = 405,
   kLogSpaceLow = 406,
   kLeadershipLost = 407,
+  kSigningKeyChanged = 408,
+  kAccessRecorded = 409,
+  kLogArchived = 410,
+  kLogTrimmed = 411,
 };
 // "PodObserved" and so on; empty for a number that this build does not know.
 std::string_view event_type_name(EventType type);
@@ -270,16 +274,42 @@ struct LogTailCut {
   model::Position from;
   std::string reason;
 };
+// From here on checkpoints of this log are signed with another key: its verifier key as in C2SP
+// signed-note, "NAME+HASH+BASE64"; empty: they are not signed any more.
+struct SigningKeyChanged {
+  std::string key;
+};
+// Somebody read the trail: the user of the reading process ("uid 1000" where it has no name), and
+// what was run ("audit export --format csv").
+struct AccessRecorded {
+  std::string user;
+  std::string command;
+};
+// The events [from, to] are in an archive too: the name of the segment's file, and the SHA-256 of
+// its bytes, hex.
+struct LogArchived {
+  model::Position from;
+  model::Position to;
+  std::string segment;
+  std::string digest;
+};
+// Of the events below `before` only `kept` are left in the log: those that the state rests on.
+struct LogTrimmed {
+  model::Position before;
+  std::uint64_t kept = 0;
+};
 
 // A command as its own event: the type is 100 + its kind.
-using Body = std::variant<
-    ShapeRecorded, PodObserved, PodGone, NodeObserved, NodeGone, NodeClaimObserved, NodeClaimGone,
-    NodePoolObserved, NodePoolGone, NodeClassObserved, NodeClassGone, DaemonSetObserved,
-    DaemonSetGone, CatalogueObserved, PricesObserved, InterruptionReceived, InstanceObserved,
-    InstanceGone, ListStarted, ListEnded, SourceBeat, InputRefused, model::Command,
-    model::AttemptStarted, model::CommandAbandoned, model::Outcome, model::Verdict,
-    model::Nomination, ProvisioningHeld, LogCreated, DaemonStarted, RoundClosed, EpochOpened,
-    WallClockJumped, LogTailCut, LogSpaceLow, ObjectObserved, ObjectGone, LeadershipLost>;
+using Body =
+    std::variant<ShapeRecorded, PodObserved, PodGone, NodeObserved, NodeGone, NodeClaimObserved,
+                 NodeClaimGone, NodePoolObserved, NodePoolGone, NodeClassObserved, NodeClassGone,
+                 DaemonSetObserved, DaemonSetGone, CatalogueObserved, PricesObserved,
+                 InterruptionReceived, InstanceObserved, InstanceGone, ListStarted, ListEnded,
+                 SourceBeat, InputRefused, model::Command, model::AttemptStarted,
+                 model::CommandAbandoned, model::Outcome, model::Verdict, model::Nomination,
+                 ProvisioningHeld, LogCreated, DaemonStarted, RoundClosed, EpochOpened,
+                 WallClockJumped, LogTailCut, LogSpaceLow, ObjectObserved, ObjectGone,
+                 LeadershipLost, SigningKeyChanged, AccessRecorded, LogArchived, LogTrimmed>;
 
 EventType type_of(const Body& body);
 

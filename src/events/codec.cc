@@ -20,6 +20,40 @@ inline constexpr bool kIsCommand = std::is_constructible_v<model::CommandSpec, V
 template <class Value>
 inline constexpr bool kIsNamedObject = std::is_constructible_v<model::NamedObject, Value>;
 
+// with_root of the events about the log itself.
+template <class Visit>
+bool with_log_root(EventType type, Visit&& visit) {
+  using T = EventType;
+  switch (type) {
+    case T::kLogCreated:
+      return visit(Root<log::LogCreated, LogCreated>());
+    case T::kDaemonStarted:
+      return visit(Root<log::DaemonStarted, DaemonStarted>());
+    case T::kRoundClosed:
+      return visit(Root<log::RoundClosed, RoundClosed>());
+    case T::kEpochOpened:
+      return visit(Root<log::EpochOpened, EpochOpened>());
+    case T::kWallClockJumped:
+      return visit(Root<log::WallClockJumped, WallClockJumped>());
+    case T::kLogTailCut:
+      return visit(Root<log::LogTailCut, LogTailCut>());
+    case T::kLogSpaceLow:
+      return visit(Root<log::LogSpaceLow, LogSpaceLow>());
+    case T::kLeadershipLost:
+      return visit(Root<log::LeadershipLost, LeadershipLost>());
+    case T::kSigningKeyChanged:
+      return visit(Root<log::SigningKeyChanged, SigningKeyChanged>());
+    case T::kAccessRecorded:
+      return visit(Root<log::AccessRecorded, AccessRecorded>());
+    case T::kLogArchived:
+      return visit(Root<log::LogArchived, LogArchived>());
+    case T::kLogTrimmed:
+      return visit(Root<log::LogTrimmed, LogTrimmed>());
+    default:
+      return false;
+  }
+}
+
 // Calls `visit` with the root table and the value of an event type; false for a type that this
 // build does not know. The one table of what belongs to what: no default, so that a new type
 // without a line does not compile.
@@ -136,21 +170,18 @@ bool with_root(EventType type, Visit&& visit) {
     case T::kPodsNominated:
       return visit(Root<log::PodsNominated, model::Nomination>());
     case T::kLogCreated:
-      return visit(Root<log::LogCreated, LogCreated>());
     case T::kDaemonStarted:
-      return visit(Root<log::DaemonStarted, DaemonStarted>());
     case T::kRoundClosed:
-      return visit(Root<log::RoundClosed, RoundClosed>());
     case T::kEpochOpened:
-      return visit(Root<log::EpochOpened, EpochOpened>());
     case T::kWallClockJumped:
-      return visit(Root<log::WallClockJumped, WallClockJumped>());
     case T::kLogTailCut:
-      return visit(Root<log::LogTailCut, LogTailCut>());
     case T::kLogSpaceLow:
-      return visit(Root<log::LogSpaceLow, LogSpaceLow>());
     case T::kLeadershipLost:
-      return visit(Root<log::LeadershipLost, LeadershipLost>());
+    case T::kSigningKeyChanged:
+    case T::kAccessRecorded:
+    case T::kLogArchived:
+    case T::kLogTrimmed:
+      return with_log_root(type, std::forward<Visit>(visit));
   }
   return false;
 }

@@ -204,4 +204,39 @@ void get(const log::LogTailCut& in, LogTailCut& out) {
   get(in.reason(), out.reason);
 }
 
+Offset<log::SigningKeyChanged> put(Builder& b, const SigningKeyChanged& v) {
+  return log::CreateSigningKeyChanged(b, put(b, v.key));
+}
+void get(const log::SigningKeyChanged& in, SigningKeyChanged& out) {
+  get(in.key(), out.key);
+}
+
+Offset<log::AccessRecorded> put(Builder& b, const AccessRecorded& v) {
+  const auto user = put(b, v.user);
+  return log::CreateAccessRecorded(b, user, put(b, v.command));
+}
+void get(const log::AccessRecorded& in, AccessRecorded& out) {
+  get(in.user(), out.user);
+  get(in.command(), out.command);
+}
+
+Offset<log::LogArchived> put(Builder& b, const LogArchived& v) {
+  const auto segment = put(b, v.segment);
+  return log::CreateLogArchived(b, v.from.value(), v.to.value(), segment, put(b, v.digest));
+}
+void get(const log::LogArchived& in, LogArchived& out) {
+  out.from = model::Position(in.from());
+  out.to = model::Position(in.to());
+  get(in.segment(), out.segment);
+  get(in.digest(), out.digest);
+}
+
+Offset<log::LogTrimmed> put(Builder& b, const LogTrimmed& v) {
+  return log::CreateLogTrimmed(b, v.before.value(), v.kept);
+}
+void get(const log::LogTrimmed& in, LogTrimmed& out) {
+  out.before = model::Position(in.before());
+  out.kept = in.kept();
+}
+
 }  // namespace karst::events::codec

@@ -395,6 +395,5 @@ void Apply::operator()(const events::WallClockJumped& e) const {
 void Apply::operator()(const events::LogSpaceLow& e) const {
   s.log_space_low_ = e.low;
 }
-void Apply::operator()(const events::LogTailCut&) const {}
 
 }  // namespace karst::projections

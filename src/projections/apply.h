@@ -48,11 +48,16 @@ struct Apply {
   void operator()(const events::RoundClosed& e) const;
   void operator()(const events::EpochOpened& e) const;
   void operator()(const events::WallClockJumped& e) const;
-  void operator()(const events::LogTailCut& e) const;
   void operator()(const events::LogSpaceLow& e) const;
   void operator()(const events::ObjectObserved& e) const;
   void operator()(const events::ObjectGone& e) const;
   void operator()(const events::LeadershipLost& e) const;
+  void operator()(const events::SigningKeyChanged& e) const { s.signing_key_ = e.key; }
+  // Of the log itself: no decision rests on them.
+  void operator()(const events::LogTailCut&) const {}
+  void operator()(const events::AccessRecorded&) const {}
+  void operator()(const events::LogArchived&) const {}
+  void operator()(const events::LogTrimmed&) const {}
 
  private:
   friend class ClusterState;

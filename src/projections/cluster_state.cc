@@ -23,6 +23,7 @@ base::Hash128 ClusterState::digest() const {
   base::ByteWriter writer;
   writer(log_id_, last_position_, last_log_time_, config_, epoch_, held_at_, held_until_,
          log_space_low_, wall_clock_wrong_, leadership_lost_);
+  if (!signing_key_.empty()) writer(signing_key_);  // logs without one keep their digests
   sum.add(base::hash128(writer.view(), 17));
   return sum.value();
 }
@@ -229,7 +230,7 @@ std::string ClusterState::save() const {
   base::ByteWriter writer;
   writer(std::string(kProjectionVersion), log_id_, last_position_, last_log_time_, config_, epoch_,
          rounds_, last_round_, held_at_, held_until_, log_space_low_, wall_clock_wrong_,
-         leadership_lost_);
+         leadership_lost_, signing_key_);
   shapes_.save(writer);
   pods_.save(writer);
   nodes_.save(writer);
@@ -264,7 +265,7 @@ base::Status ClusterState::load(std::string_view bytes) {
   reader(version);
   if (version != kProjectionVersion) return damaged("another projection version");
   reader(log_id_, last_position_, last_log_time_, config_, epoch_, rounds_, last_round_, held_at_,
-         held_until_, log_space_low_, wall_clock_wrong_, leadership_lost_);
+         held_until_, log_space_low_, wall_clock_wrong_, leadership_lost_, signing_key_);
   shapes_.load(reader);
   if (!reader.ok()) return damaged("cut short");
   const auto shape_of = [this](const model::ShapeHash& hash) {

@@ -24,7 +24,7 @@ namespace karst::projections {
 
 // Bump when rows, digests or the meaning of apply() change: snapshots of another version are not
 // used.
-inline constexpr std::string_view kProjectionVersion = "7";
+inline constexpr std::string_view kProjectionVersion = "8";
 
 // A machine whose clock is further off than this cannot be trusted with ages and deadlines.
 inline constexpr std::int64_t kWallOffsetMaxMillis = 5 * base::kMillisPerMinute;
@@ -58,6 +58,8 @@ class ClusterState {
   const events::Config& config() const { return config_; }
   LogTime last_log_time() const { return last_log_time_; }
   std::uint64_t epoch() const { return epoch_; }
+  // The verifier key of the log's checkpoints; empty: they are not signed.
+  const std::string& signing_key() const { return signing_key_; }
   std::uint64_t rounds() const { return rounds_; }
   model::Position last_round() const { return last_round_; }
   // The latest ProvisioningHeld: when it was said, and until when it holds.
@@ -169,6 +171,7 @@ class ClusterState {
   LogTime last_log_time_;
   events::Config config_;
   std::uint64_t epoch_ = 0;
+  std::string signing_key_;
   std::uint64_t rounds_ = 0;
   model::Position last_round_;
   LogTime held_at_;

@@ -204,5 +204,21 @@ template <class A>
 void parts(A& a, LogTailCut& e) {
   a(e.from, e.reason);
 }
+template <class A>
+void parts(A& a, SigningKeyChanged& e) {
+  a(e.key);
+}
+template <class A>
+void parts(A& a, AccessRecorded& e) {
+  a(e.user, e.command);
+}
+template <class A>
+void parts(A& a, LogArchived& e) {
+  a(e.from, e.to, e.segment, e.digest);
+}
+template <class A>
+void parts(A& a, LogTrimmed& e) {
+  a(e.before, e.kept);
+}
 
 }  // namespace karst::events::testing
