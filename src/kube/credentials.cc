@@ -4,8 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "base/base64.h"
 #include "base/check.h"
-#include "kube/base64.h"
 
 namespace karst::kube {
 namespace {
@@ -21,7 +21,7 @@ bool fit_for_token(const std::string& token) {
 }
 
 std::string basic(const ServerAccess& access) {
-  return "Basic " + encode_base64(access.username + ":" + access.password);
+  return "Basic " + base::encode_base64(access.username + ":" + access.password);
 }
 
 // The whole file into `bytes`, if one is named.

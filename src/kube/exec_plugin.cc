@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/base64.h"
 #include "base/time.h"
-#include "kube/base64.h"
 
 namespace karst::kube {
 namespace {
@@ -29,7 +29,7 @@ std::string plugin_request(const ExecPlugin& plugin, const PluginCluster& cluste
     if (!cluster.tls_server_name.empty()) about["tls-server-name"] = cluster.tls_server_name;
     if (cluster.insecure) about["insecure-skip-tls-verify"] = true;
     if (!cluster.ca_pem.empty())
-      about["certificate-authority-data"] = encode_base64(cluster.ca_pem);
+      about["certificate-authority-data"] = base::encode_base64(cluster.ca_pem);
     if (!cluster.proxy_url.empty()) about["proxy-url"] = cluster.proxy_url;
     if (!plugin.cluster_config.empty())
       about["config"] = json::parse(plugin.cluster_config, nullptr, false);

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/base64.h"
 #include "kube/access.h"
-#include "kube/base64.h"
 #include "objects/yaml.h"
 
 namespace karst::kube {
@@ -68,7 +68,7 @@ void pem_of(const Section& section, const std::string& field, std::string& pem, 
   const std::string data = section.text((field + "-data").c_str());
   file = data.empty() ? section.file(field.c_str()) : "";
   if (data.empty()) return;
-  auto decoded = decode_base64(data);
+  auto decoded = base::decode_base64_text(data);
   if (!decoded || decoded->empty())
     return section.wrong(field + "-data", "is not base64; copy the kubeconfig again");
   pem = std::move(*decoded);

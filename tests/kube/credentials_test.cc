@@ -10,7 +10,6 @@
 #include <future>
 #include <nlohmann/json.hpp>
 
-#include "kube/base64.h"
 #include "kube/client.h"
 #include "tests/kube/fake_transport.h"
 
@@ -34,15 +33,6 @@ ExecPlugin plugin_of(std::string command, std::vector<std::string> args = {}) {
 std::string answer_with(const std::string& status) {
   return R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":)" +
          status + "}";
-}
-
-TEST(Base64, BothWays) {
-  for (const std::string text : {"", "f", "fo", "foo", "foob", "fooba", "foobar"})
-    EXPECT_EQ(decode_base64(encode_base64(text)), text);
-  EXPECT_EQ(encode_base64("foobar"), "Zm9vYmFy");
-  EXPECT_EQ(encode_base64("fo"), "Zm8=");
-  EXPECT_EQ(decode_base64("Zg==\n"), "f");
-  EXPECT_EQ(decode_base64("Z=g"), std::nullopt);
 }
 
 TEST(ExecPlugin, IsToldOfTheClusterWhenItAsks) {

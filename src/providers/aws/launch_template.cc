@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/base64.h"
 #include "base/sha256.h"
 #include "model/labels.h"
 #include "providers/aws/user_data.h"
@@ -15,19 +16,6 @@ constexpr std::string_view kDoNotSyncTaints = "karpenter.sh/do-not-sync-taints";
 
 const char* text(bool value) {
   return value ? "true" : "false";
-}
-
-std::string base64(std::string_view bytes) {
-  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t j = 0; j < 3; ++j)
-      group = group << 8 | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0u);
-    for (std::size_t j = 0; j < 4; ++j)
-      out += i + j > bytes.size() ? '=' : kDigits[group >> (18 - 6 * j) & 63];
-  }
-  return out;
 }
 
 void set_number(Tree& out, const char* name, const std::optional<std::int64_t>& value) {
@@ -157,7 +145,7 @@ Tree data_of(const TemplateKey& key, const TemplateInput& input, const std::stri
   const NodeClassSpec& spec = *input.spec;
   Tree data = {{"ImageId", key.image},
                {"IamInstanceProfile", {{"Name", input.resolved->instance_profile}}}};
-  if (!start.empty()) data["UserData"] = base64(start);
+  if (!start.empty()) data["UserData"] = base::encode_base64(start);
   if (Tree disks = disks_of(spec); !disks.empty()) data["BlockDeviceMapping"] = std::move(disks);
   data["Monitoring"] = {{"Enabled", text(spec.detailed_monitoring)}};
   data["MetadataOptions"] = {{"HttpEndpoint", spec.metadata.endpoint},
