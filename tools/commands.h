@@ -13,6 +13,7 @@ enum class Format { kTable, kJson, kYaml };
 
 struct RunOptions {
   std::string data;
+  std::string archive;  // folder; empty: none
   bool embedded = false;
   std::string kubeconfig;  // empty and not embedded: in the cluster
   std::string cloud = "kwok";
@@ -61,6 +62,15 @@ struct LogOptions {
 int log_stat(const LogOptions& options);
 int log_dump(const LogOptions& options);
 int log_tail(const LogOptions& options);
+
+struct LogArchiveOptions {
+  std::string data;     // restore: the folder of the log that is made
+  std::string archive;  // folder of segments
+  std::string until;    // archive: up to there; empty: all that is on stable storage
+  Format format = Format::kTable;
+};
+int log_archive(const LogArchiveOptions& options);
+int log_restore(const LogArchiveOptions& options);
 
 struct AuditExportOptions {
   std::string data;

@@ -25,6 +25,7 @@ struct CommandLine {
   StateOptions state;
   ExplainOptions explain;
   LogOptions log;
+  LogArchiveOptions archive;
   AuditExportOptions audit;
   SolveOptions solve;
   VersionOptions version;
@@ -105,6 +106,9 @@ void add_run(CommandLine& line) {
   RunOptions& o = line.run;
   CLI::App* c = line.app.add_subcommand("run", "run the autoscaler");
   add_data(c, o.data);
+  c->add_option("--archive", o.archive,
+                "seal what is complete of the log as files of this folder, as it grows")
+      ->type_name("FOLDER");
   CLI::Option* embedded =
       c->add_flag("--embedded", o.embedded, "over a simulated cluster and cloud, in real time");
   c->add_option("--kubeconfig", o.kubeconfig,
@@ -199,6 +203,20 @@ void add_log(CommandLine& line) {
   tail->add_option("-n", o.count, "how many")->check(whole_number_from(0))->default_str("20");
   tail->add_flag("-f,--follow", o.follow, "and those that come");
   tail->callback([&line] { line.chosen = [&line] { return log_tail(line.log); }; });
+  LogArchiveOptions& a = line.archive;
+  CLI::App* archive =
+      log->add_subcommand("archive", "seal what is not yet in an archive, as files of a folder");
+  CLI::App* restore = log->add_subcommand("restore", "make a log again of an archive");
+  for (CLI::App* c : {archive, restore}) {
+    add_data(c, a.data);
+    c->add_option("--archive", a.archive, "folder of the archive")->required()->type_name("FOLDER");
+    add_format(c, a.format);
+  }
+  archive->add_option("--until", a.until, "not beyond this; default: all that is on stable storage")
+      ->type_name("POSITION|TIME")
+      ->check(check_place);
+  archive->callback([&line] { line.chosen = [&line] { return log_archive(line.archive); }; });
+  restore->callback([&line] { line.chosen = [&line] { return log_restore(line.archive); }; });
 }
 
 void add_solve(CommandLine& line) {

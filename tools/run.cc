@@ -85,11 +85,12 @@ int run(const RunOptions& options) {
   }
   if (auto status = daemon::check(listening_of(options, *settings)); !status)
     return report(status.error());
-  auto store = daemon::open_store(options.data, clock);
+  auto store = daemon::open_store(options.data, options.archive, clock);
   if (!store) return report(store.error());
-  const base::Status status =
+  base::Status status =
       options.embedded ? run_embedded(*store, options)
                        : run_cluster(*store, options, std::move(cluster), std::move(*settings));
+  if (status) status = store->log->sync();  // a log that was closed in peace is whole
   return status ? kExitDone : report(status.error());
 }
 

@@ -16,6 +16,7 @@
 #include "daemon/kube_events.h"
 #include "daemon/late_sink.h"
 #include "daemon/log_files.h"
+#include "daemon/log_keeper.h"
 #include "daemon/serve.h"
 #include "daemon/stop_signal.h"
 #include "daemon/system_clock.h"
@@ -149,6 +150,9 @@ class Cluster {
     for (const std::string& warning : settings_.access.warnings) tell(false, warning);
     settings_.credentials->start(
         [this](bool works, const std::string& line) { tell(works, line); });
+    LogKeeper keeper({store_.log.get(), store_.data, store_.archive, &clock_, &daemon.inbox(),
+                      &daemon.board(), &notices_});
+    KARST_TRY(keeper.start());
     edge_->start();
     cloud_->start();
     const StopWatch watch(0, [&] { daemon.stop(); });

@@ -91,6 +91,7 @@ class Daemon {
 
   Inbox& inbox() { return inbox_; }
   const ViewBoard& view() const { return board_; }
+  ViewBoard& board() { return board_; }  // for what others tell there
 
  private:
   base::Status recover();

@@ -12,6 +12,7 @@
 #include "daemon/daemon.h"
 #include "daemon/embedded_world.h"
 #include "daemon/late_sink.h"
+#include "daemon/log_keeper.h"
 #include "daemon/serve.h"
 #include "daemon/stop_signal.h"
 #include "daemon/system_clock.h"
@@ -106,6 +107,9 @@ base::Status run_embedded(Store& store, const EmbeddedSettings& settings) {
     lines.write(
         "karst: the log goes on, but a new simulated world begins: the pods and nodes of the last "
         "one are gone from it");
+  LogKeeper keeper({store.log.get(), store.data, store.archive, &real, &daemon.inbox(),
+                    &daemon.board(), &notices});
+  KARST_TRY(keeper.start());
   world.start();
   const StopWatch watch(settings.for_millis, [&] { daemon.stop(); });
   base::Status status = daemon.run();

@@ -260,4 +260,23 @@ std::string metrics_text(const View& view) {
   return text.take();
 }
 
+std::string log_sizes_text(const LogSizesView& view) {
+  MetricsText text;
+  const auto bytes = [&](std::string_view name, std::string_view help, std::uint64_t value) {
+    text.family(name, MetricType::kGauge, help);
+    text.sample(static_cast<std::int64_t>(value));
+  };
+  bytes("karst_log_bytes", "All files in the log's folder.", view.sizes.log_bytes);
+  bytes("karst_log_disk_free_bytes", "Free on the disk of the log.", view.sizes.free_bytes);
+  bytes("karst_log_disk_bytes", "Size of the disk of the log.", view.sizes.disk_bytes);
+  bytes("karst_log_archived_position", "Last position in the archive; 0 without one.",
+        view.archived_to);
+  if (view.growth_bytes_per_day) {
+    text.family("karst_log_growth_bytes_per_day", MetricType::kGauge,
+                "What the log grew in the last day, or by that pace since the start.");
+    text.sample(*view.growth_bytes_per_day);
+  }
+  return text.take();
+}
+
 }  // namespace karst::daemon

@@ -10,5 +10,6 @@
 namespace karst::daemon {
 
 std::string metrics_text(const View& view);
+std::string log_sizes_text(const LogSizesView& view);
 
 }  // namespace karst::daemon

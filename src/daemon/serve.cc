@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "daemon/health.h"
+#include "daemon/metrics.h"
 #include "daemon/process_metrics.h"
 #include "daemon/settings.h"
 
@@ -15,7 +16,10 @@ bool is_metrics(std::string_view target) {
 
 http::Reply reply_to(const ViewBoard& board, std::string_view target) {
   HealthAnswer answer = health_answer(*board.read(), target);
-  if (is_metrics(target)) answer.body += process_metrics_text();
+  if (is_metrics(target)) {
+    if (const auto sizes = board.sizes()) answer.body += log_sizes_text(*sizes);
+    answer.body += process_metrics_text();
+  }
   return {answer.status, std::move(answer.content_type), std::move(answer.body)};
 }
 

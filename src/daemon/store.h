@@ -13,10 +13,13 @@ namespace karst::daemon {
 
 struct Store {
   std::unique_ptr<events::RocksLog> log;
-  std::string remark;  // for people, about what opening found; empty: nothing worth saying
+  std::string remark;   // for people, about what opening found; empty: nothing worth saying
+  std::string data;     // the folder
+  std::string archive;  // where what is complete is sealed (log_keeper.h); empty: nowhere
 };
 
 // Opens or creates the log in `data`. Errors: those of RocksLog::open.
-base::Result<Store> open_store(const std::string& data, const base::Clock& clock);
+base::Result<Store> open_store(const std::string& data, const std::string& archive,
+                               const base::Clock& clock);
 
 }  // namespace karst::daemon

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "base/time.h"
 #include "daemon/counters.h"
 #include "daemon/gauges.h"
+#include "events/log_folder.h"
 #include "model/ids.h"
 
 namespace karst::daemon {
@@ -45,9 +47,24 @@ struct View {
   bool ready() const;
 };
 
+// How the log's folder stands, told by its keeper (log_keeper.h).
+struct LogSizesView {
+  events::LogSizes sizes;
+  std::optional<std::int64_t> growth_bytes_per_day;
+  std::uint64_t archived_to = 0;  // position; 0: nothing, or no archive
+};
+
 // Where the latest view is kept. Any thread.
 class ViewBoard {
  public:
+  void publish_sizes(const LogSizesView& sizes) {
+    std::lock_guard lock(mutex_);
+    sizes_ = sizes;
+  }
+  std::optional<LogSizesView> sizes() const {
+    std::lock_guard lock(mutex_);
+    return sizes_;
+  }
   void publish(std::shared_ptr<const View> view) {
     std::lock_guard lock(mutex_);
     view_ = std::move(view);
@@ -59,6 +76,7 @@ class ViewBoard {
 
  private:
   mutable std::mutex mutex_;
+  std::optional<LogSizesView> sizes_;
   std::shared_ptr<const View> view_ = std::make_shared<const View>();
 };
 

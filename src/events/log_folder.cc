@@ -78,6 +78,23 @@ base::Status FolderLock::take(const std::string& folder) {
   return {};
 }
 
+LogSizes sizes_of(const std::string& folder) {
+  namespace fs = std::filesystem;
+  LogSizes sizes;
+  std::error_code code;
+  for (fs::recursive_directory_iterator it(folder, code), end; !code && it != end;
+       it.increment(code)) {
+    std::error_code vanished;  // tables come and go
+    const auto size = it->is_regular_file(vanished) ? it->file_size(vanished) : 0;
+    if (!vanished) sizes.log_bytes += size;
+  }
+  struct statvfs disk{};
+  if (statvfs(folder.c_str(), &disk) != 0) return sizes;
+  sizes.free_bytes = static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize;
+  sizes.disk_bytes = static_cast<std::uint64_t>(disk.f_blocks) * disk.f_frsize;
+  return sizes;
+}
+
 bool ensure_ballast(const std::string& folder, std::uint64_t bytes) {
   const std::string path = folder + "/ballast";
   struct stat status{};

@@ -29,6 +29,15 @@ class FolderLock {
   int file_ = -1;
 };
 
+// What the folder takes, all files in it together, and the disk it is on. Zeros where that cannot
+// be read.
+struct LogSizes {
+  std::uint64_t log_bytes = 0;
+  std::uint64_t free_bytes = 0;
+  std::uint64_t disk_bytes = 0;
+};
+LogSizes sizes_of(const std::string& folder);
+
 // FOLDER/ballast: bytes that are really reserved, to be given back when the disk is full. False
 // when there is no room for it, which is no error: the alarm is that it is missing.
 bool ensure_ballast(const std::string& folder, std::uint64_t bytes);

@@ -95,21 +95,53 @@ base::Result<model::Position> RocksLog::append(std::span<const Record> records,
     db_->put(Family::kEvents, PositionKey(next).view(), front_, record.payload);
     next = model::Position(next.value() + 1);
   }
+  base::Sha256Digest last{};
   const bool synced = durability == Durability::kSynced;
-  if (auto status = db_->write(synced ? RocksDb::Sync::kYes : RocksDb::Sync::kNo); !status)
-    return base::fail(write_failed(status.error()));
   if (synced) {
     base::Sha256 hash;
-    const HighWaterMark mark{model::Position(next.value() - 1),
-                             hash.update(front_).update(records.back().payload).finish()};
+    last = hash.update(front_).update(records.back().payload).finish();
+  }
+  KARST_TRY(written(synced ? RocksDb::Sync::kYes : RocksDb::Sync::kNo, next, last));
+  return first;
+}
+
+base::Status RocksLog::append_stored(std::span<const std::string> values) {
+  if (values.empty()) return {};
+  KARST_TRY(ready_to_write());
+  model::Position next = end();
+  for (const std::string& value : values) {
+    db_->put(Family::kEvents, PositionKey(next).view(), value, {});
+    next = model::Position(next.value() + 1);
+  }
+  return written(RocksDb::Sync::kYes, next, base::sha256(values.back()));
+}
+
+base::Status RocksLog::sync() {
+  const model::Position last(end().value() - 1);
+  if (last.value() == 0 || synced() == last) return {};
+  KARST_TRY(ready_to_write());
+  const PositionKey key(last);
+  const auto value = db_->get(Family::kEvents, key.view());
+  if (!value) return base::fail(value.error());
+  KARST_CHECK(value->has_value(), "the last event is there");
+  db_->put(Family::kEvents, key.view(), **value, {});  // a write that can be synced
+  return written(RocksDb::Sync::kYes, end(), base::sha256(**value));
+}
+
+// What was gathered becomes the log up to `next`; `last`: of the bytes before it, when synced.
+base::Status RocksLog::written(RocksDb::Sync sync, model::Position next,
+                               const base::Sha256Digest& last) {
+  if (auto status = db_->write(sync); !status) return base::fail(write_failed(status.error()));
+  if (sync == RocksDb::Sync::kYes) {
     // The events are on disk, the mark is not: nobody may act on them, and nothing may follow.
-    if (auto status = high_water_.write(mark); !status) {
+    if (auto status = high_water_.write({model::Position(next.value() - 1), last}); !status) {
       broken_ = base::Error{base::Kind::kCorrupt, status.error().message};
       return base::fail(*broken_);
     }
   }
   end_.store(next.value(), std::memory_order_release);
-  return first;
+  if (sync == RocksDb::Sync::kYes) synced_.store(next.value() - 1, std::memory_order_release);
+  return {};
 }
 
 base::Status RocksLog::ready_to_write() {

@@ -20,6 +20,8 @@
 
 namespace karst::events {
 
+struct LogIdentity;  // archive.h
+
 struct RocksLogOptions {
   std::string path;                             // made when there is none
   base::WallTime now;                           // the times of LogCreated, when the log begins here
@@ -40,6 +42,14 @@ class RocksLog final : public EventLog {
   // changed in the folder.
   static base::Result<std::unique_ptr<RocksLog>> open(const RocksLogOptions& options);
 
+  // An empty log with another one's identity, to be filled from position 1 by append_stored: what
+  // an archive holds becomes a log again. Errors: as above; kInvalid when the folder is not empty.
+  static base::Result<std::unique_ptr<RocksLog>> begin_restored(const std::string& path,
+                                                                const LogIdentity& identity);
+  // Stored bytes as they were (event.h), at end() and on, synced. REQUIRES: each passed
+  // decode_event for its position.
+  base::Status append_stored(std::span<const std::string> values);
+
   // To read, also beside a process that writes; appends are refused. `scratch`: a folder of this
   // process alone. A damaged log is opened as far as it is sound: see damage(). Errors: as above,
   // kCorrupt when nothing of it can be read; kInvalid when the folder holds no log.
@@ -59,6 +69,15 @@ class RocksLog final : public EventLog {
     return model::Position(end_.load(std::memory_order_acquire));
   }
 
+  // What was appended is on stable storage when it returns, and the high-water mark is there.
+  // Engine thread. Errors: as append.
+  base::Status sync();
+
+  // The last position that is known to be on stable storage; 0 for a reader. Any thread.
+  model::Position synced() const {
+    return model::Position(synced_.load(std::memory_order_acquire));
+  }
+
   const OpenReport& open_report() const { return report_; }
   // 32 bytes, for the salts of leaves (event.h). Never leaves the folder.
   const std::string& secret() const { return secret_; }
@@ -76,6 +95,8 @@ class RocksLog final : public EventLog {
                                                            Compactions compactions);
   base::Status open_existing(const HighWaterMark& mark, Compactions compactions);
   base::Status begin(base::WallTime now);
+  void put_identity();
+  base::Status written(RocksDb::Sync sync, model::Position next, const base::Sha256Digest& last);
   base::Status read_beside_writer(const std::string& scratch, const HighWaterMark& mark);
   base::Status read_sound_part(const HighWaterMark& mark, const base::Error& error);
   base::Status read_identity(const HighWaterMark& mark);
@@ -98,6 +119,7 @@ class RocksLog final : public EventLog {
   std::string secret_;
   OpenReport report_;
   std::atomic<std::uint64_t> end_{1};
+  std::atomic<std::uint64_t> synced_{0};
   bool reader_ = false;
   std::optional<base::Error> damage_;  // of a reader: from end_ on
   bool full_ = false;                  // open again before the next write

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/sha256.h"
+#include "events/archive.h"
 #include "events/codec.h"
 #include "events/rocks_log.h"
 #include "events/sound_part.h"
@@ -142,8 +143,7 @@ base::Status RocksLog::begin(base::WallTime now) {
   id_ = model::LogId(base::base32_lower(
       {reinterpret_cast<const std::uint8_t*>(random_bytes(kIdBytes).data()), kIdBytes}));
   secret_ = random_bytes(kSecretBytes);
-  db_->put(Family::kMeta, kIdKey, id_.str(), {});
-  db_->put(Family::kMeta, kSecretKey, secret_, {});
+  put_identity();
   KARST_TRY(high_water_.open(mark_file(path_)));
   Record record = make_record(LogCreated{id_});
   record.log_time = base::LogTime(now.value());
@@ -152,6 +152,29 @@ base::Status RocksLog::begin(base::WallTime now) {
   const base::Result<model::Position> first = append({&record, 1}, Durability::kSynced);
   if (!first) return base::fail(first.error());
   return {};
+}
+
+void RocksLog::put_identity() {
+  db_->put(Family::kMeta, kIdKey, id_.str(), {});
+  db_->put(Family::kMeta, kSecretKey, secret_, {});
+}
+
+base::Result<std::unique_ptr<RocksLog>> RocksLog::begin_restored(const std::string& path,
+                                                                 const LogIdentity& identity) {
+  std::error_code code;
+  if (std::filesystem::exists(path, code) && !std::filesystem::is_empty(path, code))
+    return base::fail(base::Kind::kInvalid,
+                      path + " is not empty: expected a folder that is, or is not there yet");
+  std::unique_ptr<RocksLog> log(new RocksLog(path, 0));
+  KARST_TRY(log->lock_.take(path));
+  auto db = RocksDb::create(path);
+  if (!db) return base::fail(cannot_open(path, {}, db.error()));
+  log->adopt(std::move(*db));
+  log->id_ = identity.id;
+  log->secret_ = identity.secret;
+  log->put_identity();
+  KARST_TRY(log->high_water_.open(mark_file(path)));
+  return log;
 }
 
 base::Status RocksLog::open_existing(const HighWaterMark& mark, Compactions compactions) {
@@ -176,6 +199,7 @@ base::Status RocksLog::open_existing(const HighWaterMark& mark, Compactions comp
     tail.last = std::min(tail.last, model::Position(tail.cut->value() - 1));
   }
   end_.store(tail.last.value() + 1, std::memory_order_release);
+  synced_.store(mark.position.value(), std::memory_order_release);
   return {};
 }
 

@@ -1,0 +1,59 @@
+// Looks after the log's folder on a thread of its own: tells sizes, says long before the disk is
+// full (size_watch.h), and, where an archive was asked for, seals what is complete into it
+// (events/archive.h), of which the log is told by LogArchived. It reads the log as any other thread
+// may; a failure stops nothing: it is an alarm, and tried again. start() once; the destructor ends
+// the thread, after the segment that it is writing.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "base/clock.h"
+#include "daemon/notices.h"
+#include "daemon/size_watch.h"
+#include "daemon/view.h"
+#include "events/archive.h"
+#include "events/rocks_log.h"
+#include "ports/fact.h"
+
+namespace karst::daemon {
+
+inline constexpr std::int64_t kKeepEveryMillis = 10'000;  // between two looks, in real time
+
+struct LogKeeperParts {
+  const events::RocksLog* log = nullptr;  // all of these outlive it
+  std::string data;                       // its folder
+  std::string archive;                    // empty: none
+  const base::Clock* clock = nullptr;
+  ports::FactSink* sink = nullptr;
+  ViewBoard* board = nullptr;
+  Notices* notices = nullptr;
+};
+
+class LogKeeper {
+ public:
+  explicit LogKeeper(LogKeeperParts parts) : parts_(std::move(parts)) {}
+  ~LogKeeper();
+  // Errors: those of the archive; nothing runs then.
+  base::Status start();
+
+ private:
+  void run();
+  void look();
+  void seal();
+  bool stopped();
+
+  LogKeeperParts parts_;
+  std::optional<events::Archive> archive_;
+  SizeWatch sizes_;
+  bool failing_ = false;  // the archive, as was said
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace karst::daemon

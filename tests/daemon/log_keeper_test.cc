@@ -1,0 +1,90 @@
+// The keeper of the log's folder: what is complete is sealed, the log is told, sizes are published.
+#include "daemon/log_keeper.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "daemon/system_clock.h"
+#include "tests/events/log_fixture.h"
+
+namespace karst::daemon {
+namespace {
+
+using events::testing::TempFolder;
+
+// Hands the first fact to whoever waits for it.
+class FirstFact final : public ports::FactSink {
+ public:
+  bool offer(ports::Fact fact) override {
+    const std::lock_guard lock(mutex_);
+    facts_.push_back(std::move(fact));
+    came_.notify_all();
+    return true;
+  }
+  std::vector<ports::Fact> await() {
+    std::unique_lock lock(mutex_);
+    came_.wait_for(lock, std::chrono::minutes(1), [this] { return !facts_.empty(); });
+    return facts_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable came_;
+  std::vector<ports::Fact> facts_;
+};
+
+struct Silent final : Notices {
+  void round(const std::vector<Happening>&, const Watcher&, std::int64_t) override {}
+  void alarm(base::WallTime, std::string_view) override {}
+  void relief(base::WallTime, std::string_view) override {}
+};
+
+TEST(LogKeeper, SealsWhatIsCompleteAndTellsTheLog) {
+  TempFolder folder;
+  auto log = events::RocksLog::open(events::testing::options_for(folder / "log"));
+  ASSERT_TRUE(log);
+  ASSERT_TRUE(events::testing::append_numbered(**log, events::kSegmentEventsMax + 10,
+                                               events::Durability::kSynced));
+  const SystemClock clock;
+  FirstFact sink;
+  ViewBoard board;
+  Silent notices;
+  {
+    LogKeeper keeper(
+        {log->get(), folder / "log", folder / "archive", &clock, &sink, &board, &notices});
+    ASSERT_TRUE(keeper.start());
+    ASSERT_EQ(sink.await().size(), 1U);
+  }
+  const std::vector<ports::Fact> facts = sink.await();
+  ASSERT_EQ(facts.size(), 1U) << "the open rest is not sealed";
+  const auto& told = std::get<events::LogArchived>(facts[0].body);
+  EXPECT_EQ(told.from, model::Position(1));
+  EXPECT_EQ(told.to, model::Position(events::kSegmentEventsMax));
+  const std::string bytes = events::testing::read_file(folder / ("archive/" + told.segment));
+  EXPECT_EQ(base::hex_lower(base::sha256(bytes)), told.digest);
+
+  ASSERT_TRUE(board.sizes());
+  EXPECT_GT(board.sizes()->sizes.log_bytes, 100'000U);
+  EXPECT_GT(board.sizes()->sizes.disk_bytes, board.sizes()->sizes.free_bytes);
+}
+
+TEST(LogKeeper, AnArchiveOfAnotherLogIsRefusedAtTheStart) {
+  TempFolder folder;
+  auto log = events::RocksLog::open(events::testing::options_for(folder / "log"));
+  ASSERT_TRUE(log);
+  ASSERT_TRUE(
+      events::Archive::open(folder / "archive", {model::LogId("another"), std::string(32, 's')}));
+  const SystemClock clock;
+  FirstFact sink;
+  ViewBoard board;
+  Silent notices;
+  LogKeeper keeper(
+      {log->get(), folder / "log", folder / "archive", &clock, &sink, &board, &notices});
+  const base::Status status = keeper.start();
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().message.substr(0, 10), "--archive:");
+}
+
+}  // namespace
+}  // namespace karst::daemon

@@ -1,0 +1,161 @@
+// Archives: what is sealed comes back bit for bit, and what is not as it was sealed is refused.
+#include "events/archive.h"
+
+#include "tests/events/fill.h"
+#include "tests/events/log_fixture.h"
+
+namespace karst::events::testing {
+namespace {
+
+std::unique_ptr<RocksLog> log_of(const std::string& folder, std::size_t events) {
+  auto log = RocksLog::open(options_for(folder));
+  EXPECT_TRUE(log) << log.error().message;
+  std::vector<Record> records;
+  const std::vector<Body> bodies = full_bodies();
+  for (std::size_t i = 1; i < events; ++i) {
+    records.push_back(make_record(bodies[i % bodies.size()]));
+    records.back().log_time = base::LogTime(static_cast<std::int64_t>(i));
+  }
+  EXPECT_TRUE((*log)->append(records, Durability::kSynced));
+  return std::move(*log);
+}
+
+std::vector<std::string> stored(const EventLog& log) {
+  std::vector<std::string> values;
+  auto cursor = log.read(model::Position(1));
+  for (auto event = (*cursor)->next(); event && *event; event = (*cursor)->next())
+    values.emplace_back((*event)->raw);
+  return values;
+}
+
+std::size_t seal_all(Archive& archive, const EventLog& log) {
+  std::size_t count = 0;
+  for (;; ++count) {
+    auto sealed = archive.seal_next(log, model::Position(log.end().value() - 1));
+    EXPECT_TRUE(sealed) << sealed.error().message;
+    if (!sealed || !*sealed) return count;
+  }
+}
+
+TEST(Archive, WhatWasStoredComesBackBitForBit) {
+  TempFolder folder;
+  const auto log = log_of(folder / "log", kSegmentEventsMax + 500);
+  auto archive = Archive::open(folder / "archive", {log->id(), log->secret()});
+  ASSERT_TRUE(archive) << archive.error().message;
+  EXPECT_EQ(seal_all(*archive, *log), 2U);
+  EXPECT_EQ(archive->end(), log->end());
+
+  auto again = Archive::open_existing(folder / "archive");
+  ASSERT_TRUE(again) << again.error().message;
+  auto restored = RocksLog::begin_restored(folder / "restored", again->identity());
+  ASSERT_TRUE(restored) << restored.error().message;
+  std::vector<std::string> values;
+  ASSERT_TRUE(each_archived(*again, [&](const Event& event) {
+    values.emplace_back(event.raw);
+    return base::Status();
+  }));
+  ASSERT_TRUE((*restored)->append_stored(values));
+  restored->reset();
+  auto reopened = RocksLog::open(options_for(folder / "restored"));
+  ASSERT_TRUE(reopened) << reopened.error().message;
+  EXPECT_EQ((*reopened)->id(), log->id());
+  EXPECT_EQ((*reopened)->secret(), log->secret());
+  EXPECT_EQ(stored(**reopened), stored(*log));
+}
+
+TEST(Archive, GoesOnWhereItEnded) {
+  TempFolder folder;
+  const auto log = log_of(folder / "log", 50);
+  {
+    auto archive = Archive::open(folder / "archive", {log->id(), log->secret()});
+    ASSERT_TRUE(archive);
+    auto first = archive->seal_next(*log, model::Position(20));
+    ASSERT_TRUE(first && *first);
+    EXPECT_EQ((*first)->file, "00000000000000000001-00000000000000000020.seg");
+    auto nothing = archive->seal_next(*log, model::Position(20));
+    ASSERT_TRUE(nothing);
+    EXPECT_FALSE(*nothing);
+  }
+  write_file(folder / "archive/00000000000000000021-00000000000000000050.seg.new", "cut short");
+  auto archive = Archive::open(folder / "archive", {log->id(), log->secret()});
+  ASSERT_TRUE(archive);
+  EXPECT_EQ(archive->end(), model::Position(21));
+  EXPECT_EQ(seal_all(*archive, *log), 1U);
+  std::uint64_t count = 0;
+  EXPECT_TRUE(each_archived(*archive, [&](const Event&) {
+    ++count;
+    return base::Status();
+  }));
+  EXPECT_EQ(count, 50U);
+}
+
+TEST(Archive, RefusesWhatIsNotItsOwn) {
+  TempFolder folder;
+  const auto log = log_of(folder / "log", 60), other = log_of(folder / "other", 5);
+  auto archive = Archive::open(folder / "archive", {log->id(), log->secret()});
+  ASSERT_TRUE(archive);
+  ASSERT_TRUE(archive->seal_next(*log, model::Position(20)));
+  ASSERT_TRUE(archive->seal_next(*log, model::Position(40)));
+  ASSERT_TRUE(archive->seal_next(*log, model::Position(60)));
+
+  const auto foreign = Archive::open(folder / "archive", {other->id(), other->secret()});
+  ASSERT_FALSE(foreign);
+  EXPECT_NE(foreign.error().message.find(log->id().str()), std::string::npos);
+  const auto full = Archive::open(folder / "log", {log->id(), log->secret()});
+  ASSERT_FALSE(full) << "a folder with other things in it";
+  EXPECT_EQ(full.error().kind, base::Kind::kInvalid);
+  EXPECT_FALSE(Archive::open_existing(folder / "nothing"));
+  EXPECT_FALSE(RocksLog::begin_restored(folder / "log", archive->identity()));
+
+  std::filesystem::remove(folder / ("archive/" + archive->segments()[1].file));
+  const auto gap = Archive::open_existing(folder / "archive");
+  ASSERT_FALSE(gap);
+  EXPECT_EQ(gap.error().kind, base::Kind::kCorrupt);
+  EXPECT_NE(gap.error().message.find("position 21"), std::string::npos) << gap.error().message;
+}
+
+// Of a segment that holds every event type: each bit flipped once, and each possible end.
+TEST(Archive, EveryFlippedBitAndEveryTruncationIsFound) {
+  TempFolder folder;
+  const auto log = log_of(folder / "log", 12);
+  auto archive = Archive::open(folder / "archive", {log->id(), log->secret()});
+  ASSERT_TRUE(archive);
+  ASSERT_EQ(seal_all(*archive, *log), 1U);
+  const std::string path = folder / ("archive/" + archive->segments()[0].file);
+  const std::string whole = read_file(path);
+  const auto sound = [&](const std::string& bytes) {
+    auto segment = Segment::open(bytes);
+    if (!segment || segment->log() != log->id() || segment->first() != model::Position(1) ||
+        segment->last() != model::Position(12))
+      return false;
+    const auto cursor = segment->read();
+    for (;;) {
+      auto event = cursor->next();
+      if (!event) return false;
+      if (!*event) return true;
+    }
+  };
+  ASSERT_TRUE(sound(whole));
+  std::size_t found = 0;
+  for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    std::string flipped = whole;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
+    EXPECT_FALSE(sound(flipped)) << "bit " << bit % 8 << " of byte " << bit / 8;
+    ++found;
+  }
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    EXPECT_FALSE(sound(whole.substr(0, size))) << size << " bytes";
+  RecordProperty("flips", static_cast<int>(found));
+  EXPECT_GT(found, 8000U);
+
+  std::string flipped = whole;
+  flipped[whole.size() / 2] ^= 1;
+  write_file(path, flipped);
+  const auto status = each_archived(*archive, [](const Event&) { return base::Status(); });
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().kind, base::Kind::kCorrupt);
+  EXPECT_NE(status.error().message.find(archive->segments()[0].file), std::string::npos);
+}
+
+}  // namespace
+}  // namespace karst::events::testing

@@ -1,0 +1,81 @@
+// `karst log archive` and `karst log restore`: what is archived is the same log again.
+#include <gtest/gtest.h>
+
+#include "tests/tools/story.h"
+
+namespace karst::tests {
+namespace {
+
+TEST(LogArchive, ARestoredLogIsTheSameLog) {
+  TempFolder folder;
+  const std::string archive = folder / "archive", again = folder / "again";
+  const Ended part = karst(
+      {"log", "archive", "--data", story(), "--archive", archive, "--until", "100", "-o", "json"});
+  EXPECT_EQ(part.code, 0) << part.err;
+  EXPECT_NE(part.out.find("\"archived_to\": 100"), std::string::npos) << part.out;
+  const Ended rest = karst({"log", "archive", "--data", story(), "--archive", archive});
+  EXPECT_EQ(rest.code, 0) << rest.err;
+  const Ended restored = karst({"log", "restore", "--archive", archive, "--data", again});
+  EXPECT_EQ(restored.code, 0) << restored.err;
+
+  const Ended was = karst({"log", "dump", "--data", story()});
+  const Ended is = karst({"log", "dump", "--data", again});
+  EXPECT_GT(lines_of(was.out).size(), 100U);
+  EXPECT_TRUE(was.out == is.out) << lines_of(was.out).size() << " lines, restored "
+                                 << lines_of(is.out).size();
+  const Ended verified = karst({"replay", "--data", again, "--verify"});
+  EXPECT_EQ(verified.code, 0) << verified.err;
+
+  const Ended nothing =
+      karst({"log", "archive", "--data", again, "--archive", archive, "-o", "json"});
+  EXPECT_EQ(nothing.code, 0) << nothing.err;
+  EXPECT_NE(nothing.out.find("\"sealed_segments\": 0"), std::string::npos) << nothing.out;
+}
+
+TEST(LogArchive, SaysWhatIsWrong) {
+  TempFolder folder;
+  write_file(folder / "notes", "mine");
+  const std::string place = (folder / "");
+  struct Case {
+    std::vector<std::string> arguments;
+    int code;
+    std::string part;  // of stderr
+  };
+  const std::string archive = folder / "archive";
+  ASSERT_EQ(karst({"log", "archive", "--data", story(), "--archive", archive}).code, 0);
+  const Case cases[] = {
+      {{"log", "archive", "--data", story(), "--archive", place}, 2, "it is not empty"},
+      {{"log", "archive", "--data", story(), "--archive", archive, "--until", "99999999"},
+       2,
+       "--until"},
+      {{"log", "restore", "--archive", folder / "none", "--data", folder / "new"},
+       2,
+       "holds no archive"},
+      {{"log", "restore", "--archive", archive, "--data", story()}, 2, "is not empty"},
+      {{"log", "restore", "--data", folder / "new"}, 2, "--archive"},
+  };
+  for (const Case& c : cases) {
+    const Ended ended = karst(c.arguments);
+    EXPECT_EQ(ended.code, c.code) << ended.err;
+    EXPECT_NE(ended.err.find(c.part), std::string::npos) << ended.err;
+  }
+}
+
+TEST(LogArchive, ADamagedSegmentIsNamedAndNotRestored) {
+  TempFolder folder;
+  const std::string archive = folder / "archive";
+  ASSERT_EQ(karst({"log", "archive", "--data", story(), "--archive", archive}).code, 0);
+  std::string segment;
+  for (const auto& entry : std::filesystem::directory_iterator(archive))
+    if (entry.path().extension() == ".seg") segment = entry.path();
+  ASSERT_FALSE(segment.empty());
+  std::string bytes = read_file(segment);
+  bytes[bytes.size() / 2] ^= 4;
+  write_file(segment, bytes);
+  const Ended ended = karst({"log", "restore", "--archive", archive, "--data", folder / "again"});
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_NE(ended.err.find(segment), std::string::npos) << ended.err;
+}
+
+}  // namespace
+}  // namespace karst::tests
