@@ -3,6 +3,8 @@
 #include <rocksdb/db.h>
 #include <rocksdb/write_batch.h>
 
+#include <array>
+
 #include "base/check.h"
 #include "events/rocks_options.h"
 
@@ -49,7 +51,12 @@ class Iterator final : public RocksIterator {
 class Database final : public RocksDb {
  public:
   using Handles = std::vector<rocksdb::ColumnFamilyHandle*>;
-  Database(rocksdb::DB* db, Handles handles) : db_(db), handles_(std::move(handles)) {}
+  Database(rocksdb::DB* db, Handles handles, Contents contents)
+      : db_(db), handles_(std::move(handles)) {
+    std::size_t next = 1;  // behind the default family
+    for (const Family family : families_of(contents))
+      by_family_[static_cast<std::size_t>(family)] = handles_[next++];
+  }
   ~Database() override {
     for (rocksdb::ColumnFamilyHandle* handle : handles_) db_->DestroyColumnFamilyHandle(handle);
     // A failure to close cleanly loses nothing that was synced; opening again says what is wrong.
@@ -58,14 +65,15 @@ class Database final : public RocksDb {
 
   base::Result<std::optional<std::string>> get(Family family, std::string_view key) const override {
     std::string value;
-    const rocksdb::Status status = db_->Get(read_options(), handle(family), slice(key), &value);
+    const rocksdb::Status status =
+        db_->Get(read_options(family), handle(family), slice(key), &value);
     if (status.IsNotFound()) return std::optional<std::string>();
     if (!status.ok()) return base::fail(to_error(status));
     return std::optional<std::string>(std::move(value));
   }
 
   std::unique_ptr<RocksIterator> iterate(Family family) const override {
-    return std::make_unique<Iterator>(db_->NewIterator(read_options(), handle(family)));
+    return std::make_unique<Iterator>(db_->NewIterator(read_options(family), handle(family)));
   }
 
   void put(Family family, std::string_view key, std::string_view front,
@@ -95,28 +103,36 @@ class Database final : public RocksDb {
     return to_status(db_->Flush(rocksdb::FlushOptions(), handle(family)));
   }
   base::Status catch_up() override { return to_status(db_->TryCatchUpWithPrimary()); }
+  base::Status check_tables() const override {
+    return to_status(db_->VerifyChecksum(rocksdb::ReadOptions()));
+  }
 
  private:
-  static rocksdb::ReadOptions read_options() {
+  static rocksdb::ReadOptions read_options(Family family) {
     rocksdb::ReadOptions options;
     options.verify_checksums = true;
+    if (family == Family::kStreams || family == Family::kTiles) return options;  // here and there
     options.fill_cache = false;  // the log is read in order: what was read is not read again soon
     options.readahead_size = 256 << 10;
     return options;
   }
   rocksdb::ColumnFamilyHandle* handle(Family family) const {
-    return handles_[static_cast<std::size_t>(family) + 1];
+    rocksdb::ColumnFamilyHandle* found = by_family_[static_cast<std::size_t>(family)];
+    KARST_CHECK(found != nullptr, "the family is one of this database");
+    return found;
   }
 
   std::unique_ptr<rocksdb::DB> db_;
   Handles handles_;
+  std::array<rocksdb::ColumnFamilyHandle*, kFamilies> by_family_{};
   rocksdb::WriteBatch batch_;
 };
 
 base::Result<std::unique_ptr<RocksDb>> opened(const rocksdb::Status& status, rocksdb::DB* db,
-                                              std::vector<rocksdb::ColumnFamilyHandle*> handles) {
+                                              std::vector<rocksdb::ColumnFamilyHandle*> handles,
+                                              Contents contents = Contents::kLog) {
   if (!status.ok()) return base::fail(to_error(status));
-  return std::unique_ptr<RocksDb>(std::make_unique<Database>(db, std::move(handles)));
+  return std::unique_ptr<RocksDb>(std::make_unique<Database>(db, std::move(handles), contents));
 }
 
 }  // namespace
@@ -129,23 +145,23 @@ std::optional<model::Position> parse_position_key(std::string_view key) {
 }
 
 base::Result<std::unique_ptr<RocksDb>> RocksDb::open(const std::string& path, Recovery recovery,
-                                                     Compactions compactions) {
+                                                     Compactions compactions, Contents contents) {
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  const rocksdb::Status status =
-      rocksdb::DB::Open(database_options(recovery), path, families(compactions), &handles, &db);
-  return opened(status, db, std::move(handles));
+  const rocksdb::Status status = rocksdb::DB::Open(database_options(recovery), path,
+                                                   families(compactions, contents), &handles, &db);
+  return opened(status, db, std::move(handles), contents);
 }
 
-base::Result<std::unique_ptr<RocksDb>> RocksDb::create(const std::string& path) {
+base::Result<std::unique_ptr<RocksDb>> RocksDb::create(const std::string& path, Contents contents) {
   rocksdb::DBOptions options = database_options(Recovery::kTornTail);
   options.create_if_missing = true;
   options.create_missing_column_families = true;
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const rocksdb::Status status =
-      rocksdb::DB::Open(options, path, families(Compactions::kOn), &handles, &db);
-  return opened(status, db, std::move(handles));
+      rocksdb::DB::Open(options, path, families(Compactions::kOn, contents), &handles, &db);
+  return opened(status, db, std::move(handles), contents);
 }
 
 base::Result<std::unique_ptr<RocksDb>> RocksDb::open_read_only(const std::string& path,
@@ -158,14 +174,15 @@ base::Result<std::unique_ptr<RocksDb>> RocksDb::open_read_only(const std::string
 }
 
 base::Result<std::unique_ptr<RocksDb>> RocksDb::open_secondary(const std::string& path,
-                                                               const std::string& scratch) {
+                                                               const std::string& scratch,
+                                                               Contents contents) {
   rocksdb::DBOptions options = database_options(Recovery::kTornTail);
   options.max_open_files = -1;  // files that the writer deletes stay readable
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const rocksdb::Status status = rocksdb::DB::OpenAsSecondary(
-      options, path, scratch, families(Compactions::kOn), &handles, &db);
-  return opened(status, db, std::move(handles));
+      options, path, scratch, families(Compactions::kOn, contents), &handles, &db);
+  return opened(status, db, std::move(handles), contents);
 }
 
 }  // namespace karst::events

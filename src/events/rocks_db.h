@@ -4,6 +4,7 @@
 // again.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,7 +16,12 @@
 
 namespace karst::events {
 
-enum class Family { kEvents = 0, kSnapshots = 1, kMeta = 2 };
+enum class Family { kEvents = 0, kSnapshots = 1, kMeta = 2, kStreams = 3, kTiles = 4 };
+inline constexpr std::size_t kFamilies = 5;
+
+// The log has the families events, snapshots and meta; what is derived from it lies in a database
+// of its own with the families meta, streams and tiles (docs/decisions/0016).
+enum class Contents { kLog, kIndex };
 
 // What opening does with a write-ahead log that is not whole.
 enum class Recovery {
@@ -60,14 +66,17 @@ class RocksDb {
  public:
   // For the writer of a database that exists, or of one that begins here.
   static base::Result<std::unique_ptr<RocksDb>> open(const std::string& path, Recovery recovery,
-                                                     Compactions compactions);
-  static base::Result<std::unique_ptr<RocksDb>> create(const std::string& path);
+                                                     Compactions compactions,
+                                                     Contents contents = Contents::kLog);
+  static base::Result<std::unique_ptr<RocksDb>> create(const std::string& path,
+                                                       Contents contents = Contents::kLog);
   // To look without leaving a trace; nobody may write meanwhile.
   static base::Result<std::unique_ptr<RocksDb>> open_read_only(const std::string& path,
                                                                Recovery recovery);
   // Beside a writer of another process. `scratch`: a folder of its own.
   static base::Result<std::unique_ptr<RocksDb>> open_secondary(const std::string& path,
-                                                               const std::string& scratch);
+                                                               const std::string& scratch,
+                                                               Contents contents = Contents::kLog);
 
   virtual ~RocksDb() = default;
 
@@ -88,6 +97,8 @@ class RocksDb {
   virtual base::Status flush(Family family) = 0;
   // A secondary sees what the writer has done since.
   virtual base::Status catch_up() = 0;
+  // Reads every table and holds it against its checksums.
+  virtual base::Status check_tables() const = 0;
 };
 
 }  // namespace karst::events

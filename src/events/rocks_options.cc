@@ -61,6 +61,19 @@ rocksdb::ColumnFamilyOptions family_options(const std::shared_ptr<rocksdb::Cache
   return options;
 }
 
+struct FamilyTraits {
+  const char* name;
+  std::size_t write_buffer;
+};
+const FamilyTraits& traits_of(Family family) {
+  static constexpr FamilyTraits kTraits[kFamilies] = {{"events", 8 * kMebibyte},
+                                                      {"snapshots", 4 * kMebibyte},
+                                                      {"meta", kMebibyte},
+                                                      {"streams", 4 * kMebibyte},
+                                                      {"tiles", kMebibyte}};
+  return kTraits[static_cast<std::size_t>(family)];
+}
+
 }  // namespace
 
 rocksdb::DBOptions database_options(Recovery recovery) {
@@ -83,13 +96,21 @@ rocksdb::DBOptions database_options(Recovery recovery) {
   return options;
 }
 
-std::vector<rocksdb::ColumnFamilyDescriptor> families(Compactions compactions) {
-  const std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(8 * kMebibyte);
+std::vector<Family> families_of(Contents contents) {
+  if (contents == Contents::kIndex) return {Family::kMeta, Family::kStreams, Family::kTiles};
+  return {Family::kEvents, Family::kSnapshots, Family::kMeta};
+}
+
+std::vector<rocksdb::ColumnFamilyDescriptor> families(Compactions compactions, Contents contents) {
+  // The index is written in the background and read by others: it gets by with less.
+  const bool log = contents == Contents::kLog;
+  const std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache((log ? 8 : 2) * kMebibyte);
   std::vector<rocksdb::ColumnFamilyDescriptor> all = {
-      {rocksdb::kDefaultColumnFamilyName, family_options(cache, kMebibyte)},
-      {"events", family_options(cache, 8 * kMebibyte)},
-      {"snapshots", family_options(cache, 4 * kMebibyte)},
-      {"meta", family_options(cache, kMebibyte)}};
+      {rocksdb::kDefaultColumnFamilyName, family_options(cache, log ? kMebibyte : kMebibyte / 4)}};
+  for (const Family family : families_of(contents)) {
+    const FamilyTraits& traits = traits_of(family);
+    all.emplace_back(traits.name, family_options(cache, traits.write_buffer));
+  }
   for (rocksdb::ColumnFamilyDescriptor& family : all)
     family.options.disable_auto_compactions = compactions == Compactions::kOff;
   return all;

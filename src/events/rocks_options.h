@@ -15,7 +15,11 @@ namespace karst::events {
 
 rocksdb::DBOptions database_options(Recovery recovery);
 
-// The default family, which RocksDB demands, then those of Family in their order.
-std::vector<rocksdb::ColumnFamilyDescriptor> families(Compactions compactions);
+// The families of a database in the order of Family.
+std::vector<Family> families_of(Contents contents);
+
+// The default family, which RocksDB demands, then those of families_of.
+std::vector<rocksdb::ColumnFamilyDescriptor> families(Compactions compactions,
+                                                      Contents contents = Contents::kLog);
 
 }  // namespace karst::events

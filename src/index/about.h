@@ -1,0 +1,44 @@
+// Which events are about one pod, node, NodeClaim or command. What is about it grows while the log
+// is read: a pod's name leads to its uid, a claim's launch to its instance and node, a command to
+// its outcome. The answer is the same with an index and without one, which costs a walk over the
+// whole log (up to four for a node).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "events/event_log.h"
+#include "index/reader.h"
+
+namespace karst::index {
+
+inline constexpr std::size_t kStoryEventsMax = 200;  // the latest are kept
+
+enum class SubjectKind { kPod, kNode, kNodeClaim, kCommand };
+
+struct Subject {
+  SubjectKind kind = SubjectKind::kPod;
+  std::string name;         // of a pod "NAMESPACE/NAME"
+  model::Position command;  // of a command
+};
+
+struct About {
+  std::vector<model::Position> story;  // rising, at most kStoryEventsMax
+  std::uint64_t left_out = 0;          // events before the story
+  std::set<std::string> streams;       // of the events that count
+  std::set<std::string> pod_uids;
+  std::uint64_t events_read = 0;
+  std::string index_given_up;  // why the log was scanned although there is an index; may be empty
+};
+
+// `index` may be nullptr. `progress` (may be empty) hears where a walk over the log is. Errors:
+// those of the log's cursors.
+base::Result<About> events_about(const events::EventLog& log, const Reader* index,
+                                 const Subject& subject,
+                                 const std::function<void(model::Position)>& progress);
+
+}  // namespace karst::index
