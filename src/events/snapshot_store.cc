@@ -1,6 +1,7 @@
 #include "events/snapshot_store.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/bytes.h"
 #include "base/set_digest.h"
@@ -67,7 +68,7 @@ std::vector<model::Position> stored_positions(const RocksDb& db, model::Position
   std::vector<model::Position> positions;
   const std::unique_ptr<RocksIterator> it = db.iterate(Family::kSnapshots);
   it->seek_for_prev(key_of(from, UINT32_MAX));
-  while (it->valid() && positions.size() < 1000) {
+  while (it->valid() && positions.size() <= kSnapshotsMax) {
     const std::optional<model::Position> position = position_of(it->key());
     if (!position || position->value() == 0) break;
     positions.push_back(*position);
@@ -77,6 +78,19 @@ std::vector<model::Position> stored_positions(const RocksDb& db, model::Position
 }
 
 }  // namespace
+
+std::vector<model::Position> kept_snapshots(const std::vector<model::Position>& positions) {
+  std::vector<model::Position> kept;
+  for (std::size_t i = 0; i < positions.size() && i < kSnapshotsMax; ++i) {
+    const std::uint64_t distance = positions.front().value() - positions[i].value();
+    const std::uint64_t slot =
+        std::bit_floor(std::max<std::uint64_t>(1, distance / kSnapshotsDense));
+    const bool older_in_slot =
+        i + 1 < positions.size() && positions[i + 1].value() / slot == positions[i].value() / slot;
+    if (!older_in_slot) kept.push_back(positions[i]);
+  }
+  return kept;
+}
 
 base::Status SnapshotStore::put(std::string_view version, const Snapshot& snapshot) {
   if (!db_) return closed();
@@ -108,11 +122,14 @@ tl::unexpected<base::Error> SnapshotStore::closed() {
 base::Status SnapshotStore::prune() {
   const std::vector<model::Position> positions =
       stored_positions(*db_, model::Position(UINT64_MAX));
-  if (positions.size() <= kSnapshotsKept) return db_->flush(Family::kSnapshots);
+  const std::vector<model::Position> kept = kept_snapshots(positions);
   const std::unique_ptr<RocksIterator> it = db_->iterate(Family::kSnapshots);
-  const std::string keep_from = key_of(positions[kSnapshotsKept - 1], 0);
-  for (it->seek({}); it->valid() && it->key() < keep_from; it->next())
-    db_->remove(Family::kSnapshots, it->key());
+  for (const model::Position position : positions) {
+    if (std::binary_search(kept.rbegin(), kept.rend(), position)) continue;
+    for (it->seek(key_of(position, 0)); it->valid() && position_of(it->key()) == position;
+         it->next())
+      db_->remove(Family::kSnapshots, it->key());
+  }
   KARST_TRY(db_->write(RocksDb::Sync::kUnlogged));
   return db_->flush(Family::kSnapshots);
 }

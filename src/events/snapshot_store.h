@@ -1,16 +1,28 @@
 // Snapshots beside the log, in its column family of that name. Written without the write-ahead log
 // and without a sync: after a crash the newest may be missing. A damaged one is passed over. Same
 // thread rules as RocksDb.
+//
+// Kept by distance: dense near the newest, sparse further back. At the distance D from the newest,
+// positions are cut into slots of W, the greatest power of two that is at most D / kSnapshotsDense;
+// of each slot the oldest is kept. So whatever the place, the next snapshot before it is at most 2
+// W away, or what lies between two that were made; and each doubling of the distance holds at most
+// 2 * kSnapshotsDense of them. With one every 100,000 positions all of the last 12.8 million stay.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "events/rocks_db.h"
 #include "events/snapshots.h"
 
 namespace karst::events {
 
-inline constexpr int kSnapshotsKept = 3;
+inline constexpr std::uint64_t kSnapshotsDense = 128;
+inline constexpr std::size_t kSnapshotsMax = 2'000;  // whatever is older than so many goes
+
+// Which of the positions of snapshots, newest first, are kept by that rule; in the same order.
+std::vector<model::Position> kept_snapshots(const std::vector<model::Position>& positions);
 
 class SnapshotStore final : public Snapshots {
  public:

@@ -61,12 +61,39 @@ TEST_F(SnapshotStoreTest, LargeAndEmptyOnesComeBack) {
   EXPECT_EQ(latest(6), "6:");
 }
 
-TEST_F(SnapshotStoreTest, OnlyAFewAreKept) {
-  for (std::uint64_t position = 1; position <= 10; ++position)
-    put(position, std::string(2'000'000, 'x'));
-  EXPECT_EQ(latest(10), "10:xxxxxxxxxx");
-  EXPECT_EQ(latest(8), "8:xxxxxxxxxx");
-  EXPECT_EQ(latest(7), "none");
+// One every 100 positions, over four hundred times as many as are dense.
+TEST(KeptSnapshotsTest, DenseNearTheEndAndSparseFurtherBack) {
+  constexpr std::uint64_t kStep = 100, kCount = 50'000;
+  std::vector<model::Position> stored;
+  for (std::uint64_t number = 1; number <= kCount; ++number) {
+    stored.insert(stored.begin(), model::Position(number * kStep));
+    stored = kept_snapshots(stored);
+    ASSERT_EQ(stored.front(), model::Position(number * kStep));
+    ASSERT_LE(stored.size(), kSnapshotsMax);
+  }
+  const std::uint64_t newest = stored.front().value();
+  std::uint64_t after = newest;
+  for (const model::Position position : stored) {
+    const std::uint64_t gap = after - position.value(), distance = newest - position.value();
+    EXPECT_LE(gap, std::max(kStep, 2 * distance / kSnapshotsDense + kStep)) << distance;
+    if (distance < kStep * kSnapshotsDense) {
+      EXPECT_TRUE(gap == 0 || gap == kStep) << distance;
+    }
+    after = position.value();
+  }
+  EXPECT_EQ(stored.back().value(), kStep);  // the beginning is never given up
+  EXPECT_LT(stored.size(), 1'600U);
+  EXPECT_GT(stored.size(), 5 * kSnapshotsDense);
+}
+
+TEST_F(SnapshotStoreTest, WhatIsKeptIsFoundAndTheRestIsGone) {
+  for (std::uint64_t position = 1; position <= 300; ++position)
+    put(position * 2, std::to_string(position));
+  put(100'000, "far");  // now all of those lie in slots of 512
+  EXPECT_EQ(latest(99'999), "512:256");
+  EXPECT_EQ(latest(511), "2:1");
+  EXPECT_EQ(latest(1), "none");
+  EXPECT_EQ(latest(100'000), "100000:far");
 }
 
 TEST_F(SnapshotStoreTest, ADamagedOneIsPassedOver) {
