@@ -34,6 +34,7 @@ base::Status export_lines(const events::EventLog& log) {
 int audit_export(const AuditExportOptions& options) {
   auto log = open_for_reading(options.data);
   if (!log) return report(log.error());
+  record_access(options.data, "audit export --format " + options.format);
   auto status = export_lines(**log);
   return finish(*log, status ? kExitDone : report(status.error()));
 }

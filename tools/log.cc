@@ -105,6 +105,7 @@ int log_stat(const LogOptions& options) {
 int log_dump(const LogOptions& options) {
   auto log = open_for_reading(options.data);
   if (!log) return report(log.error());
+  record_access(options.data, "log dump --from " + std::to_string(options.from));
   Progress progress("dumping", (*log)->end().value(), Meanwhile::kData);
   auto end = print_events(**log, model::Position(std::max<std::uint64_t>(1, options.from)),
                           Format::kJson, &progress);

@@ -7,6 +7,9 @@
 #include <filesystem>
 
 #include "base/time.h"
+#include "daemon/access.h"
+#include "daemon/system_clock.h"
+#include "index/index.h"
 #include "tools/talk.h"
 
 namespace karst::tools {
@@ -61,6 +64,23 @@ base::Result<ReadLog> open_for_reading(const std::string& data) {
   if (!log) return base::fail(log.error());
   auto sound = std::make_unique<SoundLog>(**log);
   return ReadLog{std::move(*scratch), std::move(*log), std::move(sound)};
+}
+
+std::unique_ptr<index::Reader> open_index(const ReadLog& log, const std::string& data) {
+  auto index =
+      index::Reader::open(index::index_folder(data), log->id(), log.scratch.path() + "/index");
+  if (index) return std::move(*index);
+  if (index.error().kind != base::Kind::kGone)
+    fmt::print(stderr, "karst: the index cannot be used, the log is read instead: {}\n",
+               printable(index.error().message));
+  return nullptr;
+}
+
+void record_access(const std::string& data, std::string_view command) {
+  const auto recorded = daemon::tell_access(data, command, daemon::SystemClock().wall());
+  if (!recorded)
+    fmt::print(stderr, "karst: that the trail was read ({}) is not recorded: {}\n",
+               printable(command), printable(recorded.error().message));
 }
 
 class SoundLog::SoundCursor final : public events::Cursor {

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "events/event_log.h"
 #include "events/rocks_log.h"
+#include "index/reader.h"
 #include "model/ids.h"
 
 namespace karst::tools {
@@ -62,6 +63,14 @@ struct ReadLog {
 
 // Errors: those of RocksLog::open_reader.
 base::Result<ReadLog> open_for_reading(const std::string& data);
+
+// The index beside it; nullptr when there is none that can be used, and then stderr says why, but
+// not of a folder that never had one.
+std::unique_ptr<index::Reader> open_index(const ReadLog& log, const std::string& data);
+
+// Says that the trail is being taken home, before it is (daemon/access.h); stderr says so where
+// that cannot be recorded.
+void record_access(const std::string& data, std::string_view command);
 
 // How a command that read ends: with `code`, or, where the log was found damaged, with that on
 // stderr and its exit code.

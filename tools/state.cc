@@ -253,7 +253,7 @@ int state(const StateOptions& options) {
     until = *place;
   }
   State folded;
-  auto from = engine::rebuild(**log, nullptr, until, folded);
+  const auto from = engine::rebuild(**log, &log->log->snapshots(), until, folded);
   if (!from) return report(from.error());
   if (options.table == "pods")
     print_pods(folded, options.format);

@@ -20,6 +20,7 @@
 #include "daemon/serve.h"
 #include "daemon/stop_signal.h"
 #include "daemon/system_clock.h"
+#include "daemon/trail.h"
 #include "daemon/version.h"
 #include "daemon/way.h"
 #include "kube/kube_edge.h"
@@ -142,6 +143,8 @@ class Cluster {
     config_.cluster_uid = settings_.cluster_uid.empty() ? identity->uid : settings_.cluster_uid;
     parts_.engine.config = config_;
     if (auto status = open_hands(*identity); !status) return status;
+    Trail trail(store_, clock_, [this](bool good, const std::string& line) { tell(good, line); });
+    trail.fill(parts_);
     Daemon daemon(std::move(parts_));
     sink_.set(daemon.inbox());
     const auto listeners = serve(settings_.listening, daemon.view());
@@ -153,11 +156,13 @@ class Cluster {
     LogKeeper keeper({store_.log.get(), store_.data, store_.archive, &clock_, &daemon.inbox(),
                       &daemon.board(), &notices_});
     KARST_TRY(keeper.start());
+    trail.listen(sink_);
     edge_->start();
     cloud_->start();
     const StopWatch watch(0, [&] { daemon.stop(); });
     base::Status status = daemon.run();
     stop(daemon);
+    trail.stop();
     return status;
   }
 

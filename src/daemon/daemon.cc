@@ -89,7 +89,10 @@ base::Status Daemon::run() {
     first.push_back({events::LeadershipLost{engine_.state().epoch()}, parts_.clock->wall(), ""});
   if (parts_.cut) first.push_back({*parts_.cut, parts_.clock->wall(), ""});
   if (parts_.log_space_low) first.push_back({events::LogSpaceLow{true}, parts_.clock->wall(), ""});
+  for (events::AccessRecorded& access : parts_.accesses)
+    first.push_back({std::move(access), parts_.clock->wall(), ""});
   KARST_TRY(round(std::move(first)));
+  if (parts_.accesses_recorded && !stopping_) parts_.accesses_recorded();
   while (!stopping_) {
     std::vector<ports::Fact> facts = wait_for_facts();
     if (stopping_) break;
@@ -234,6 +237,7 @@ void Daemon::publish() {
   view->round_millis = round_millis_;
   view->counters = counters_;
   view->shadow = parts_.engine.config.shadow;
+  if (parts_.index_lag) view->index = parts_.index_lag();
   refresh_gauges();
   view->gauges = gauges_;
   const std::int64_t now = parts_.clock->monotonic_millis();

@@ -22,6 +22,7 @@
 #include "base/result.h"
 #include "daemon/happening.h"
 #include "daemon/inbox.h"
+#include "daemon/indexer.h"
 #include "daemon/kill_points.h"
 #include "daemon/log_time.h"
 #include "daemon/notices.h"
@@ -65,6 +66,11 @@ struct DaemonParts {
   std::function<bool()> restore_ballast;  // asked now and then after that; may be empty
   bool log_space_low = false;             // there is no ballast from the start
   std::optional<events::LogTailCut> cut;  // what opening the log cut off
+  // Who read the trail while no daemon ran; the function is called once they are in the log. May be
+  // empty.
+  std::vector<events::AccessRecorded> accesses;
+  std::function<void()> accesses_recorded;
+  std::function<IndexLag()> index_lag;  // may be empty
   // The API server's clock minus this machine's wall clock, when it was last heard; may be empty.
   std::function<std::optional<std::int64_t>()> server_offset_millis;
   // Called once, when the log is read: the epoch that it ends in. May be empty.

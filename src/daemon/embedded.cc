@@ -16,6 +16,7 @@
 #include "daemon/serve.h"
 #include "daemon/stop_signal.h"
 #include "daemon/system_clock.h"
+#include "daemon/trail.h"
 #include "daemon/version.h"
 #include "sim/scenario.h"
 
@@ -46,6 +47,14 @@ class ReceiptFile {
 
 std::string run_name(std::uint64_t seed, base::WallTime start) {
   return std::to_string(seed) + "-" + std::to_string(start.value()) + "-";
+}
+
+void tell_start(const Store& store, LineWriter& lines) {
+  if (!store.remark.empty()) lines.write("karst: " + store.remark);
+  if (!store.log->open_report().created)
+    lines.write(
+        "karst: the log goes on, but a new simulated world begins: the pods and nodes of the last "
+        "one are gone from it");
 }
 
 }  // namespace
@@ -95,6 +104,10 @@ base::Status run_embedded(Store& store, const EmbeddedSettings& settings) {
   if (settings.snapshot_distance != 0) parts.engine.snapshot_distance = settings.snapshot_distance;
   parts.engine.version = build_version();
   parts.engine.decision_version = decision_version();
+  Trail trail(store, world.clock(), [&](bool good, const std::string& line) {
+    good ? notices.relief(world.clock().wall(), line) : notices.alarm(world.clock().wall(), line);
+  });
+  trail.fill(parts);
   Daemon daemon(std::move(parts));
   sink.set(daemon.inbox());
 
@@ -102,18 +115,16 @@ base::Status run_embedded(Store& store, const EmbeddedSettings& settings) {
   if (!server && (settings.listen_asked || server.error().kind != base::Kind::kTaken))
     return base::fail(server.error());
   if (!server) lines.write("karst: no health and metrics: " + server.error().message);
-  if (!store.remark.empty()) lines.write("karst: " + store.remark);
-  if (!store.log->open_report().created)
-    lines.write(
-        "karst: the log goes on, but a new simulated world begins: the pods and nodes of the last "
-        "one are gone from it");
+  tell_start(store, lines);
   LogKeeper keeper({store.log.get(), store.data, store.archive, &real, &daemon.inbox(),
                     &daemon.board(), &notices});
   KARST_TRY(keeper.start());
+  trail.listen(sink);
   world.start();
   const StopWatch watch(settings.for_millis, [&] { daemon.stop(); });
   base::Status status = daemon.run();
   daemon.inbox().close();  // the world's thread must not wait for us
+  trail.stop();
   world.stop();
   return status;
 }

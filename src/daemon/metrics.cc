@@ -74,6 +74,13 @@ void karst_families(MetricsText& text, const View& view) {
         static_cast<std::size_t>(view.through.value()));
   text.family("karst_log_time_seconds", MetricType::kGauge, "Log time of the last round.");
   text.sample_scaled(view.log_time.value(), 3);
+  gauge(text, "karst_index_position", "Position of the last event in the log's index.",
+        static_cast<std::size_t>(view.index.through.value()));
+  gauge(text, "karst_index_lag_events", "Events on stable storage that are not indexed yet.",
+        static_cast<std::size_t>(view.index.events));
+  text.family("karst_index_lag_seconds", MetricType::kGauge,
+              "How long the index has not had all events; 0: it has.");
+  text.sample_scaled(view.index.since_millis, 3);
   counter(text, "karst_rounds_total", "Rounds since the start.", view.counters.rounds);
   counter(text, "karst_facts_total", "Facts that told something new, since the start.",
           view.counters.facts);

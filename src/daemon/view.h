@@ -15,6 +15,7 @@
 #include "daemon/counters.h"
 #include "daemon/gauges.h"
 #include "events/log_folder.h"
+#include "daemon/indexer.h"
 #include "model/ids.h"
 
 namespace karst::daemon {
@@ -41,6 +42,7 @@ struct View {
   std::int64_t fleet_price_nanos_per_hour = 0;
   std::uint64_t notices_dropped = 0;
   std::int64_t round_millis = 0;  // how long the latest round took
+  IndexLag index;
   Counters counters;
   std::shared_ptr<const Gauges> gauges;  // nullptr: none yet
 

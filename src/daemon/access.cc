@@ -1,0 +1,274 @@
+#include "daemon/access.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pwd.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include "base/check.h"
+#include "daemon/system_clock.h"
+
+namespace karst::daemon {
+namespace {
+
+constexpr std::string_view kVerb = "access ";
+constexpr std::string_view kSocketName = "access.sock";
+constexpr std::size_t kMessageMax = kVerb.size() + kAccessCommandMax + 1;
+
+std::int64_t now_millis() {
+  return SystemClock().monotonic_millis();
+}
+
+tl::unexpected<base::Error> cannot(const std::string& doing, const std::string& path) {
+  const base::Kind kind = errno == EACCES || errno == EPERM || errno == EROFS
+                              ? base::Kind::kDenied
+                              : base::Kind::kInvalid;
+  return base::fail(kind, doing + " " + path + ": " + std::strerror(errno));
+}
+
+class File {
+ public:
+  explicit File(int descriptor) : descriptor_(descriptor) {}
+  ~File() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int get() const { return descriptor_; }
+  int release() { return std::exchange(descriptor_, -1); }
+
+ private:
+  int descriptor_;
+};
+
+// The path of a socket has 108 bytes, that of a folder 4,096: by way of the folder's descriptor.
+sockaddr_un address_in(const File& folder) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path =
+      "/proc/self/fd/" + std::to_string(folder.get()) + "/" + std::string(kSocketName);
+  KARST_CHECK(path.size() < sizeof(address.sun_path), "a short path");
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  return address;
+}
+int open_folder(const std::string& data) {
+  return ::open(data.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+std::string user_name(uid_t uid) {
+  std::array<char, 4096> buffer{};
+  passwd entry{};
+  passwd* found = nullptr;
+  if (getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr)
+    return plain_command(found->pw_name);
+  return "uid " + std::to_string(uid);
+}
+
+void set_time_out(int socket) {
+  const timeval time{kAccessTalkMillis / 1000, (kAccessTalkMillis % 1000) * 1000};
+  setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time));
+  setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time));
+}
+
+// True when the daemon has it.
+bool tell_daemon(const std::string& data, const std::string& command) {
+  const File folder(open_folder(data));
+  const File socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (folder.get() < 0 || socket.get() < 0) return false;
+  set_time_out(socket.get());
+  const sockaddr_un address = address_in(folder);
+  if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
+    return false;
+  const std::string message = std::string(kVerb) + command + "\n";
+  if (send(socket.get(), message.data(), message.size(), MSG_NOSIGNAL) !=
+      static_cast<ssize_t>(message.size()))
+    return false;
+  char answer[2] = {};
+  return recv(socket.get(), answer, sizeof(answer), MSG_WAITALL) == 2 &&
+         std::string_view(answer, 2) == "ok";
+}
+
+base::Status write_line(const std::string& data, const std::string& line) {
+  const std::string path = data + "/access";
+  const File file(
+      ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (file.get() < 0) return cannot("cannot open", path);
+  if (write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+    return cannot("cannot write", path);
+  return {};
+}
+
+// At most kAccessFileMax bytes; empty when there is none.
+std::string read_taken(const std::string& path) {
+  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  std::string text(kAccessFileMax, '\0');
+  const ssize_t size = file.get() < 0 ? 0 : pread(file.get(), text.data(), text.size(), 0);
+  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  return text;
+}
+
+// One connection: its message as far as it is here.
+struct Talk {
+  int socket = -1;
+  std::int64_t until_millis = 0;
+  std::string message;
+};
+
+// What is to be said; nullopt: there is more to come.
+std::optional<std::string> hear(Talk& talk,
+                                const std::function<bool(events::AccessRecorded)>& record) {
+  std::array<char, kMessageMax> bytes{};
+  const ssize_t size =
+      recv(talk.socket, bytes.data(), kMessageMax - talk.message.size(), MSG_DONTWAIT);
+  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
+  if (size <= 0) return "";
+  talk.message.append(bytes.data(), static_cast<std::size_t>(size));
+  const std::size_t end = talk.message.find('\n');
+  if (end == std::string::npos)
+    return talk.message.size() < kMessageMax ? std::nullopt : std::optional<std::string>("no\n");
+  ucred peer{};
+  socklen_t length = sizeof(peer);
+  if (!talk.message.starts_with(kVerb) ||
+      getsockopt(talk.socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
+    return "no\n";
+  const std::string_view command =
+      std::string_view(talk.message).substr(kVerb.size(), end - kVerb.size());
+  return record({user_name(peer.uid), plain_command(command)}) ? "ok\n" : "no\n";
+}
+
+// No more than kAccessPerSecondMax in any second.
+class Pace {
+ public:
+  bool allows(std::int64_t now) {
+    while (!times_.empty() && now - times_.front() >= 1000) times_.pop_front();
+    if (times_.size() >= kAccessPerSecondMax) return false;
+    times_.push_back(now);
+    return true;
+  }
+
+ private:
+  std::deque<std::int64_t> times_;
+};
+
+}  // namespace
+
+std::string plain_command(std::string_view command) {
+  std::string plain(command.substr(0, kAccessCommandMax));
+  for (char& c : plain)
+    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7F) c = '?';
+  return plain;
+}
+
+base::Result<std::unique_ptr<AccessServer>> AccessServer::listen(
+    const std::string& data, std::function<bool(events::AccessRecorded)> record) {
+  const std::string path = data + "/" + std::string(kSocketName);
+  unlink(path.c_str());
+  const File folder(open_folder(data));
+  if (folder.get() < 0) return cannot("cannot open", data);
+  File socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (socket.get() < 0) return cannot("cannot make the socket", path);
+  // Before it has a name: the mode of the inode is taken from that of the socket.
+  if (fchmod(socket.get(), 0600) != 0) return cannot("cannot protect the socket", path);
+  const sockaddr_un address = address_in(folder);
+  if (bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
+      chmod(path.c_str(), 0600) != 0 ||
+      ::listen(socket.get(), static_cast<int>(kAccessConnectionsMax)) != 0)
+    return cannot("cannot listen on", path);
+  const int stop = eventfd(0, EFD_CLOEXEC);
+  if (stop < 0) return cannot("cannot make an event for", path);
+  return std::unique_ptr<AccessServer>(
+      new AccessServer(socket.release(), stop, path, std::move(record)));
+}
+
+AccessServer::AccessServer(int listener, int stop, std::string path,
+                           std::function<bool(events::AccessRecorded)> record)
+    : listener_(listener), stop_(stop), path_(std::move(path)), record_(std::move(record)) {
+  thread_ = std::thread([this] { run(); });
+}
+
+AccessServer::~AccessServer() {
+  unlink(path_.c_str());
+  eventfd_write(stop_, 1);
+  thread_.join();
+  close(listener_);
+  close(stop_);
+}
+
+void AccessServer::run() {
+  std::vector<Talk> talks;
+  Pace pace;
+  const auto record = [&](events::AccessRecorded access) {
+    return pace.allows(now_millis()) && record_(std::move(access));
+  };
+  for (;;) {
+    std::vector<pollfd> waits = {{stop_, POLLIN, 0}};
+    for (const Talk& talk : talks) waits.push_back({talk.socket, POLLIN, 0});
+    if (talks.size() < kAccessConnectionsMax) waits.push_back({listener_, POLLIN, 0});
+    poll(waits.data(), waits.size(), talks.empty() ? -1 : 100);
+    if (waits.front().revents != 0) break;
+    const bool knocks = waits.back().fd == listener_ && waits.back().revents != 0;
+    const std::int64_t now = now_millis();
+    for (std::size_t i = 0; i < talks.size(); ++i) {
+      const bool late = now > talks[i].until_millis;
+      if (waits[i + 1].revents == 0 && !late) continue;
+      const auto answer = late ? std::optional<std::string>("no\n") : hear(talks[i], record);
+      if (!answer) continue;
+      // A few bytes into an empty buffer; who does not read them has gone.
+      (void)!send(talks[i].socket, answer->data(), answer->size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      close(std::exchange(talks[i].socket, -1));
+    }
+    std::erase_if(talks, [](const Talk& talk) { return talk.socket < 0; });
+    if (!knocks) continue;
+    const int socket = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (socket >= 0) talks.push_back({socket, now + kAccessTalkMillis, ""});
+  }
+  for (const Talk& talk : talks) close(talk.socket);
+}
+
+base::Status tell_access(const std::string& data, std::string_view command, base::WallTime now) {
+  const std::string plain = plain_command(command);
+  if (tell_daemon(data, plain)) return {};
+  return write_line(
+      data, base::format_rfc3339(now.value()) + "\t" + user_name(getuid()) + "\t" + plain + "\n");
+}
+
+std::vector<events::AccessRecorded> offline_accesses(const std::string& data) {
+  const std::string taken = data + "/access.taken";
+  // What a daemon before this one has taken and not recorded comes first.
+  if (access(taken.c_str(), F_OK) != 0 && rename((data + "/access").c_str(), taken.c_str()) != 0)
+    return {};
+  const std::string text = read_taken(taken);
+  std::vector<events::AccessRecorded> found;
+  std::string_view rest = text;
+  while (!rest.empty() && found.size() < kAccessOfflineMax) {
+    const std::size_t end = rest.find('\n');
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    const std::size_t first = line.find('\t'), second = line.find('\t', first + 1);
+    if (first == std::string_view::npos || second == std::string_view::npos) continue;
+    const std::string time(line.substr(0, first));
+    if (!base::parse_rfc3339(time)) continue;
+    found.push_back(
+        {plain_command(line.substr(first + 1, second - first - 1)),
+         plain_command(line.substr(second + 1)) + " (at " + time + ", while no daemon ran)"});
+  }
+  return found;
+}
+
+void forget_accesses(const std::string& data) {
+  unlink((data + "/access.taken").c_str());
+}
+
+}  // namespace karst::daemon

@@ -1,0 +1,67 @@
+// Access to the trail is itself recorded, as the event AccessRecorded: what takes the trail home
+// (audit export, audit prove, log dump) says so first. Commands that show a part of it on a
+// terminal (state, explain, replay, log tail) do not.
+//
+// Beside a running daemon: one line over the unix socket DIR/access.sock (mode 0600), "access
+// COMMAND\n", answered by "ok\n" once it waits for the engine, or "no\n". Who it was says the
+// kernel (SO_PEERCRED). Without a daemon: one line in DIR/access, "TIME<tab>USER<tab>COMMAND",
+// which the next daemon takes over; where that cannot be written either the caller is told, and
+// goes on: who may read the files of the log may read them without karst too.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "events/body.h"
+
+namespace karst::daemon {
+
+inline constexpr std::size_t kAccessCommandMax = 512;     // bytes; the rest is cut
+inline constexpr std::size_t kAccessConnectionsMax = 16;  // more wait in the kernel
+inline constexpr std::size_t kAccessPerSecondMax = 20;    // more are answered by "no"
+inline constexpr std::int64_t kAccessTalkMillis = 2'000;  // for one message and its answer
+inline constexpr std::size_t kAccessFileMax = 256 << 10;  // bytes that are taken over
+inline constexpr std::size_t kAccessOfflineMax = 1'000;   // lines that are taken over
+
+// The daemon's end. A thread of its own.
+class AccessServer {
+ public:
+  // `record` is called on that thread; false: it cannot be recorded now. Errors: kDenied, kInvalid
+  // with the path. A socket that a dead daemon left is replaced (this process has the log's lock).
+  static base::Result<std::unique_ptr<AccessServer>> listen(
+      const std::string& data, std::function<bool(events::AccessRecorded)> record);
+  ~AccessServer();
+  AccessServer(const AccessServer&) = delete;
+  AccessServer& operator=(const AccessServer&) = delete;
+
+ private:
+  AccessServer(int listener, int stop, std::string path,
+               std::function<bool(events::AccessRecorded)> record);
+  void run();
+
+  const int listener_, stop_;
+  const std::string path_;
+  const std::function<bool(events::AccessRecorded)> record_;
+  std::thread thread_;
+};
+
+// The reader's end: tells the daemon, or writes DIR/access. Errors: neither could be done, and why.
+base::Status tell_access(const std::string& data, std::string_view command, base::WallTime now);
+
+// What DIR/access holds, for the daemon that holds the log's lock: it is moved aside first, to
+// DIR/access.taken, which goes with forget_accesses once the events are in the log. A line that is
+// none is passed over.
+std::vector<events::AccessRecorded> offline_accesses(const std::string& data);
+void forget_accesses(const std::string& data);
+
+// Printable, one line, at most kAccessCommandMax bytes.
+std::string plain_command(std::string_view command);
+
+}  // namespace karst::daemon

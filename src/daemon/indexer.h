@@ -1,0 +1,62 @@
+// The indexer's thread: writes the index of the log (src/index) behind it, up to what is on stable
+// storage, in bounded batches with a look for stop() between two, at a lower priority than the
+// rest, so that no round waits for it. It reads by cursors of its own and holds none while it
+// waits. A missing or damaged index is built again; a full disk or an index that fails is told once
+// and tried again every kIndexRetryMillis. The log is never touched. Made and destroyed on one
+// thread, while the log lives; lag() is for any.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "events/rocks_log.h"
+#include "index/index.h"
+
+namespace karst::daemon {
+
+inline constexpr std::int64_t kIndexPollMillis = 200;  // between two looks at the log's end
+inline constexpr std::int64_t kIndexRetryMillis = 10'000;
+
+struct IndexLag {
+  model::Position through;        // the last position indexed
+  std::uint64_t events = 0;       // on stable storage and not indexed
+  std::int64_t since_millis = 0;  // how long it has not had everything; 0: it has
+};
+
+class Indexer {
+ public:
+  // Tells a person (good: or an alarm); called on the indexer's thread.
+  using Tell = std::function<void(bool good, const std::string& line)>;
+
+  Indexer(const events::RocksLog& log, const std::string& data, Tell tell);
+  ~Indexer();  // waits for the batch at hand
+  Indexer(const Indexer&) = delete;
+  Indexer& operator=(const Indexer&) = delete;
+
+  IndexLag lag() const;
+
+ private:
+  void run();
+  base::Status work();
+  bool wait(std::int64_t millis);  // false: stop
+  void note(model::Position through);
+
+  const events::RocksLog& log_;
+  const std::string folder_;
+  const Tell tell_;
+  std::unique_ptr<index::Index> index_;  // of the thread, as is failed_
+  bool failed_ = false;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;
+  model::Position through_;
+  std::int64_t behind_since_millis_ = 0;  // monotonic; 0: not behind
+  std::thread thread_;
+};
+
+}  // namespace karst::daemon

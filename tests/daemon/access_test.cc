@@ -1,0 +1,163 @@
+#include "daemon/access.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <mutex>
+
+#include "tests/events/log_fixture.h"
+
+namespace karst::daemon {
+namespace {
+
+using events::testing::read_file;
+using events::testing::write_file;
+
+class AccessTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<AccessServer> serve(bool takes = true) {
+    auto server = AccessServer::listen(data_, [this, takes](events::AccessRecorded access) {
+      const std::lock_guard lock(mutex_);
+      if (takes) recorded_.push_back(access.user + " | " + access.command);
+      return takes;
+    });
+    EXPECT_TRUE(server) << server.error().message;
+    return server ? std::move(*server) : nullptr;
+  }
+  // What the server says to these bytes, sent as they are.
+  std::string answer_to(std::string_view bytes) {
+    const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::string path = data_ + "/access.sock";
+    EXPECT_LT(path.size(), sizeof(address.sun_path));
+    path.copy(address.sun_path, path.size());
+    EXPECT_EQ(connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    EXPECT_EQ(send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
+    shutdown(socket, SHUT_WR);
+    std::string answer(16, '\0');
+    const ssize_t size = recv(socket, answer.data(), answer.size(), MSG_WAITALL);
+    answer.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+    close(socket);
+    return answer;
+  }
+  std::vector<std::string> recorded() {
+    const std::lock_guard lock(mutex_);
+    return recorded_;
+  }
+  std::vector<std::string> offline() {
+    std::vector<std::string> lines;
+    for (const events::AccessRecorded& access : offline_accesses(data_))
+      lines.push_back(access.user + " | " + access.command);
+    return lines;
+  }
+  static std::string me() {
+    const events::testing::TempFolder other;
+    EXPECT_TRUE(tell_access(other / ".", "x", base::WallTime(0)));
+    const std::string line = read_file(other / "access");
+    return line.substr(line.find('\t') + 1, line.rfind('\t') - line.find('\t') - 1);
+  }
+  events::testing::TempFolder folder_;
+  const std::string data_ = folder_ / ".";
+  std::mutex mutex_;
+  std::vector<std::string> recorded_;
+};
+
+TEST_F(AccessTest, ARunningDaemonIsTold) {
+  const auto server = serve();
+  struct stat status{};
+  ASSERT_EQ(stat((data_ + "/access.sock").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600U);
+  ASSERT_TRUE(tell_access(data_, "audit export --format csv", base::WallTime(0)));
+  EXPECT_EQ(recorded(), std::vector<std::string>{me() + " | audit export --format csv"});
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "access"));
+}
+
+TEST_F(AccessTest, WithoutADaemonALineIsLeftForTheNext) {
+  serve().reset();  // its socket is gone with it
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "access.sock"));
+  ASSERT_TRUE(tell_access(data_, "audit export", base::WallTime(1'800'000'000'000)));
+  ASSERT_TRUE(tell_access(data_, "log\tdump\n", base::WallTime(1'800'000'001'000)));
+  EXPECT_EQ(read_file(folder_ / "access"), "2027-01-15T08:00:00Z\t" + me() +
+                                               "\taudit export\n2027-01-15T08:00:01Z\t" + me() +
+                                               "\tlog?dump?\n");
+  const std::vector<std::string> both = {
+      me() + " | audit export (at 2027-01-15T08:00:00Z, while no daemon ran)",
+      me() + " | log?dump? (at 2027-01-15T08:00:01Z, while no daemon ran)"};
+  EXPECT_EQ(offline(), both);
+  // Until it is told that they are in the log; what comes meanwhile waits.
+  ASSERT_TRUE(tell_access(data_, "later", base::WallTime(1'800'000'002'000)));
+  EXPECT_EQ(offline(), both);
+  forget_accesses(data_);
+  EXPECT_EQ(offline(), std::vector<std::string>{
+                           me() + " | later (at 2027-01-15T08:00:02Z, while no daemon ran)"});
+  forget_accesses(data_);
+  EXPECT_EQ(offline(), std::vector<std::string>());
+}
+
+TEST_F(AccessTest, ADaemonThatCannotRecordItLeavesALine) {
+  const auto server = serve(false);
+  ASSERT_TRUE(tell_access(data_, "audit export", base::WallTime(0)));
+  EXPECT_NE(read_file(folder_ / "access").find("audit export"), std::string::npos);
+}
+
+TEST_F(AccessTest, WhereNothingCanBeWrittenThatIsSaid) {
+  const auto status = tell_access(folder_ / "none", "audit export", base::WallTime(0));
+  ASSERT_FALSE(status);
+  EXPECT_NE(status.error().message.find("/none/access"), std::string::npos);
+}
+
+TEST_F(AccessTest, HostileBytesAreRefused) {
+  const auto server = serve();
+  const std::string long_one(4'000, 'x');
+  for (const std::string& bytes :
+       {std::string("\n"), std::string("acces\n"), "access " + long_one + "\n", long_one,
+        std::string("\0access x\n", 10)})
+    EXPECT_NE(answer_to(bytes), "ok\n") << bytes.substr(0, 20);
+  EXPECT_EQ(answer_to("access no end"), "");
+  EXPECT_EQ(answer_to(""), "");
+  EXPECT_EQ(recorded(), std::vector<std::string>());
+  EXPECT_EQ(answer_to("access \x1b[2Jclear\nand more\n"), "ok\n");
+  EXPECT_EQ(recorded(), std::vector<std::string>{me() + " | ?[2Jclear"});
+}
+
+TEST_F(AccessTest, ManySilentOnesHoldNobodyUpForLong) {
+  const auto server = serve();
+  std::vector<int> silent;
+  for (std::size_t i = 0; i + 1 < kAccessConnectionsMax; ++i) {
+    const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    (data_ + "/access.sock").copy(address.sun_path, sizeof(address.sun_path) - 1);
+    ASSERT_EQ(connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    silent.push_back(socket);
+  }
+  EXPECT_EQ(answer_to("access x\n"), "ok\n");
+  for (const int socket : silent) close(socket);
+}
+
+TEST_F(AccessTest, AFloodIsBounded) {
+  const auto server = serve();
+  std::size_t taken = 0;
+  for (std::size_t i = 0; i < 5 * kAccessPerSecondMax; ++i)
+    taken += answer_to("access x\n") == "ok\n" ? 1 : 0;
+  EXPECT_GE(taken, kAccessPerSecondMax);
+  EXPECT_EQ(recorded().size(), taken);
+}
+
+TEST_F(AccessTest, LinesOfAFileThatAreNoneArePassedOver) {
+  write_file(folder_ / "access",
+             "nothing\n\t\t\n2027-01-15T08:00:00Z\tann\tstate\nyesterday\tann\tstate\n" +
+                 std::string(kAccessFileMax, 'x'));
+  EXPECT_EQ(offline(),
+            std::vector<std::string>{"ann | state (at 2027-01-15T08:00:00Z, while no daemon ran)"});
+  forget_accesses(data_);
+  std::filesystem::create_symlink("/etc/passwd", folder_ / "access");
+  EXPECT_EQ(offline(), std::vector<std::string>());
+}
+
+}  // namespace
+}  // namespace karst::daemon

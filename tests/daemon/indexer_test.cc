@@ -1,0 +1,104 @@
+#include "daemon/indexer.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "index/reader.h"
+#include "tests/events/log_fixture.h"
+
+namespace karst::daemon {
+namespace {
+
+using events::testing::append_numbered;
+
+class IndexerTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto log = events::RocksLog::open(events::testing::options_for(folder_ / "log"));
+    ASSERT_TRUE(log) << log.error().message;
+    log_ = std::move(*log);
+  }
+  void append(std::size_t count) {
+    ASSERT_TRUE(append_numbered(*log_, count, events::Durability::kSynced));
+  }
+  std::unique_ptr<Indexer> start() {
+    return std::make_unique<Indexer>(*log_, folder_ / "log", [this](bool good, const auto& line) {
+      const std::lock_guard lock(mutex_);
+      told_.push_back((good ? "good: " : "bad: ") + line);
+    });
+  }
+  // Waits as long as the test program may run.
+  static void await(const Indexer& indexer, model::Position through) {
+    while (indexer.lag().through < through || indexer.lag().since_millis > 0)
+      std::this_thread::yield();
+  }
+  std::size_t indexed() {
+    const events::testing::TempFolder scratch;
+    const auto reader =
+        index::Reader::open(index::index_folder(folder_ / "log"), log_->id(), scratch / "s");
+    EXPECT_TRUE(reader) << reader.error().message;
+    const auto found = (*reader)->positions(index::term_of("source/Pod"), model::Position(1));
+    EXPECT_TRUE(found);
+    return found->size();
+  }
+  std::vector<std::string> told() {
+    const std::lock_guard lock(mutex_);
+    return told_;
+  }
+  events::testing::TempFolder folder_;
+  std::unique_ptr<events::RocksLog> log_;
+  std::mutex mutex_;
+  std::vector<std::string> told_;
+};
+
+TEST_F(IndexerTest, FollowsAWriterAndCatchesUpAfterARestart) {
+  append(5'000);
+  {
+    const auto indexer = start();
+    for (int batch = 0; batch < 50; ++batch) append(100);
+    await(*indexer, log_->synced());
+    EXPECT_EQ(indexer->lag().events, 0U);
+    EXPECT_EQ(indexed(), 10'000U);
+  }
+  append(700);
+  const auto indexer = start();
+  await(*indexer, log_->synced());
+  EXPECT_EQ(indexed(), 10'700U);
+  EXPECT_EQ(told(), std::vector<std::string>());
+}
+
+TEST_F(IndexerTest, StopsInTheMiddle) {
+  append(60'000);
+  start().reset();
+  const auto indexer = start();
+  await(*indexer, log_->synced());
+  EXPECT_EQ(indexed(), 60'000U);
+  EXPECT_EQ(told(), std::vector<std::string>());
+}
+
+TEST_F(IndexerTest, BuildsADamagedOneAgainAndSaysSo) {
+  append(100);
+  await(*start(), log_->synced());
+  for (const auto& entry : std::filesystem::directory_iterator(folder_ / "log/index"))
+    if (entry.path().filename().string().starts_with("MANIFEST"))
+      std::filesystem::remove(entry.path());
+  const auto indexer = start();
+  await(*indexer, log_->synced());
+  EXPECT_EQ(indexed(), 100U);
+  ASSERT_EQ(told().size(), 1U);
+  EXPECT_TRUE(told()[0].starts_with("good: the index of the log is built again: ")) << told()[0];
+}
+
+TEST_F(IndexerTest, SaysOnceThatItCannotWrite) {
+  append(100);
+  events::testing::write_file(folder_ / "log/index", "in the way");
+  std::promise<std::string> said;
+  Indexer indexer(*log_, folder_ / "log",
+                  [&](bool, const std::string& line) { said.set_value(line); });
+  EXPECT_NE(said.get_future().get().find("cannot be written"), std::string::npos);
+  EXPECT_EQ(indexer.lag().events, 101U);
+}
+
+}  // namespace
+}  // namespace karst::daemon
