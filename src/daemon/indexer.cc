@@ -47,8 +47,8 @@ IndexLag Indexer::lag() const {
 }
 
 void Indexer::run() {
-  // Of this thread alone, as Linux has it. A refusal only means that it competes.
-  if (setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kNice) != 0) errno = 0;
+  // Of this thread alone, as Linux has it. Where it is refused this thread competes, no more.
+  (void)setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kNice);
   std::int64_t pause = 0;
   while (wait(pause)) {
     const base::Status status = work();

@@ -14,8 +14,8 @@
 #include "base/time.h"
 #include "daemon/counters.h"
 #include "daemon/gauges.h"
-#include "events/log_folder.h"
 #include "daemon/indexer.h"
+#include "events/log_folder.h"
 #include "model/ids.h"
 
 namespace karst::daemon {

@@ -81,19 +81,19 @@ TEST_F(AccessTest, WithoutADaemonALineIsLeftForTheNext) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "access.sock"));
   ASSERT_TRUE(tell_access(data_, "audit export", base::WallTime(1'800'000'000'000)));
   ASSERT_TRUE(tell_access(data_, "log\tdump\n", base::WallTime(1'800'000'001'000)));
-  EXPECT_EQ(read_file(folder_ / "access"), "2027-01-15T08:00:00Z\t" + me() +
-                                               "\taudit export\n2027-01-15T08:00:01Z\t" + me() +
+  EXPECT_EQ(read_file(folder_ / "access"), "2027-01-15T08:00:00.000Z\t" + me() +
+                                               "\taudit export\n2027-01-15T08:00:01.000Z\t" + me() +
                                                "\tlog?dump?\n");
   const std::vector<std::string> both = {
-      me() + " | audit export (at 2027-01-15T08:00:00Z, while no daemon ran)",
-      me() + " | log?dump? (at 2027-01-15T08:00:01Z, while no daemon ran)"};
+      me() + " | audit export (at 2027-01-15T08:00:00.000Z, while no daemon ran)",
+      me() + " | log?dump? (at 2027-01-15T08:00:01.000Z, while no daemon ran)"};
   EXPECT_EQ(offline(), both);
   // Until it is told that they are in the log; what comes meanwhile waits.
   ASSERT_TRUE(tell_access(data_, "later", base::WallTime(1'800'000'002'000)));
   EXPECT_EQ(offline(), both);
   forget_accesses(data_);
   EXPECT_EQ(offline(), std::vector<std::string>{
-                           me() + " | later (at 2027-01-15T08:00:02Z, while no daemon ran)"});
+                           me() + " | later (at 2027-01-15T08:00:02.000Z, while no daemon ran)"});
   forget_accesses(data_);
   EXPECT_EQ(offline(), std::vector<std::string>());
 }

@@ -92,9 +92,9 @@ TEST_F(IndexerTest, BuildsADamagedOneAgainAndSaysSo) {
 
 TEST_F(IndexerTest, SaysOnceThatItCannotWrite) {
   append(100);
-  events::testing::write_file(folder_ / "log/index", "in the way");
+  events::testing::write_file(folder_ / "file", "no folder can be made in it");
   std::promise<std::string> said;
-  Indexer indexer(*log_, folder_ / "log",
+  Indexer indexer(*log_, folder_ / "file",
                   [&](bool, const std::string& line) { said.set_value(line); });
   EXPECT_NE(said.get_future().get().find("cannot be written"), std::string::npos);
   EXPECT_EQ(indexer.lag().events, 101U);
