@@ -1,7 +1,8 @@
 #include "base/sha256.h"
 
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
+
+#include <initializer_list>
 
 #include "base/check.h"
 
@@ -46,22 +47,50 @@ Sha256Digest Sha256::finish() {
   return digest;
 }
 
-Sha256Digest sha256(std::string_view bytes) {
+namespace {
+
+// One of this thread's own: making one costs more than hashing a short text.
+struct Context {
+  EVP_MD_CTX* context = EVP_MD_CTX_new();
+  Context() = default;
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  ~Context() { EVP_MD_CTX_free(context); }
+};
+
+Sha256Digest hash_of(std::initializer_list<std::string_view> parts) {
+  thread_local const Context own;
+  bool good = EVP_DigestInit_ex(own.context, algorithm(), nullptr) == 1;
+  for (const std::string_view part : parts)
+    good = good && EVP_DigestUpdate(own.context, part.data(), part.size()) == 1;
   Sha256Digest digest;
-  KARST_CHECK(
-      EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, algorithm(), nullptr) == 1,
-      "hash cannot fail");
+  KARST_CHECK(good && EVP_DigestFinal_ex(own.context, digest.data(), nullptr) == 1,
+              "hash cannot fail");
   return digest;
 }
 
+std::string_view text_of(const Sha256Digest& digest) {
+  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+}
+
+}  // namespace
+
+Sha256Digest sha256(std::string_view bytes) {
+  return hash_of({bytes});
+}
+
 Sha256Digest hmac_sha256(std::string_view key, std::string_view bytes) {
-  Sha256Digest digest;
-  unsigned length = 0;
-  KARST_CHECK(HMAC(algorithm(), key.data(), static_cast<int>(key.size()),
-                   reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
-                   digest.data(), &length) != nullptr,
-              "HMAC cannot fail");
-  return digest;
+  constexpr std::size_t kBlock = 64;  // of SHA-256
+  const Sha256Digest short_key = key.size() > kBlock ? sha256(key) : Sha256Digest{};
+  if (key.size() > kBlock) key = text_of(short_key);
+  char inner[kBlock], outer[kBlock];
+  for (std::size_t i = 0; i < kBlock; ++i) {
+    const unsigned byte = i < key.size() ? static_cast<unsigned char>(key[i]) : 0;
+    inner[i] = static_cast<char>(byte ^ 0x36);
+    outer[i] = static_cast<char>(byte ^ 0x5c);
+  }
+  const Sha256Digest digest = hash_of({{inner, kBlock}, bytes});
+  return hash_of({{outer, kBlock}, text_of(digest)});
 }
 
 std::string base32_lower(std::span<const std::uint8_t> bytes) {

@@ -85,21 +85,33 @@ std::string encode_event(model::Position position, const Record& record) {
   return out;
 }
 
+namespace {
+
+// Of a checked front.
+Envelope envelope_of(std::string_view value) {
+  log::EnvelopeHeader header;
+  std::memcpy(&header, value.data(), kHeaderSize);
+  Envelope envelope;
+  envelope.position = model::Position(header.position());
+  envelope.log_time = base::LogTime(header.log_time_millis());
+  envelope.wall_time = base::WallTime(header.wall_time_millis());
+  envelope.causation = model::Position(header.causation());
+  envelope.correlation = model::Position(header.correlation());
+  envelope.type = static_cast<EventType>(header.event_type());
+  envelope.schema_version = header.schema_version();
+  envelope.stream = value.substr(kHeaderSize, header.stream_length());
+  return envelope;
+}
+
+}  // namespace
+
 base::Result<Event> decode_event(model::Position expected, std::string_view value) {
   KARST_CHECK(reinterpret_cast<std::uintptr_t>(value.data()) % kAlignment == 0,
               "stored bytes are read from an aligned buffer");
   const base::Result<std::size_t> start = check_front(expected, value);
   if (!start) return base::fail(start.error());
-  const log::EnvelopeHeader& header = header_of(value);
   Event event;
-  event.envelope.position = expected;
-  event.envelope.log_time = base::LogTime(header.log_time_millis());
-  event.envelope.wall_time = base::WallTime(header.wall_time_millis());
-  event.envelope.causation = model::Position(header.causation());
-  event.envelope.correlation = model::Position(header.correlation());
-  event.envelope.type = static_cast<EventType>(header.event_type());
-  event.envelope.schema_version = header.schema_version();
-  event.envelope.stream = value.substr(kHeaderSize, header.stream_length());
+  event.envelope = envelope_of(value);
   event.payload = value.substr(*start);
   event.raw = value;
   if (auto status = verify_payload(event.envelope.type, event.payload); !status)
@@ -107,21 +119,50 @@ base::Result<Event> decode_event(model::Position expected, std::string_view valu
   return event;
 }
 
-std::string leaf_bytes(std::string_view value, std::string_view log_secret) {
+std::string_view front_of(std::string_view value) {
   KARST_CHECK(value.size() >= kHeaderSize, "leaves are made of checked events");
   // By bytes, not through the struct: a leaf may be computed from a buffer of any alignment.
   log::EnvelopeHeader header;
   std::memcpy(&header, value.data(), kHeaderSize);
   const std::size_t start = padded(kHeaderSize + header.stream_length());
   KARST_CHECK(value.size() >= start, "leaves are made of checked events");
-  char position[8];
-  for (int i = 0; i < 8; ++i) position[i] = static_cast<char>(header.position() >> (56 - 8 * i));
-  const base::Sha256Digest salt = base::hmac_sha256(log_secret, std::string_view(position, 8));
-  base::Sha256 hash;
-  const base::Sha256Digest digest = hash.update(salt).update(value.substr(start)).finish();
-  std::string leaf(value.substr(0, start));
+  return value.substr(0, start);
+}
+
+base::Result<Envelope> decode_front(model::Position expected, std::string_view front) {
+  KARST_CHECK(reinterpret_cast<std::uintptr_t>(front.data()) % kAlignment == 0,
+              "stored bytes are read from an aligned buffer");
+  const base::Result<std::size_t> start = check_front(expected, front);
+  if (!start) return base::fail(start.error());
+  if (*start != front.size()) return corrupt(expected, "bytes after the stream");
+  const Envelope envelope = envelope_of(front);
+  if (event_type_name(envelope.type).empty())
+    return base::fail(base::Kind::kNewer, place(expected) + " has type " +
+                                              std::to_string(static_cast<unsigned>(envelope.type)) +
+                                              ", which this karst does not know: use a newer one");
+  return envelope;
+}
+
+base::Sha256Digest leaf_salt(model::Position position, std::string_view log_secret) {
+  char bytes[8];
+  for (int i = 0; i < 8; ++i) bytes[i] = static_cast<char>(position.value() >> (56 - 8 * i));
+  return base::hmac_sha256(log_secret, std::string_view(bytes, 8));
+}
+
+std::string leaf_bytes_salted(std::string_view value, std::string_view salt) {
+  std::string leaf(front_of(value));
+  const std::string_view payload = value.substr(leaf.size());
+  std::string committed;
+  committed.reserve(salt.size() + payload.size());
+  committed.append(salt).append(payload);
+  const base::Sha256Digest digest = base::sha256(committed);
   leaf.append(reinterpret_cast<const char*>(digest.data()), digest.size());
   return leaf;
+}
+
+std::string leaf_bytes(std::string_view value, std::string_view log_secret) {
+  const base::Sha256Digest salt = leaf_salt(envelope_of(front_of(value)).position, log_secret);
+  return leaf_bytes_salted(value, {reinterpret_cast<const char*>(salt.data()), salt.size()});
 }
 
 }  // namespace karst::events

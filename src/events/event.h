@@ -67,7 +67,14 @@ void encode_front(model::Position position, const Record& record,
 // names the position; kNewer for a type or schema version that this build does not know.
 base::Result<Event> decode_event(model::Position expected, std::string_view value);
 
+// Header, stream and zeros of stored bytes. `value` must have passed decode_event.
+std::string_view front_of(std::string_view value);
+// Parses that alone, where a payload is withheld. Errors: as decode_event.
+base::Result<Envelope> decode_front(model::Position expected, std::string_view front);
+
 // The leaf bytes of a stored event, as above. `value` must have passed decode_event.
 std::string leaf_bytes(std::string_view value, std::string_view log_secret);
+base::Sha256Digest leaf_salt(model::Position position, std::string_view log_secret);
+std::string leaf_bytes_salted(std::string_view value, std::string_view salt);
 
 }  // namespace karst::events

@@ -56,6 +56,18 @@ std::string quoted(std::string_view text) {
   return out;
 }
 
+// {"position":… up to and with the comma before what follows.
+std::string envelope_json(const Envelope& e) {
+  std::string text = "{\"position\":" + std::to_string(e.position.value());
+  text += ",\"log_time\":\"" + base::format_rfc3339(e.log_time.value());
+  text += "\",\"wall_time\":\"" + base::format_rfc3339(e.wall_time.value());
+  text += "\",\"type\":\"" + std::string(event_type_name(e.type));
+  text += "\",\"stream\":" + quoted(e.stream);
+  text += ",\"causation\":" + std::to_string(e.causation.value());
+  text += ",\"correlation\":" + std::to_string(e.correlation.value()) + ",";
+  return text;
+}
+
 }  // namespace
 
 base::Result<std::string> payload_json(EventType type, std::string_view payload) {
@@ -77,15 +89,11 @@ base::Result<std::string> event_json(const Event& event) {
   if (!payload)
     return base::fail(
         payload.error().with_context("position " + std::to_string(e.position.value())));
-  std::string text = "{\"position\":" + std::to_string(e.position.value());
-  text += ",\"log_time\":\"" + base::format_rfc3339(e.log_time.value());
-  text += "\",\"wall_time\":\"" + base::format_rfc3339(e.wall_time.value());
-  text += "\",\"type\":\"" + std::string(event_type_name(e.type));
-  text += "\",\"stream\":" + quoted(e.stream);
-  text += ",\"causation\":" + std::to_string(e.causation.value());
-  text += ",\"correlation\":" + std::to_string(e.correlation.value());
-  text += ",\"payload\":" + *payload + "}";
-  return text;
+  return envelope_json(e) + "\"payload\":" + *payload + "}";
+}
+
+std::string withheld_json(const Envelope& envelope) {
+  return envelope_json(envelope) + "\"withheld\":true}";
 }
 
 }  // namespace karst::events

@@ -17,4 +17,7 @@ base::Result<std::string> payload_json(EventType type, std::string_view payload)
 //  "correlation":…,"payload":{…}}, on one line.
 base::Result<std::string> event_json(const Event& event);
 
+// The same with "withheld":true in place of the payload.
+std::string withheld_json(const Envelope& envelope);
+
 }  // namespace karst::events
