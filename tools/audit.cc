@@ -1,41 +1,205 @@
+// `audit export --format jsonl`: the trail that carries its proof, and `--format tiles`: the log's
+// static files.
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 
-#include "base/base64.h"
-#include "events/json_text.h"
-#include "tools/open_log.h"
+#include "exports/redaction.h"
+#include "proof/trail.h"
+#include "tools/audit_tree.h"
 #include "tools/talk.h"
 
 namespace karst::tools {
 namespace {
 
-base::Status export_lines(const events::EventLog& log) {
-  auto cursor = log.read(model::Position(1));
+void say_unsigned() {
+  fmt::print(
+      stderr,
+      "karst: not signed, for want of a key; --signing-key FILE is the one of 'karst run'\n");
+}
+
+struct Trail {
+  const ReadLog& log;
+  exports::Filter filter;
+  exports::Redaction redaction;
+  std::optional<proof::SignerKey> key;
+  std::unique_ptr<LogTree> tree;  // of a partial trail
+  std::uint64_t size = 0;
+};
+
+// False: nobody reads any more.
+base::Result<bool> write_event(Trail& trail, proof::TrailWriter& writer,
+                               const events::Event& event) {
+  const std::uint64_t position = event.envelope.position.value();
+  std::vector<proof::Hash> path;
+  if (trail.tree) {
+    auto found = proof::inclusion_path(*trail.tree, position - 1, trail.size);
+    if (!found) return base::fail(found.error());
+    path = std::move(*found);
+  }
+  auto line = writer.event(event, trail.redaction.withholds(event.envelope.type),
+                           trail.tree ? &path : nullptr);
+  if (!line) return base::fail(line.error());
+  return print_text(*line);
+}
+
+base::Status write_trail(Trail& trail) {
+  proof::TrailHeader header;
+  header.log = trail.log->id().str();
+  header.size = trail.size;
+  header.complete = !trail.tree;
+  header.filter = trail.filter.text();
+  header.redacted = trail.redaction.text();
+  if (trail.key) header.key = trail.key->verifier().text();
+  proof::TrailWriter writer(header, trail.log.log->secret());
+  if (!print_text(writer.begin())) return {};
+  auto cursor = trail.log->read(trail.tree ? trail.filter.first() : model::Position(1));
   if (!cursor) return base::fail(cursor.error());
-  Progress progress("exporting", log.end().value(), Meanwhile::kData);
+  Progress progress("exporting", trail.size, Meanwhile::kData);
+  std::uint64_t next = 1;
   for (;;) {
     auto event = (*cursor)->next();
     if (!event) return base::fail(event.error());
-    if (!*event) return {};
-    auto json = events::event_json(**event);
-    if (!json) return base::fail(json.error());
-    const std::uint64_t position = (*event)->envelope.position.value();
-    if (!print_line(fmt::format(R"({{"log":"{}","position":{},"bytes":"{}","event":{}}})",
-                                log.id().str(), position, base::encode_base64((*event)->raw),
-                                *json)))
-      return {};
-    progress.at(position);
+    if (!*event || (*event)->envelope.position.value() > trail.size) break;
+    if (trail.filter.ends_before((*event)->envelope)) break;
+    next = (*event)->envelope.position.value() + 1;
+    if (trail.filter.takes(**event)) {
+      auto more = write_event(trail, writer, **event);
+      if (!more) return base::fail(more.error());
+      if (!*more) return {};
+    }
+    progress.at(next - 1);
   }
+  if (!trail.tree && next != trail.size + 1) return {};  // damaged: finish() says where
+  const proof::Checkpoint head{proof::origin_of(trail.log->id()), trail.size,
+                               trail.tree ? trail.tree->root : writer.root()};
+  print_text(writer.end(checkpoint_bytes(head, trail.key ? &*trail.key : nullptr)));
+  return {};
+}
+
+bool begins_at_one(const ReadLog& log) {
+  auto cursor = log->read(model::Position(1));
+  auto event = cursor ? (*cursor)->next() : base::Result<std::optional<events::Event>>();
+  return event && *event && (*event)->envelope.position.value() == 1;
+}
+
+base::Status export_trail(const AuditExportOptions& options, const ReadLog& log) {
+  auto filter = exports::Filter::make(options.filter, log->id());
+  if (!filter) return base::fail(filter.error());
+  auto redaction = exports::Redaction::make(options.redact);
+  if (!redaction) return base::fail(redaction.error());
+  auto key = signer_of(options.signing_key, options.data, log->id());
+  if (!key) return base::fail(key.error());
+  Trail trail{log,     std::move(*filter),    std::move(*redaction), std::move(*key),
+              nullptr, log->end().value() - 1};
+  if (!trail.filter.takes_all() || !begins_at_one(log)) {
+    auto tree = tree_of(log, options.data, trail.size);
+    if (!tree) return base::fail(tree.error());
+    trail.size = (*tree)->size;
+    trail.tree = std::move(*tree);
+  }
+  if (trail.size == 0) return {};  // damaged at its first event: finish() says so
+  if (!trail.key) say_unsigned();
+  return write_trail(trail);
+}
+
+base::Status write_file(const std::filesystem::path& path, std::string_view bytes) {
+  std::error_code error;
+  std::filesystem::create_directories(path.parent_path(), error);
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << bytes;
+  out.close();
+  if (error || !out) return base::fail(base::Kind::kDenied, path.string() + " cannot be written");
+  return {};
+}
+
+// Bundles of leaves, below DIR/tile/entries.
+base::Status write_entries(const ReadLog& log, const std::filesystem::path& out,
+                           std::uint64_t size) {
+  auto cursor = log->read(model::Position(1));
+  if (!cursor) return base::fail(cursor.error());
+  std::string bundle;
+  unsigned width = 0;
+  for (std::uint64_t index = 0; index < size; ++index) {
+    auto event = (*cursor)->next();
+    if (!event) return base::fail(event.error());
+    if (!*event) return {};
+    const std::string leaf = events::leaf_bytes((*event)->raw, log.log->secret());
+    bundle += static_cast<char>(leaf.size() >> 8);
+    bundle += static_cast<char>(leaf.size() & 0xff);
+    bundle += leaf;
+    if (++width < proof::kTileWidth && index + 1 < size) continue;
+    KARST_TRY(write_file(out / proof::bundle_path(index / proof::kTileWidth, width), bundle));
+    bundle.clear();
+    width = 0;
+  }
+  return {};
+}
+
+base::Status write_tiles(const LogTree& tree, const std::filesystem::path& out) {
+  for (unsigned level = 0; level <= proof::kTileLevelMax; ++level) {
+    proof::TileAt at{level, 0};
+    for (; const unsigned width = proof::tile_width(at, tree.size); ++at.index) {
+      auto hashes = tree.read(at, width);
+      if (!hashes) return base::fail(hashes.error());
+      KARST_TRY(write_file(out / proof::tile_path(at, width), *hashes));
+    }
+  }
+  return {};
+}
+
+base::Status export_tiles(const AuditExportOptions& options, const ReadLog& log) {
+  if (options.out.empty())
+    return base::fail(base::Kind::kInvalid,
+                      "--format tiles: a folder of files; expected --out FOLDER");
+  auto key = signer_of(options.signing_key, options.data, log->id());
+  if (!key) return base::fail(key.error());
+  auto made = tree_of(log, options.data, log->end().value() - 1);
+  if (!made) return base::fail(made.error());
+  const LogTree& tree = **made;
+  const std::filesystem::path out = options.out;
+  KARST_TRY(write_tiles(tree, out));
+  KARST_TRY(write_entries(log, out, tree.size));
+  if (!*key) say_unsigned();
+  // Last: whoever sees it finds all that it speaks of.
+  const proof::Checkpoint head{proof::origin_of(log->id()), tree.size, tree.root};
+  return write_file(out / "checkpoint", checkpoint_bytes(head, *key ? &**key : nullptr));
+}
+
+bool asks_for_part(const exports::FilterOptions& filter) {
+  return !filter.from.empty() || !filter.to.empty() || !filter.subjects.empty() ||
+         !filter.kinds.empty();
 }
 
 }  // namespace
 
 int audit_export(const AuditExportOptions& options) {
+  return options.format == "tiles" ? audit_export_tiles(options) : audit_export_jsonl(options);
+}
+
+int audit_export_jsonl(const AuditExportOptions& options) {
+  if (!options.view.empty() || !options.out.empty())
+    return report({base::Kind::kInvalid,
+                   "--format jsonl: goes to stdout and has no views; --out and --view are not for "
+                   "it"});
   auto log = open_for_reading(options.data);
   if (!log) return report(log.error());
   record_access(options.data, "audit export --format " + options.format);
-  auto status = export_lines(**log);
+  auto status = export_trail(options, *log);
+  return finish(*log, status ? kExitDone : report(status.error()));
+}
+
+int audit_export_tiles(const AuditExportOptions& options) {
+  if (!options.view.empty() || !options.redact.empty() || asks_for_part(options.filter))
+    return report({base::Kind::kInvalid,
+                   "--format tiles: holds the whole tree and no payloads; views, filters and "
+                   "--redact are not for it"});
+  auto log = open_for_reading(options.data);
+  if (!log) return report(log.error());
+  record_access(options.data, "audit export --format " + options.format);
+  auto status = export_tiles(options, *log);
   return finish(*log, status ? kExitDone : report(status.error()));
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "exports/filter.h"
+
 namespace karst::tools {
 
 enum class Format { kTable, kJson, kYaml };
@@ -22,6 +24,7 @@ struct RunOptions {
   std::int64_t speed = 1;       // embedded: how many times as fast as the clock
   std::int64_t for_millis = 0;  // embedded: of real time; 0: until a signal
   std::uint64_t seed = 0;       // embedded: of the world
+  std::string signing_key;      // a file; empty: none, but for embedded
   bool listen_given = false;
   bool shadow = false;
   std::map<std::string, std::string> settings;  // Karpenter's, by variable name, as given by flags
@@ -75,8 +78,34 @@ int log_restore(const LogArchiveOptions& options);
 struct AuditExportOptions {
   std::string data;
   std::string format = "jsonl";
+  std::string view;  // empty: the format's own
+  std::string out;   // empty: stdout
+  exports::FilterOptions filter;
+  std::vector<std::string> redact;
+  std::string signing_key;  // jsonl, tiles; empty: what --embedded left in `data`, or none
 };
 int audit_export(const AuditExportOptions& options);
+int audit_export_jsonl(const AuditExportOptions& options);  // in audit.cc
+int audit_export_tiles(const AuditExportOptions& options);
+
+struct AuditProofOptions {
+  std::string data;
+  std::string signing_key;  // as of an export
+  std::string position;     // prove: a position or a time
+  std::uint64_t from = 0;   // prove: the size of an older tree
+  std::string out;          // keygen
+  std::string name;         // keygen
+};
+int audit_checkpoint(const AuditProofOptions& options);
+int audit_prove(const AuditProofOptions& options);
+int audit_keygen(const AuditProofOptions& options);
+
+struct AuditVerifyOptions {
+  std::string file;   // or a folder
+  std::string key;    // a verifier key, or a file with one
+  std::string since;  // a file with an older checkpoint
+};
+int audit_verify(const AuditVerifyOptions& options);
 
 struct SolveOptions {
   std::string case_file;           // a problem as JSON; *.jsonl: one a line

@@ -10,6 +10,7 @@
 #include "base/time.h"
 #include "daemon/embedded.h"
 #include "daemon/settings.h"
+#include "tools/audit_line.h"
 #include "tools/commands.h"
 #include "tools/talk.h"
 
@@ -26,7 +27,7 @@ struct CommandLine {
   ExplainOptions explain;
   LogOptions log;
   LogArchiveOptions archive;
-  AuditExportOptions audit;
+  AuditLine audit;
   SolveOptions solve;
   VersionOptions version;
   std::function<int()> chosen;
@@ -58,12 +59,16 @@ auto whole_number_from(std::uint64_t least) {
   };
 }
 
+}  // namespace
+
 void add_data(CLI::App* command, std::string& data) {
   command->add_option("--data", data, "folder of the log")
       ->required()
       ->type_name("DIR")
       ->check(check_folder);
 }
+
+namespace {
 
 void add_format(CLI::App* command, Format& format) {
   static const std::map<std::string, Format> kFormats = {
@@ -135,6 +140,9 @@ void add_run(CommandLine& line) {
   c->add_option("--seed", o.seed, "embedded: of the simulated world")
       ->check(whole_number_from(0))
       ->needs(embedded);
+  c->add_option("--signing-key", o.signing_key,
+                "of the log's checkpoints, for others to verify; embedded: one is made")
+      ->type_name("FILE");
   c->add_flag("--shadow", o.shadow, "beside the product that acts: decide, and send nothing")
       ->excludes(embedded);
   add_settings(line, c);
@@ -261,13 +269,6 @@ void add_solve(CommandLine& line) {
 }
 
 void add_rest(CommandLine& line) {
-  CLI::App* audit = line.app.add_subcommand("audit", "the decision trail")->require_subcommand(1);
-  CLI::App* take = audit->add_subcommand("export", "every event, stored bytes and readable form");
-  add_data(take, line.audit.data);
-  take->add_option("--format", line.audit.format, "jsonl")
-      ->check(CLI::IsMember({"jsonl"}))
-      ->default_str("jsonl");
-  take->callback([&line] { line.chosen = [&line] { return audit_export(line.audit); }; });
   CLI::App* version = line.app.add_subcommand("version", "what this build is");
   version->add_flag("--kill-points", line.version.kill_points,
                     "the places that KARST_KILL_POINT can name");
@@ -309,6 +310,7 @@ int main_of(int argc, char** argv) {
   add_explain(line);
   add_log(line);
   add_solve(line);
+  add_audit(line.app, line.audit, line.chosen);
   add_rest(line);
   if (const auto error = unknown_subcommand(line.app, argc - 1, argv + 1)) return report(*error);
   try {

@@ -8,10 +8,12 @@
 #include "daemon/cluster.h"
 #include "daemon/embedded.h"
 #include "daemon/settings.h"
+#include "daemon/signing_key.h"
 #include "daemon/stop_signal.h"
 #include "daemon/store.h"
 #include "daemon/system_clock.h"
 #include "kube/credentials.h"
+#include "proof/checkpoint.h"
 #include "tools/talk.h"
 
 namespace karst::tools {
@@ -65,6 +67,21 @@ base::Status run_cluster(daemon::Store& store, const RunOptions& options,
   return daemon::run_cluster(store, settings);
 }
 
+// Reads the key, or makes one for the simulated world. A daemon needs its public half only: who
+// signs is who exports (docs/audit.md). A key that cannot be used is found out now, not then.
+base::Status take_key(daemon::Store& store, const RunOptions& options) {
+  const std::string own = daemon::own_key_file(options.data);
+  const bool make = options.embedded && options.signing_key.empty();
+  if (!make && options.signing_key.empty()) return {};
+  const model::LogId& log = store.log->id();
+  auto key = daemon::read_signing_key(make ? own : options.signing_key, log);
+  if (!key && make && key.error().kind == base::Kind::kGone)
+    key = daemon::make_signing_key(own, proof::origin_of(log));
+  if (!key) return base::fail(key.error());
+  store.signing_key = key->verifier().text();
+  return {};
+}
+
 }  // namespace
 
 int run(const RunOptions& options) {
@@ -87,6 +104,7 @@ int run(const RunOptions& options) {
     return report(status.error());
   auto store = daemon::open_store(options.data, options.archive, clock);
   if (!store) return report(store.error());
+  if (auto taken = take_key(*store, options); !taken) return report(taken.error());
   base::Status status =
       options.embedded ? run_embedded(*store, options)
                        : run_cluster(*store, options, std::move(cluster), std::move(*settings));

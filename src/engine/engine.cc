@@ -69,6 +69,8 @@ base::Result<Recovery> Engine::recover(base::LogTime now, base::WallTime wall) {
   now = std::max(now, state_.last_log_time());
   fact_record(events::DaemonStarted{options_.version, options_.decision_version, options_.config},
               now, wall);
+  if (!options_.signing_key.empty() && options_.signing_key != state_.signing_key())
+    fact_record(events::SigningKeyChanged{options_.signing_key}, now, wall);
   for (events::Body& body :
        admission_.admit(state_, now, events::CatalogueObserved{provider_.embedded_catalogue()}))
     fact_record(std::move(body), now, wall);

@@ -35,6 +35,7 @@ struct EngineOptions {
   std::string version;                                  // of the build, for people
   std::string decision_version;                         // hash of the pure folders' sources
   std::uint64_t snapshot_distance = kSnapshotDistance;  // positions between two snapshots
+  std::string signing_key;  // the verifier key of checkpoints; empty: none, or as it was
 };
 
 struct Recovery {

@@ -10,8 +10,10 @@
 namespace karst::proof {
 
 Hash leaf_hash(std::string_view leaf) {
-  base::Sha256 hash;
-  return hash.update(std::string_view("\0", 1)).update(leaf).finish();
+  std::string bytes;
+  bytes.reserve(1 + leaf.size());
+  bytes.append(1, '\0').append(leaf);
+  return base::sha256(bytes);
 }
 
 Hash node_hash(const Hash& left, const Hash& right) {
@@ -41,11 +43,11 @@ Hash perfect_root(std::string_view hashes) {
   const std::size_t count = hashes.size() / kHashSize;
   KARST_CHECK(std::has_single_bit(count) && count <= 256 && hashes.size() % kHashSize == 0,
               "a perfect tree of at most 256 hashes");
-  std::vector<Hash> row(count);
-  std::memcpy(row.data(), hashes.data(), hashes.size());
+  Hash row[256];
+  std::memcpy(row, hashes.data(), hashes.size());
   for (std::size_t width = count / 2; width > 0; width /= 2)
     for (std::size_t i = 0; i < width; ++i) row[i] = node_hash(row[2 * i], row[2 * i + 1]);
-  return row.front();
+  return row[0];
 }
 
 void Frontier::append(const Hash& leaf) {
@@ -67,13 +69,13 @@ Hash Frontier::root() const {
   return hash;
 }
 
-bool inclusion_holds(const Hash& leaf, std::uint64_t index, std::uint64_t size,
-                     std::span<const Hash> path, const Hash& root) {
-  if (index >= size || size > kTreeSizeMax) return false;
+std::optional<Hash> root_of_path(const Hash& leaf, std::uint64_t index, std::uint64_t size,
+                                 std::span<const Hash> path) {
+  if (index >= size || size > kTreeSizeMax) return std::nullopt;
   std::uint64_t node = index, last = size - 1;
   Hash hash = leaf;
   for (const Hash& sibling : path) {
-    if (last == 0) return false;
+    if (last == 0) return std::nullopt;
     if ((node & 1) != 0 || node == last) {
       hash = node_hash(sibling, hash);
       // The rightmost node of a level without a sibling stands on several levels.
@@ -84,7 +86,13 @@ bool inclusion_holds(const Hash& leaf, std::uint64_t index, std::uint64_t size,
     node >>= 1;
     last >>= 1;
   }
-  return last == 0 && hash == root;
+  if (last != 0) return std::nullopt;
+  return hash;
+}
+
+bool inclusion_holds(const Hash& leaf, std::uint64_t index, std::uint64_t size,
+                     std::span<const Hash> path, const Hash& root) {
+  return root_of_path(leaf, index, size, path) == root;
 }
 
 bool consistency_holds(std::uint64_t old_size, const Hash& old_root, std::uint64_t size,

@@ -47,6 +47,9 @@ class Frontier {
 
 // Whether the leaf is the one at `index` in the tree of `size` leaves with `root`, by its path from
 // RFC 6962 section 2.1.1 (checked as RFC 9162 section 2.1.3.2 says).
+// root_of_path: the root that a path leads to; nothing when it has not the length of such a path.
+std::optional<Hash> root_of_path(const Hash& leaf, std::uint64_t index, std::uint64_t size,
+                                 std::span<const Hash> path);
 bool inclusion_holds(const Hash& leaf, std::uint64_t index, std::uint64_t size,
                      std::span<const Hash> path, const Hash& root);
 

@@ -58,7 +58,9 @@ TEST(CommandLine, RefusesWhatItDoesNotUnderstand) {
       {"log tail --data d -n -1", "'-1': expected a whole number, 0 or more"},
       {"log trim --data d",
        "there is no subcommand 'trim' of 'log'; there are: stat, dump, tail, archive, restore"},
-      {"audit verify --data d", "there is no subcommand 'verify' of 'audit'; there are: export"},
+      {"audit show --data d",
+       "there is no subcommand 'show' of 'audit'; there are: export, checkpoint, prove, keygen, "
+       "verify"},
       {"log", "subcommand"},
       {"audit export --data d --format parquet", "parquet"},
   };
@@ -322,8 +324,10 @@ std::string from_base64(const std::string& text) {
 TEST(CommandLine, ExportHoldsStoredBytesAndReadableForm) {
   auto db = events::RocksDb::open_read_only(story(), events::Recovery::kTornTail);
   ASSERT_TRUE(db) << db.error().message;
-  const auto exported =
-      lines_of(karst({"audit", "export", "--data", story(), "--format", "jsonl"}).out);
+  auto exported = lines_of(karst({"audit", "export", "--data", story(), "--format", "jsonl"}).out);
+  ASSERT_GT(exported.size(), 2U);  // its first and last line are about the trail
+  exported.erase(exported.begin());
+  exported.pop_back();
   const auto dumped = lines_of(karst({"log", "dump", "--data", story()}).out);
   ASSERT_EQ(exported.size(), dumped.size());
   for (std::size_t i = 0; i < exported.size(); ++i) {

@@ -23,6 +23,7 @@ LAW_SEED = 20261121  # of rapidcheck: the same problems in each run; RC_PARAMS= 
 BUILD_SECONDS_MAX = 3000
 STORY_SECONDS_MAX = 1800
 CLUSTER_TESTS = ("crds", "chart", "image", "bad_starts", "shadow", "story", "replicas")
+AUDIT_SCRIPTS = ("proof",)
 AWS_STORIES = ("story", "faults", "kills")
 FUZZ_SECONDS = int(os.environ.get("KARST_FUZZ_SECONDS", "60"))
 QUICKSTART_SECONDS = os.environ.get("KARST_QUICKSTART_SECONDS", "45")
@@ -203,9 +204,13 @@ def check_fuzz(tally):
                 tally.fail(f"{name}; the input is build/fuzz/{name}-crash-…, again: {name} FILE")
 
 
+def add_go_to_path():
+    os.environ["PATH"] += "".join(f":{folder}" for folder in GO_FOLDERS if os.path.isfile(f"{folder}/go") and folder not in os.environ["PATH"])
+
+
 def has_control_plane():
     """Whether tests/cluster/build.sh and its scripts can run."""
-    os.environ["PATH"] += "".join(f":{folder}" for folder in GO_FOLDERS if os.path.isfile(f"{folder}/go") and folder not in os.environ["PATH"])
+    add_go_to_path()
     return bool(shutil.which("go") and shutil.which("kubectl"))
 
 
@@ -254,6 +259,18 @@ def check_aws(tally):
     return None
 
 
+def check_audit(tally):
+    """What karst exports, read by other people's programs."""
+    add_go_to_path()
+    if not shutil.which("go"):
+        return tally.skip("the tests with Go's transparency log packages: they need go (1.24 or newer) in PATH; tools/dev/install says how")
+    if not (ROOT / "build/release/karst").is_file() and not build(tally, "release"):
+        return None
+    for name in AUDIT_SCRIPTS:
+        script(tally, f"tests/audit/{name}.sh")
+    return None
+
+
 def check_quickstart(tally):
     """The quickstart as a newcomer runs it, and then every command that it prints."""
     with tempfile.TemporaryDirectory() as folder:
@@ -285,6 +302,7 @@ SECTIONS = {
     "fuzz": (check_fuzz, f"each fuzzer for {FUZZ_SECONDS} s (KARST_FUZZ_SECONDS)"),
     "cluster": (check_cluster, f"a real control plane: tests/cluster/*.sh of {', '.join(CLUSTER_TESTS)}"),
     "aws": (check_aws, f"karst on an AWS-shaped server on loopback: tests/aws/calls.sh, and {', '.join(AWS_STORIES)} with a real control plane"),
+    "audit": (check_audit, f"exports read by other people's programs: tests/audit/*.sh of {', '.join(AUDIT_SCRIPTS)}"),
     "quickstart": (check_quickstart, "tools/quickstart, and every command that it prints"),
 }
 QUICK = ("house", "release")

@@ -1,0 +1,74 @@
+#include "daemon/signing_key.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/ed25519.h"
+#include "proof/checkpoint.h"
+
+namespace karst::daemon {
+namespace {
+
+struct File {
+  int descriptor = -1;
+  explicit File(int d) : descriptor(d) {}
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() {
+    if (descriptor >= 0) close(descriptor);
+  }
+};
+
+tl::unexpected<base::Error> wrong(base::Kind kind, const std::string& file,
+                                  const std::string& what) {
+  return base::fail(kind, "the signing key " + file + ": " + what);
+}
+
+}  // namespace
+
+std::string own_key_file(const std::string& data) {
+  return data + "/signing-key";
+}
+
+base::Result<proof::SignerKey> read_signing_key(const std::string& file, const model::LogId& log) {
+  const File in(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (in.descriptor < 0)
+    return wrong(errno == ENOENT ? base::Kind::kGone : base::Kind::kDenied, file,
+                 std::strerror(errno));
+  struct stat about{};
+  if (fstat(in.descriptor, &about) != 0 || !S_ISREG(about.st_mode))
+    return wrong(base::Kind::kInvalid, file, "expected a file");
+  if ((about.st_mode & S_IRWXO) != 0)
+    return wrong(base::Kind::kDenied, file,
+                 "everybody on this machine can read it; chmod 600 it (in Kubernetes: "
+                 "defaultMode: 0400 of the secret's volume), and think of a new key");
+  std::string bytes(kKeyFileBytesMax, '\0');
+  const ssize_t count = read(in.descriptor, bytes.data(), bytes.size());
+  if (count < 0) return wrong(base::Kind::kDenied, file, std::strerror(errno));
+  bytes.resize(static_cast<std::size_t>(count));
+  auto key = proof::parse_key_file(bytes, proof::origin_of(log));
+  if (!key) return wrong(base::Kind::kInvalid, file, key.error().message);
+  return key;
+}
+
+base::Result<proof::SignerKey> make_signing_key(const std::string& file, const std::string& name) {
+  const File out(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (out.descriptor < 0)
+    return wrong(errno == EEXIST ? base::Kind::kTaken : base::Kind::kDenied, file,
+                 std::strerror(errno));
+  proof::SignerKey key{name, base::new_ed25519_seed()};
+  const std::string text = key.text() + "\n";
+  if (write(out.descriptor, text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
+      fsync(out.descriptor) != 0) {
+    const std::string why = std::strerror(errno);
+    unlink(file.c_str());
+    return wrong(base::Kind::kFull, file, why);
+  }
+  return key;
+}
+
+}  // namespace karst::daemon

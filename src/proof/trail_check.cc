@@ -1,0 +1,201 @@
+#include "proof/trail_check.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "events/codec.h"
+#include "events/json_text.h"
+#include "proof/consistency.h"
+#include "proof/scan.h"
+
+namespace karst::proof {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string text_of(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::uint64_t number_of(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  return found != json.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+}
+
+}  // namespace
+
+tl::unexpected<base::Error> TrailCheck::untrue(const std::string& what) const {
+  return base::fail(base::Kind::kCorrupt, "line " + std::to_string(lines_) + ": " + what);
+}
+
+base::Status TrailCheck::feed(std::string_view bytes) {
+  for (;;) {
+    const std::size_t end = bytes.find('\n');
+    if (begun_line_.size() + std::min(end, bytes.size()) > kTrailLineMax) {
+      ++lines_;
+      return untrue("it is longer than any line of a trail");
+    }
+    if (end == bytes.npos) break;
+    if (begun_line_.empty()) {
+      KARST_TRY(line(bytes.substr(0, end)));
+    } else {
+      begun_line_.append(bytes.substr(0, end));
+      KARST_TRY(line(begun_line_));
+      begun_line_.clear();
+    }
+    bytes.remove_prefix(end + 1);
+  }
+  begun_line_.append(bytes);
+  return {};
+}
+
+base::Status TrailCheck::line(std::string_view text) {
+  ++lines_;
+  if (ended_) return untrue("there is something after the last line");
+  if (!begun_) return header(text);
+  if (text.starts_with("{\"checkpoint\":")) return end(text);
+  KARST_TRY(event(text));
+  digest_.update(text).update(std::string_view("\n"));
+  return {};
+}
+
+base::Status TrailCheck::header(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object() || text_of(json, "trail") != kTrailFormat)
+    return base::fail(base::Kind::kInvalid,
+                      "this is no trail: its first line does not say " + std::string(kTrailFormat));
+  TrailHeader& header = found_.header;
+  header.log = text_of(json, "log");
+  header.size = number_of(json, "size");
+  header.complete = json.value("complete", Json()) == true;
+  header.filter = text_of(json, "filter");
+  header.redacted = text_of(json, "redacted");
+  header.key = text_of(json, "key");
+  if (header_line(header) != text) return untrue("it is not written as a trail begins");
+  if (header.log.empty() || header.size == 0 || header.size > kTreeSizeMax)
+    return untrue("it names no log, or no size of its tree");
+  digest_.update(text).update(std::string_view("\n"));
+  begun_ = true;
+  return {};
+}
+
+base::Status TrailCheck::event(std::string_view text) {
+  const TrailHeader& header = found_.header;
+  Scan scan(text);
+  scan.expect("{\"log\":\"");
+  scan.expect(header.log);
+  scan.expect("\",\"position\":");
+  TrailEvent trail;
+  trail.position = scan.number();
+  const bool withheld = scan.next(",\"front\":\"");
+  if (!withheld) scan.expect(",\"bytes\":\"");
+  const std::string bytes = scan.base64();
+  scan.expect(withheld ? ",\"commitment\":\"" : ",\"salt\":\"");
+  const std::string second = scan.base64();
+  std::vector<Hash> path;
+  if (!header.complete) {
+    scan.expect(",\"path\":");
+    path = scan.hashes();
+    trail.path = &path;
+  }
+  if (!scan.ok() || second.size() != kHashSize)
+    return untrue("it is not written as an event of a trail");
+  trail.bytes = bytes;
+  (withheld ? trail.commitment : trail.salt) = second;
+  const model::Position position(trail.position);
+  std::string leaf, readable;
+  events::Event decoded;
+  if (withheld) {
+    auto envelope = events::decode_front(position, bytes);
+    if (!envelope)
+      return base::fail(envelope.error().with_context("line " + std::to_string(lines_)));
+    decoded.envelope = *envelope;
+    readable = events::withheld_json(*envelope);
+    leaf = bytes + second;
+    ++found_.withheld;
+  } else {
+    auto event = events::decode_event(position, bytes);
+    if (!event) return base::fail(event.error().with_context("line " + std::to_string(lines_)));
+    decoded = *event;
+    auto json = events::event_json(decoded);
+    if (!json) return base::fail(json.error().with_context("line " + std::to_string(lines_)));
+    readable = std::move(*json);
+    leaf = events::leaf_bytes_salted(bytes, second);
+  }
+  event_line(header.log, trail, readable, line_);
+  if (line_ != text) return untrue("its readable form is not that of its bytes");
+  KARST_TRY(proven(leaf_hash(leaf), trail.position, path));
+  learn(decoded);
+  return {};
+}
+
+base::Status TrailCheck::proven(const Hash& leaf, std::uint64_t position,
+                                const std::vector<Hash>& path) {
+  if (position <= found_.last || position > found_.header.size)
+    return untrue("position " + std::to_string(position) + " is out of order");
+  if (found_.header.complete) {
+    if (position != found_.last + 1)
+      return untrue("position " + std::to_string(found_.last + 1) + " is missing");
+    frontier_.append(leaf);
+    if (position == since_) found_.since_root = frontier_.root();
+    return {};
+  }
+  const auto root = root_of_path(leaf, position - 1, found_.header.size, path);
+  if (!root) return untrue("its path has not the length of a path in this tree");
+  if (pending_.any && pending_.root != *root)
+    return untrue("its path does not lead to the root that the events before it have");
+  pending_ = {true, *root};
+  return {};
+}
+
+void TrailCheck::learn(const events::Event& event) {
+  const events::Envelope& envelope = event.envelope;
+  if (found_.events++ == 0) {
+    found_.first = envelope.position.value();
+    found_.first_millis = envelope.log_time.value();
+  }
+  found_.last = envelope.position.value();
+  found_.last_millis = envelope.log_time.value();
+  if (envelope.type != events::EventType::kSigningKeyChanged || event.raw.empty()) return;
+  found_.logged_key = std::get<events::SigningKeyChanged>(events::decode_body(event)).key;
+  found_.logged_at = found_.last;
+}
+
+base::Status TrailCheck::end(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return untrue("it is not written as a trail ends");
+  const std::string checkpoint = text_of(json, "checkpoint");
+  const std::string digest = base::hex_lower(digest_.finish());
+  const std::string stated = text_of(json, "sha256");
+  if (end_line(checkpoint, number_of(json, "lines"), stated) != text)
+    return untrue("it is not written as a trail ends");
+  if (number_of(json, "lines") != lines_ - 1) return untrue("it counts other lines than there are");
+  if (stated != digest) return untrue("its sha256 is not that of the lines before it");
+  auto parsed = parse_checkpoint_bytes(checkpoint);
+  if (!parsed) return untrue(parsed.error().message);
+  found_.checkpoint = std::move(*parsed);
+  const Checkpoint& head = found_.checkpoint.checkpoint;
+  const TrailHeader& header = found_.header;
+  if (head.origin != origin_of(model::LogId(header.log)))
+    return untrue("its checkpoint is of another log, " + head.origin);
+  if (head.size != header.size) return untrue("its checkpoint is of another size");
+  if (header.complete && found_.last != header.size)
+    return untrue("the events end at position " + std::to_string(found_.last) + " of " +
+                  std::to_string(header.size));
+  if (header.complete ? frontier_.root() != head.root : pending_.any && pending_.root != head.root)
+    return untrue("the events do not lead to the root of its checkpoint");
+  if (auto status = check_own_key(found_.checkpoint.note, header.key); !status)
+    return untrue(status.error().message);
+  ended_ = true;
+  return {};
+}
+
+base::Result<TrailFindings> TrailCheck::finish() {
+  if (!ended_ || !begun_line_.empty())
+    return base::fail(base::Kind::kCorrupt, "the trail ends after line " + std::to_string(lines_) +
+                                                ": it is cut off, or was never finished");
+  return std::move(found_);
+}
+
+}  // namespace karst::proof

@@ -1,0 +1,142 @@
+// Flips bits of a log's files, one at a time, and opens it: karst_flips FOLDER EVENTS BYTES
+// [SAMPLES] The log has EVENTS synced events of about BYTES each; without SAMPLES each bit is
+// flipped, else so many that are spread over the files. What a flip may lead to: it is refused or
+// reported, or whoever reads the log gets every event as it was written. Anything else is silent
+// damage: exit 1. Prints a row of a Markdown table.
+#include <cstdio>
+
+#include "base/sha256.h"
+#include "tests/events/log_fixture.h"
+
+namespace karst::events::testing {
+namespace {
+
+struct Counts {
+  std::uint64_t flips = 0, refused = 0, reported = 0, harmless = 0, silent = 0;
+};
+
+std::vector<std::string> data_files(const std::string& folder) {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename();
+    // What is never read back: the diary and the options of RocksDB, and what holds nothing.
+    if (name.starts_with("LOG") || name.starts_with("OPTIONS") || name == "lock" ||
+        name == "LOCK" || name == "ballast")
+      continue;
+    if (entry.is_regular_file() && entry.file_size() > 0) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::vector<base::Sha256Digest> digests_of(const EventLog& log) {
+  std::vector<base::Sha256Digest> digests;
+  auto cursor = log.read(model::Position(1));
+  while (cursor) {
+    auto event = (*cursor)->next();
+    if (!event || !*event) break;
+    digests.push_back(base::sha256((*event)->raw));
+  }
+  return digests;
+}
+
+// One opening as readers do it, and all events read.
+void open_once(const std::string& folder, const std::string& scratch,
+               const std::vector<base::Sha256Digest>& want, Counts& counts) {
+  ++counts.flips;
+  auto log = RocksLog::open_reader(folder, scratch);
+  if (!log) {
+    ++counts.refused;
+    return;
+  }
+  auto cursor = (*log)->read(model::Position(1));
+  std::size_t sound = 0;
+  bool told = !cursor || (*log)->damage().has_value();
+  while (cursor) {
+    auto event = (*cursor)->next();
+    if (!event) told = true;
+    if (!event || !*event) break;
+    if (sound == want.size() || base::sha256((*event)->raw) != want[sound]) {
+      ++counts.silent;
+      return;
+    }
+    ++sound;
+  }
+  ++(told ? counts.reported : sound == want.size() ? counts.harmless : counts.silent);
+}
+
+void flip(const std::string& file, std::uint64_t bit) {
+  std::fstream io(file, std::ios::binary | std::ios::in | std::ios::out);
+  io.seekg(static_cast<std::streamoff>(bit / 8));
+  const int byte = io.get();
+  io.seekp(static_cast<std::streamoff>(bit / 8));
+  io.put(static_cast<char>(byte ^ (1 << bit % 8)));
+}
+
+bool make_log(const std::string& folder, std::size_t events, std::size_t bytes, bool settled) {
+  auto log = RocksLog::open(options_for(folder));
+  for (std::size_t done = 0; log && done < events; done += 10)
+    if (!append_numbered(**log, std::min<std::size_t>(10, events - done), Durability::kSynced,
+                         bytes))
+      return false;
+  if (!log) return false;
+  log->reset();
+  return !settled || RocksLog::open(options_for(folder)).has_value();  // into a table
+}
+
+int flip_all(const std::string& folder, std::size_t events, std::size_t bytes, bool settled,
+             std::uint64_t samples) {
+  const std::string path = folder + (settled ? "/settled" : "/fresh");
+  if (!make_log(path, events, bytes, settled)) return 2;
+  const std::string scratch = folder + "/scratch";
+  std::vector<base::Sha256Digest> want;
+  {
+    std::filesystem::create_directories(scratch);
+    auto log = RocksLog::open_reader(path, scratch);
+    if (!log) return 2;
+    want = digests_of(**log);
+  }
+  if (want.size() != events + 1) return 2;
+  std::uint64_t all = 0;
+  const std::vector<std::string> files = data_files(path);
+  for (const std::string& file : files) all += std::filesystem::file_size(file) * 8;
+  const std::uint64_t step = samples == 0 ? 1 : std::max<std::uint64_t>(1, all / samples);
+  Counts counts;
+  std::uint64_t first = step / 2;  // in the file that is next
+  for (const std::string& file : files) {
+    const std::uint64_t bits = std::filesystem::file_size(file) * 8;
+    for (; first < bits; first += step) {
+      flip(file, first);
+      open_once(path, scratch, want, counts);
+      flip(file, first);
+      std::filesystem::remove_all(scratch);
+      std::filesystem::create_directories(scratch);
+    }
+    first -= bits;
+  }
+  std::printf("| %s | %zu | %llu | %llu | %llu | %llu | %llu | %llu |\n",
+              settled ? "tables" : "write-ahead log", want.size(),
+              static_cast<unsigned long long>(all / 8),
+              static_cast<unsigned long long>(counts.flips),
+              static_cast<unsigned long long>(counts.refused),
+              static_cast<unsigned long long>(counts.reported),
+              static_cast<unsigned long long>(counts.harmless),
+              static_cast<unsigned long long>(counts.silent));
+  return counts.silent == 0 && counts.flips > 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace karst::events::testing
+
+int main(int argc, char** argv) {
+  using karst::events::testing::flip_all;
+  if (argc < 4) {
+    std::fprintf(stderr, "usage: karst_flips FOLDER EVENTS BYTES [SAMPLES]\n");
+    return 2;
+  }
+  const std::size_t events = std::stoull(argv[2]), bytes = std::stoull(argv[3]);
+  const std::uint64_t samples = argc > 4 ? std::stoull(argv[4]) : 0;
+  const int fresh = flip_all(argv[1], events, bytes, false, samples);
+  const int settled = flip_all(argv[1], events, bytes, true, samples);
+  return std::max(fresh, settled);
+}

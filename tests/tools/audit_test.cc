@@ -1,0 +1,177 @@
+// What an auditor does with the program: export, take home, verify, and be told of any change.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/program.h"
+#include "tests/tools/story.h"
+
+namespace karst::tests {
+namespace {
+
+using Json = nlohmann::json;
+
+class Audit : public ::testing::Test {
+ protected:
+  // The output of a command that must work, in a file.
+  std::string made(const std::string& name, const std::vector<std::string>& arguments) {
+    const Ended ended = karst(arguments);
+    EXPECT_EQ(ended.code, 0) << name << ": " << ended.err;
+    write_file(folder_ / name, ended.out);
+    return folder_ / name;
+  }
+  Ended verify(const std::vector<std::string>& arguments) {
+    std::vector<std::string> all = {"audit", "verify"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return karst(all);
+  }
+  std::string new_key(const std::string& name) {
+    const Ended ended =
+        karst({"audit", "keygen", "--out", folder_ / name, "--name", "example.com/" + name});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.out.substr(0, ended.out.find('\n'));
+  }
+
+  TempFolder folder_;
+};
+
+bool says(const Ended& ended, const std::string& words) {
+  return (ended.out + ended.err).find(words) != std::string::npos;
+}
+
+TEST_F(Audit, AWholeTrailIsProven) {
+  const std::string key = new_key("key");
+  const std::string trail =
+      made("trail", {"audit", "export", "--data", story(), "--signing-key", folder_ / "key"});
+  const Ended known = verify({"--key", key, trail});
+  EXPECT_EQ(known.code, 0) << known.err;
+  EXPECT_TRUE(says(known, "none missing, none added")) << known.out;
+  EXPECT_TRUE(known.out.ends_with("\nproven\n")) << known.out;
+  const Ended unknown = verify({trail});
+  EXPECT_EQ(unknown.code, 0) << unknown.err;
+  EXPECT_TRUE(unknown.out.ends_with("\nconsistent, signer unknown\n")) << unknown.out;
+  const Ended other = verify({"--key", new_key("other"), trail});
+  EXPECT_EQ(other.code, 1) << other.out;
+  EXPECT_TRUE(says(other, "not signed with the given key")) << other.err;
+}
+
+TEST_F(Audit, AChangedTrailIsNot) {
+  const std::string trail = made("trail", {"audit", "export", "--data", story()});
+  const std::string bytes = read_file(trail);
+  for (int part = 0; part < 20; ++part) {
+    const std::size_t at = bytes.size() / 20 * part + 7;
+    std::string changed = bytes;
+    changed[at] = static_cast<char>(changed[at] ^ 1);
+    write_file(folder_ / "changed", changed);
+    const Ended ended = verify({folder_ / "changed"});
+    EXPECT_TRUE(ended.code == 1 || ended.code == 2) << at << ": " << ended.out;
+    EXPECT_EQ(ended.out, "") << "at byte " << at;
+  }
+  write_file(folder_ / "cut", bytes.substr(0, bytes.size() - 1));
+  EXPECT_EQ(verify({folder_ / "cut"}).code, 1);
+}
+
+TEST_F(Audit, APartSaysThatItIsOne) {
+  const std::string trail = made("trail", {"audit", "export", "--data", story(), "--kind",
+                                           "PodObserved", "--redact", "workloads"});
+  EXPECT_EQ(read_file(trail).find("\"web-"), std::string::npos);
+  const Ended ended = verify({trail});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_TRUE(says(ended, "not proven  that nothing is left out; asked for was: kind=PodObserved"))
+      << ended.out;
+  EXPECT_TRUE(says(ended, "payloads, which are withheld (workloads)")) << ended.out;
+}
+
+TEST_F(Audit, OneEventIsProven) {
+  const std::string proof = made("proof", {"audit", "prove", "7", "--data", story()});
+  EXPECT_EQ(lines_of(read_file(proof)).size(), 3U);
+  const Ended ended = verify({proof});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_TRUE(says(ended, "proven      1 events are in the log")) << ended.out;
+  EXPECT_EQ(karst({"audit", "prove", "--data", story()}).code, 2);
+  EXPECT_EQ(karst({"audit", "prove", "7", "--from", "3", "--data", story()}).code, 2);
+  EXPECT_EQ(karst({"audit", "prove", "99999999", "--data", story()}).code, 2);
+}
+
+// A log, its checkpoint, and the same log after another run.
+TEST_F(Audit, GrowthIsProvenAgainstAKeptCheckpoint) {
+  const std::string data = folder_ / "data";
+  const std::vector<std::string> run = {"run",     "--embedded", "--for",  "2s",
+                                        "--speed", "20",         "--data", data};
+  ASSERT_EQ(karst(run).code, 0);
+  const std::string old = made("old", {"audit", "checkpoint", "--data", data});
+  ASSERT_EQ(karst(run).code, 0);
+  const std::string key = Json::parse(lines_of(karst({"audit", "export", "--data", data}).out)[0])
+                              .at("key")
+                              .get<std::string>();
+  ASSERT_NE(key, "") << "run --embedded makes a key, and exports find it";
+  const std::string size = lines_of(read_file(old)).at(1);
+  const std::string proof = made("proof", {"audit", "prove", "--from", size, "--data", data});
+  const std::string trail = made("trail", {"audit", "export", "--data", data});
+  ASSERT_EQ(
+      karst({"audit", "export", "--format", "tiles", "--data", data, "--out", folder_ / "tiles"})
+          .code,
+      0);
+  for (const std::string& what : {proof, trail, folder_ / "tiles"}) {
+    const Ended ended = verify({"--key", key, "--since", old, what});
+    EXPECT_EQ(ended.code, 0) << what << ended.err;
+    EXPECT_TRUE(says(ended, "since the checkpoint of size " + size + " the log only grew"))
+        << ended.out;
+  }
+  // Of another log.
+  const std::string others = made("others", {"audit", "checkpoint", "--data", story()});
+  EXPECT_EQ(verify({"--since", others, trail}).code, 1);
+  EXPECT_EQ(verify({"--key", key, others}).code, 1);
+  EXPECT_EQ(verify({others}).code, 0);
+  const std::string tile = folder_ / "tiles/tile/0/000";
+  std::string bytes = read_file(tile);
+  bytes[100] = static_cast<char>(bytes[100] ^ 1);
+  write_file(tile, bytes);
+  const Ended damaged = verify({folder_ / "tiles"});
+  EXPECT_EQ(damaged.code, 1);
+  EXPECT_TRUE(says(damaged, "tile/0/000: it has other hashes")) << damaged.err;
+}
+
+TEST_F(Audit, AKeyOfARunIsInItsLogOnce) {
+  const std::string key = new_key("key"), second = new_key("second");
+  const std::string data = folder_ / "data";
+  const auto run = [&](const std::string& file) {
+    return karst({"run", "--embedded", "--for", "1s", "--data", data, "--signing-key", file}).code;
+  };
+  ASSERT_EQ(run(folder_ / "key"), 0);
+  ASSERT_EQ(run(folder_ / "key"), 0);
+  ASSERT_EQ(run(folder_ / "second"), 0);
+  std::vector<std::string> keys;
+  for (const std::string& line : lines_of(karst({"log", "dump", "--data", data}).out)) {
+    const Json event = Json::parse(line);
+    if (event["type"] == "SigningKeyChanged") keys.push_back(event["payload"]["key"]);
+  }
+  EXPECT_EQ(keys, (std::vector<std::string>{key, second}));
+  const Ended replayed = karst({"replay", "--verify", "--data", data});
+  EXPECT_EQ(replayed.code, 0) << replayed.err;
+}
+
+TEST_F(Audit, AKeyFileThatAllCanReadIsRefused) {
+  new_key("key");
+  ASSERT_EQ(chmod((folder_ / "key").c_str(), 0644), 0);
+  const Ended ended =
+      karst({"audit", "checkpoint", "--data", story(), "--signing-key", folder_ / "key"});
+  EXPECT_NE(ended.code, 0);
+  EXPECT_TRUE(says(ended, "everybody on this machine can read it")) << ended.err;
+  EXPECT_FALSE(says(ended, "PRIVATE+KEY+example"));
+  EXPECT_NE(karst({"audit", "keygen", "--out", folder_ / "key", "--name", "n"}).code, 0)
+      << "a key is never written over";
+  EXPECT_EQ(karst({"audit", "keygen", "--out", folder_ / "k2", "--name", "a b"}).code, 2);
+}
+
+TEST_F(Audit, WhatIsNothingOfOursIsBadInput) {
+  write_file(folder_ / "text", "what\n");
+  EXPECT_EQ(verify({folder_ / "text"}).code, 2);
+  EXPECT_EQ(verify({folder_ / "none"}).code, 2);
+  EXPECT_EQ(verify({folder_ / ""}).code, 2) << "a folder without a checkpoint";
+  EXPECT_EQ(verify({"--key", "x", folder_ / "text"}).code, 2);
+}
+
+}  // namespace
+}  // namespace karst::tests

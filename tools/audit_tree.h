@@ -1,0 +1,41 @@
+// The tree over a log, for commands that prove something of it: from the tiles of the index, and
+// for what these have not from the log, kept in memory (32 bytes an event). And the key that signs
+// its head.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "index/reader.h"
+#include "proof/checkpoint.h"
+#include "proof/tiles.h"
+#include "tools/open_log.h"
+
+namespace karst::tools {
+
+// The tree of `size` leaves, through stored tiles where there are some.
+class LogTree final : public proof::TileReader {
+ public:
+  base::Result<std::string> read(proof::TileAt at, unsigned width) const override;
+
+  std::unique_ptr<index::Reader> index;  // may be none
+  proof::MemoryTiles fresh;              // that the index has not, or not as far
+  std::uint64_t size = 0;
+  proof::Hash root{};
+};
+
+// Over the positions 1 to `size`, or to where the log is damaged. `data`: where the index is.
+// Errors: those of the log's cursor and of the index; kInvalid when neither has the beginning.
+base::Result<std::unique_ptr<LogTree>> tree_of(const ReadLog& log, const std::string& data,
+                                               std::uint64_t size);
+
+// The key of `file`, or, when that is empty, the one that `run --embedded` left in `data`; nothing
+// when there is none. Errors: those of daemon/signing_key.h.
+base::Result<std::optional<proof::SignerKey>> signer_of(const std::string& file,
+                                                        const std::string& data,
+                                                        const model::LogId& log);
+
+}  // namespace karst::tools

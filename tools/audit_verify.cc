@@ -1,0 +1,269 @@
+// `audit verify`: a trail, a proof, a checkpoint or a folder of tiles, without the log and without
+// a network. Says what is proven and what is not.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "base/base64.h"
+#include "base/time.h"
+#include "proof/consistency.h"
+#include "proof/tile_check.h"
+#include "proof/trail_check.h"
+#include "tools/talk.h"
+
+namespace karst::tools {
+namespace {
+
+constexpr std::size_t kPieceBytes = 1 << 20;
+constexpr std::uintmax_t kSmallFileMax = 16 << 20;  // whole in memory: all but trails
+
+base::Result<std::string> read_small(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (error) return base::fail(base::Kind::kGone, path.string() + ": " + error.message());
+  if (size > kSmallFileMax)
+    return base::fail(base::Kind::kInvalid, path.string() + " is too large for what it should be");
+  std::ifstream in(path, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (!in.is_open() || in.bad())
+    return base::fail(base::Kind::kDenied, path.string() + " cannot be read");
+  return bytes;
+}
+
+// --key: the text, or a file that holds it.
+base::Result<std::optional<proof::VerifierKey>> key_of(const std::string& given) {
+  if (given.empty()) return std::optional<proof::VerifierKey>();
+  std::string text = given;
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(given, ignored)) {
+    auto bytes = read_small(given);
+    if (!bytes) return base::fail(bytes.error());
+    text = *bytes;
+    while (text.ends_with('\n')) text.pop_back();
+  }
+  auto key = proof::parse_verifier_key(text);
+  if (!key) return base::fail(base::Kind::kInvalid, "--key: " + key.error().message);
+  return std::optional(std::move(*key));
+}
+
+// What the person who asks brings along.
+struct Trusted {
+  std::optional<proof::VerifierKey> key;
+  std::optional<proof::SignedCheckpoint> since;
+};
+
+base::Status check_signature(const proof::SignedCheckpoint& head, const Trusted& trusted,
+                             const char* which) {
+  if (!trusted.key) return {};
+  switch (signed_by(head.note, *trusted.key)) {
+    case proof::Signed::kHolds:
+      return {};
+    case proof::Signed::kBroken:
+      return base::fail(
+          base::Kind::kCorrupt,
+          fmt::format("{}: the signature of {} is not one of this text", which, trusted.key->name));
+    case proof::Signed::kNotByIt:
+      break;
+  }
+  return base::fail(base::Kind::kCorrupt, fmt::format("{}: it is not signed with the given key {}",
+                                                      which, trusted.key->text()));
+}
+
+base::Result<Trusted> trusted_of(const AuditVerifyOptions& options) {
+  Trusted trusted;
+  auto key = key_of(options.key);
+  if (!key) return base::fail(key.error());
+  trusted.key = std::move(*key);
+  if (options.since.empty()) return trusted;
+  auto bytes = read_small(options.since);
+  if (!bytes) return base::fail(bytes.error());
+  auto since = proof::parse_checkpoint_bytes(*bytes);
+  if (!since) return base::fail(since.error().with_context("--since " + options.since));
+  trusted.since = std::move(*since);
+  KARST_TRY(check_signature(*trusted.since, trusted, "the checkpoint of --since"));
+  return trusted;
+}
+
+void proven(const std::string& what) {
+  say("proven      " + what);
+}
+void not_proven(const std::string& what) {
+  say("not proven  " + what);
+}
+
+void tell_head(const proof::Checkpoint& head) {
+  say(fmt::format("checkpoint  {} size {} root {}", head.origin, head.size,
+                  base::encode_base64(proof::as_text(head.root))));
+}
+
+// The last lines: who signed, and the sum of it.
+void tell_signer(const proof::SignedCheckpoint& head, const Trusted& trusted,
+                 const std::string& own_key) {
+  if (trusted.key) {
+    proven(fmt::format("signed with the key that was given, {}", trusted.key->text()));
+    say("proven");
+    return;
+  }
+  if (!own_key.empty())
+    not_proven("who signed: the key is what this says of itself, " + own_key +
+               "; get it from whom you trust, and give it with --key");
+  else if (!head.note.signatures.empty())
+    not_proven("who signed: give the key with --key");
+  else
+    not_proven("who wrote it: it is not signed");
+  say("consistent, signer unknown");
+}
+
+// That the tree of --since is the beginning of this one.
+base::Status check_since(const Trusted& trusted, const proof::Checkpoint& head,
+                         const std::optional<proof::Hash>& root) {
+  if (!trusted.since) return {};
+  const proof::Checkpoint& old = trusted.since->checkpoint;
+  if (old.origin != head.origin)
+    return base::fail(base::Kind::kCorrupt,
+                      "the checkpoint of --since is of another log, " + old.origin);
+  if (!root || old.size > head.size)
+    return base::fail(base::Kind::kInvalid,
+                      fmt::format("--since: nothing here leads from the tree of size {} to that of "
+                                  "size {}; expected a whole trail, tiles, or what 'audit prove "
+                                  "--from {}' writes",
+                                  old.size, head.size, old.size));
+  if (*root != old.root)
+    return base::fail(base::Kind::kCorrupt,
+                      fmt::format("the tree of size {} had another root in the checkpoint of "
+                                  "--since: the past was rewritten",
+                                  old.size));
+  proven(fmt::format("since the checkpoint of size {} the log only grew", old.size));
+  return {};
+}
+
+base::Status verify_trail(const std::string& file, const Trusted& trusted) {
+  std::ifstream in(file, std::ios::binary);
+  const std::uint64_t since = trusted.since ? trusted.since->checkpoint.size : 0;
+  std::error_code ignored;
+  Progress progress("verifying", std::filesystem::file_size(file, ignored), Meanwhile::kSilence);
+  proof::TrailCheck check(since);
+  std::string piece(kPieceBytes, '\0');
+  for (std::uint64_t done = 0; in;) {
+    in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    const auto count = static_cast<std::size_t>(in.gcount());
+    KARST_TRY(check.feed(std::string_view(piece).substr(0, count)));
+    progress.at(done += count);
+  }
+  auto found = check.finish();
+  if (!found) return base::fail(found.error());
+  const proof::TrailHeader& header = found->header;
+  const proof::Checkpoint& head = found->checkpoint.checkpoint;
+  KARST_TRY(check_signature(found->checkpoint, trusted, "the checkpoint"));
+  tell_head(head);
+  if (header.complete)
+    proven(fmt::format("all {} events of the log up to there, none missing, none added, in order",
+                       found->events));
+  else
+    proven(fmt::format("{} events are in the log, at the positions that they say", found->events));
+  if (found->events > 0)
+    proven(fmt::format("their times, {} to {}, types, streams and causes",
+                       base::format_rfc3339(found->first_millis),
+                       base::format_rfc3339(found->last_millis)));
+  proven(fmt::format("the readable form of {} payloads is that of their bytes",
+                     found->events - found->withheld));
+  KARST_TRY(check_since(trusted, head, found->since_root));
+  if (!header.complete)
+    not_proven(fmt::format("that nothing is left out; asked for was: {}",
+                           header.filter.empty() ? "all that is still there" : header.filter));
+  if (found->withheld > 0)
+    not_proven(fmt::format("{} payloads, which are withheld ({}); their commitments are proven",
+                           found->withheld, header.redacted));
+  if (found->logged_at != 0)
+    say(fmt::format("the log says   since position {} its key is {}", found->logged_at,
+                    found->logged_key));
+  tell_signer(found->checkpoint, trusted, header.key);
+  return {};
+}
+
+base::Status verify_growth(const std::string& bytes, const Trusted& trusted) {
+  auto found = proof::check_consistency(bytes);
+  if (!found) return base::fail(found.error());
+  const proof::ConsistencyProof& growth = found->proof;
+  KARST_TRY(check_signature(found->checkpoint, trusted, "the checkpoint"));
+  tell_head(found->checkpoint.checkpoint);
+  proven(fmt::format("the tree of size {} with root {} is its beginning", growth.old_size,
+                     base::encode_base64(proof::as_text(growth.old_root))));
+  if (trusted.since && trusted.since->checkpoint.size == growth.old_size)
+    KARST_TRY(check_since(trusted, found->checkpoint.checkpoint, growth.old_root));
+  else if (trusted.since)
+    KARST_TRY(check_since(trusted, found->checkpoint.checkpoint, std::nullopt));
+  else
+    not_proven(
+        "that this was ever the log's root: compare it with the checkpoint that you kept "
+        "(--since FILE)");
+  tell_signer(found->checkpoint, trusted, growth.key);
+  return {};
+}
+
+base::Status verify_checkpoint(const std::string& bytes, const Trusted& trusted) {
+  auto head = proof::parse_checkpoint_bytes(bytes);
+  if (!head)
+    return base::fail(base::Kind::kInvalid,
+                      "this is no trail, no proof, and no checkpoint: " + head.error().message);
+  KARST_TRY(check_signature(*head, trusted, "the checkpoint"));
+  tell_head(head->checkpoint);
+  KARST_TRY(check_since(trusted, head->checkpoint,
+                        trusted.since && trusted.since->checkpoint == head->checkpoint
+                            ? std::optional(head->checkpoint.root)
+                            : std::nullopt));
+  not_proven("any event: this is the head of a tree, and nothing of the tree");
+  tell_signer(*head, trusted, "");
+  return {};
+}
+
+base::Status verify_folder(const std::string& folder, const Trusted& trusted) {
+  const auto read = [&](const std::string& path) {
+    return read_small(std::filesystem::path(folder) / path);
+  };
+  auto found = proof::check_tiles(read, trusted.since ? trusted.since->checkpoint.size : 0);
+  if (!found) return base::fail(found.error());
+  const proof::Checkpoint& head = found->checkpoint.checkpoint;
+  KARST_TRY(check_signature(found->checkpoint, trusted, "the checkpoint"));
+  tell_head(head);
+  proven(fmt::format("{} leaves in {} bundles, and {} tiles: all of the tree, none missing",
+                     head.size, found->bundles, found->tiles));
+  KARST_TRY(check_since(trusted, head, found->since_root));
+  not_proven("any payload: leaves hold commitments to them; a trail holds the payloads");
+  tell_signer(found->checkpoint, trusted, "");
+  return {};
+}
+
+base::Status verify(const AuditVerifyOptions& options) {
+  auto trusted = trusted_of(options);
+  if (!trusted) return base::fail(trusted.error());
+  std::error_code error;
+  if (std::filesystem::is_directory(options.file, error))
+    return verify_folder(options.file, *trusted);
+  std::ifstream in(options.file, std::ios::binary);
+  if (!in.is_open())
+    return base::fail(base::Kind::kInvalid, options.file +
+                                                " cannot be read: expected what 'audit "
+                                                "export', 'prove' or 'checkpoint' wrote");
+  std::string begin(16, '\0');
+  in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  begin.resize(static_cast<std::size_t>(in.gcount()));
+  if (begin.starts_with("{\"trail\":")) return verify_trail(options.file, *trusted);
+  auto bytes = read_small(options.file);
+  if (!bytes) return base::fail(bytes.error());
+  if (begin.starts_with("{\"consistency\"")) return verify_growth(*bytes, *trusted);
+  return verify_checkpoint(*bytes, *trusted);
+}
+
+}  // namespace
+
+int audit_verify(const AuditVerifyOptions& options) {
+  const base::Status status = verify(options);
+  if (status) return kExitDone;
+  report(status.error().with_context(options.file));
+  return status.error().kind == base::Kind::kCorrupt ? kExitNo : kExitBadInput;
+}
+
+}  // namespace karst::tools
