@@ -133,18 +133,28 @@ void measure_indexing(const std::string& folder) {
 }
 
 void measure_state(const events::RocksLog& log, events::RocksLog& opened) {
-  std::vector<double> millis;
+  std::vector<double> millis, cpu_millis;
   std::uint64_t random = 12345;
   for (int i = 0; i < kPlaces; ++i) {
     random = random * 6364136223846793005ULL + 1442695040888963407ULL;
     const model::Position place(1 + (random >> 20) % (log.end().value() - 1));
+    const double cpu = cpu_seconds();
     millis.push_back(millis_of([&] {
       projections::ClusterState state;
       must(engine::rebuild(log, &opened.snapshots(), place, state));
       if (state.last_position() != place) std::abort();
     }));
+    cpu_millis.push_back((cpu_seconds() - cpu) * 1e3);
   }
   print_spread("state at any place", millis);
+  print_spread("the same, this thread's CPU", cpu_millis);
+  const auto snapshot =
+      must(opened.snapshots().latest(projections::kProjectionVersion, log.end())).value();
+  const double cpu = cpu_seconds();
+  projections::ClusterState state;
+  if (!state.load(snapshot.bytes)) std::abort();
+  std::printf("of that, loading a snapshot of %.1f MB: %.1f ms of CPU\n",
+              static_cast<double>(snapshot.bytes.size()) / 1e6, (cpu_seconds() - cpu) * 1e3);
 }
 
 void measure_explain(const events::EventLog& log, const index::Reader& index) {
