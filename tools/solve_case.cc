@@ -6,6 +6,7 @@
 
 #include "model/labels.h"
 #include "objects/pod_spec.h"
+#include "tools/solve_checks.h"
 #include "tools/solve_parts.h"
 #include "tools/solve_volumes.h"
 
@@ -21,6 +22,7 @@ class Reader {
   explicit Reader(simdjson::dom::element document) : document_(document) {}
 
   base::Result<NamedProblem> read() {
+    check_case(document_, context_);
     const Object root = Object::from(context_, document_);
     result_.name = root.text("name");
     if (const std::string kind = root.text("kind"); !kind.empty() && kind != "scheduling") {
@@ -33,6 +35,24 @@ class Reader {
     read_case_namespaces(document_, context_, problem().namespaces);
     read_pools();
     read_nodes();
+    read_pods();
+    each(document_, "daemonSets", context_, [&](const simdjson::dom::element& pod) {
+      Object::from(context_, pod).object("spec", [&](const Object& spec) {
+        scheduling::Daemon daemon;
+        check_pod_spec(spec);
+        objects::read_pod_spec(spec, "default", "daemon", daemon.shape);
+        problem().daemons.push_back(std::move(daemon));
+      });
+    });
+    KARST_TRY(context_.status());
+    return std::move(result_);
+  }
+
+ private:
+  Problem& problem() { return result_.problem; }
+
+  void read_pods() {
+    const Context::Scope scope(context_, {"pods", 0});
     const simdjson::dom::element pods = child(document_, "pods");
     each(pods, "pending", context_, [&](const simdjson::dom::element& pod) {
       Object::from(context_, pod).object("metadata", [&](const Object& metadata) {
@@ -44,19 +64,7 @@ class Reader {
       for (const auto& [driver, claim] : node.volumes) volumes_.note_mounted(claim);
     each(pods, "pending", context_, [&](const simdjson::dom::element& pod) { add_pending(pod); });
     each(pods, "bound", context_, [&](const simdjson::dom::element& pod) { add_bound(pod); });
-    each(document_, "daemonSets", context_, [&](const simdjson::dom::element& pod) {
-      Object::from(context_, pod).object("spec", [&](const Object& spec) {
-        scheduling::Daemon daemon;
-        objects::read_pod_spec(spec, "default", "daemon", daemon.shape);
-        problem().daemons.push_back(std::move(daemon));
-      });
-    });
-    KARST_TRY(context_.status());
-    return std::move(result_);
   }
-
- private:
-  Problem& problem() { return result_.problem; }
 
   static std::string namespace_of(const Object& metadata) {
     const std::string name = metadata.text("namespace");
@@ -80,10 +88,14 @@ class Reader {
       object.object("metadata", [&](const Object& metadata) {
         pool.pool.name = model::PoolName(metadata.text("name"));
       });
-      object.object("spec", [&](const Object& spec) { read_pool_spec(spec, pool.pool); });
-      pool.types = read_case_types(catalogues, pool.pool.name.str(), context_);
+      object.object("spec", [&](const Object& spec) {
+        check_pool_spec(spec);
+        read_pool_spec(spec, pool.pool);
+      });
       problem().pools.push_back(std::move(pool));
     });
+    for (scheduling::Pool& pool : problem().pools)
+      pool.types = read_case_types(catalogues, pool.pool.name.str(), context_);
   }
 
   static void read_pool_spec(const Object& spec, model::NodePool& pool) {
@@ -160,6 +172,7 @@ class Reader {
     });
     std::string node;
     object.object("spec", [&](const Object& spec) {
+      check_pod_spec(spec);
       objects::read_pod_spec(spec, pod.namespace_name, name, pod.shape);
       node = spec.text("nodeName");
     });

@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "objects/words.h"
+
 namespace karst::tools {
 
 using objects::Context;
 using objects::Object;
+using objects::read_effect;
+using objects::read_operator;
+using objects::read_word;
 
 simdjson::dom::element child(const simdjson::dom::element& parent, std::string_view key) {
   // An element of no document may not be asked for anything.
@@ -19,10 +24,8 @@ simdjson::dom::element child(const simdjson::dom::element& parent, std::string_v
 std::vector<model::RequirementSpec> read_requirements(const Object& parent) {
   std::vector<model::RequirementSpec> specs;
   parent.objects("requirements", [&](const Object& object) {
-    const auto op = model::parse_operator(object.view("operator"));
-    if (!op) object.context().fail("operator is not known");
-    specs.push_back({object.text("key"), op.value_or(model::Operator::kExists),
-                     object.texts("values"), object.integer32("minValues")});
+    specs.push_back({object.text("key"), read_operator(object), object.texts("values"),
+                     object.integer32("minValues")});
   });
   return specs;
 }
@@ -30,10 +33,7 @@ std::vector<model::RequirementSpec> read_requirements(const Object& parent) {
 std::vector<model::Taint> read_taints(const Object& parent) {
   std::vector<model::Taint> taints;
   parent.objects("taints", [&](const Object& object) {
-    const auto effect = model::parse_taint_effect(object.view("effect"));
-    if (!effect) object.context().fail("effect is not known");
-    taints.push_back({object.text("key"), object.text("value"),
-                      effect.value_or(model::TaintEffect::kNoSchedule)});
+    taints.push_back({object.text("key"), object.text("value"), read_effect(object)});
   });
   return taints;
 }
@@ -56,26 +56,14 @@ model::Resources read_room(const Object& parent, std::string_view key) {
   return room;
 }
 
-std::string_view word(const Object& object, std::string_view key,
-                      std::initializer_list<std::string_view> words) {
-  const std::string_view found = object.view(key);
-  if (found.empty() || std::find(words.begin(), words.end(), found) != words.end()) return found;
-  std::string known;
-  for (const std::string_view one : words)
-    known += (known.empty() ? "" : " or ") + std::string(one);
-  object.context().fail(std::string(key) + ": \"" + std::string(found) +
-                        "\" is not known: expected " + known);
-  return found;
-}
-
 void read_case_options(const Object& root, scheduling::Options& options) {
   options.spread_domains = scheduling::SpreadDomains::kAllPools;  // beside Karpenter's answers
   root.object("options", [&](const Object& object) {
-    if (word(object, "preferencePolicy", {"Respect", "Ignore"}) == "Ignore")
+    if (read_word(object, "preferencePolicy", {"Respect", "Ignore"}) == "Ignore")
       options.preferences = scheduling::PreferencePolicy::kIgnore;
-    if (word(object, "minValuesPolicy", {"Strict", "BestEffort"}) == "BestEffort")
+    if (read_word(object, "minValuesPolicy", {"Strict", "BestEffort"}) == "BestEffort")
       options.min_values = scheduling::MinValuesPolicy::kBestEffort;
-    if (word(object, "reservedOfferingMode", {"Strict", "Fallback"}) == "Fallback")
+    if (read_word(object, "reservedOfferingMode", {"Strict", "Fallback"}) == "Fallback")
       options.reserved = scheduling::ReservedMode::kFallback;
     object.object("featureGates", [&](const Object& gates) {
       if (!gates.boolean("ReservedCapacity", true))
@@ -113,8 +101,10 @@ scheduling::InstanceType read_type(const simdjson::dom::element& element, Contex
     scheduling::Offering offering;
     offering.requirements = read_requirements(source);
     double price = 0;
-    if (child(one, "price").get(price) != simdjson::SUCCESS || price < 0 || price > 1e9)
-      context.fail("price: expected dollars per hour");
+    if (child(one, "price").get(price) != simdjson::SUCCESS || price < 0 || price > 1e9) {
+      const Context::Scope scope(context, {"price", 0});
+      context.fail("expected dollars per hour, 0 to 1000000000");
+    }
     offering.price_nanos_per_hour = std::llround(price * 1e9);
     offering.available = source.boolean("available");
     offering.reservation_capacity = source.integer("reservationCapacity");
@@ -129,6 +119,7 @@ scheduling::InstanceType read_type(const simdjson::dom::element& element, Contex
 std::vector<scheduling::InstanceType> read_case_types(const simdjson::dom::element& catalogues,
                                                       std::string_view pool, Context& context) {
   std::vector<scheduling::InstanceType> types;
+  const Context::Scope scope(context, {"instanceTypes", 0});
   each(catalogues, pool, context,
        [&](const simdjson::dom::element& type) { types.push_back(read_type(type, context)); });
   return types;

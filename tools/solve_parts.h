@@ -35,10 +35,6 @@ std::vector<model::Taint> read_taints(const objects::Object& parent);
 // What a machine offers; an overcommitted node's is negative.
 model::Resources read_room(const objects::Object& parent, std::string_view key);
 
-// The word at `key`, "" if it is not there. Fails where it is none of `words`.
-std::string_view word(const objects::Object& object, std::string_view key,
-                      std::initializer_list<std::string_view> words);
-
 void read_case_options(const objects::Object& root, scheduling::Options& options);
 void read_case_namespaces(const simdjson::dom::element& document, objects::Context& context,
                           std::map<std::string, model::Labels>& namespaces);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "objects/words.h"
+
 namespace karst::tools {
 namespace {
 
@@ -78,10 +80,7 @@ void VolumeReader::read_volume(const Object& object) {
     const auto read_term = [&](const Object& term) {
       std::vector<model::RequirementSpec> specs;
       term.objects("matchExpressions", [&](const Object& one) {
-        const auto op = model::parse_operator(one.view("operator"));
-        if (!op) one.context().fail("operator is not known");
-        specs.push_back(
-            {one.text("key"), op.value_or(model::Operator::kExists), one.texts("values"), 0});
+        specs.push_back({one.text("key"), objects::read_operator(one), one.texts("values"), 0});
       });
       if (!specs.empty()) volume.topology.push_back(std::move(specs));
     };

@@ -9,6 +9,8 @@
 #include "objects/named.h"
 #include "objects/pod.h"
 #include "objects/pod_spec.h"
+#include "objects/words.h"
+#include "tools/solve_checks.h"
 #include "tools/solve_parts.h"
 #include "tools/solve_volumes.h"
 
@@ -46,6 +48,7 @@ class Reader {
   }
 
   base::Result<Question> read() {
+    check_case(document_, context_);
     const Object root = Object::from(context_, document_);
     question_.name = root.text("name");
     check_parts(root);
@@ -61,12 +64,7 @@ class Reader {
     read_pools();
     read_nodes();
     read_budgets();
-    const simdjson::dom::element pods = child(document_, "pods");
-    for (const std::string_view list : {"pending", "bound"})
-      each(pods, list, context_,
-           [&](const simdjson::dom::element& pod) { volumes_.note(Object::from(context_, pod)); });
-    for (const std::string_view list : {"pending", "bound"})
-      each(pods, list, context_, [&](const simdjson::dom::element& pod) { read_pod(pod); });
+    read_pods();
     each(document_, "daemonSets", context_,
          [&](const simdjson::dom::element& one) { read_daemon(one); });
     read_ask(root);
@@ -76,6 +74,16 @@ class Reader {
 
  private:
   World& world() { return question_.world; }
+
+  void read_pods() {
+    const Context::Scope scope(context_, {"pods", 0});
+    const simdjson::dom::element pods = child(document_, "pods");
+    for (const std::string_view list : {"pending", "bound"})
+      each(pods, list, context_,
+           [&](const simdjson::dom::element& pod) { volumes_.note(Object::from(context_, pod)); });
+    for (const std::string_view list : {"pending", "bound"})
+      each(pods, list, context_, [&](const simdjson::dom::element& pod) { read_pod(pod); });
+  }
 
   // What is left out would count as "there is none": an answer to another question.
   void check_parts(const Object& root) {
@@ -88,6 +96,7 @@ class Reader {
     check_once("nodePools", document_, [](const Object& one) { return name_of(one); });
     check_once("nodes", document_, [](const Object& one) { return one.text("name"); });
     std::set<std::string> pods;  // a pod is bound or pending
+    const Context::Scope scope(context_, {"pods", 0});
     for (const std::string_view list : {"pending", "bound"})
       check_once(
           list, child(document_, "pods"), [](const Object& one) { return name_of(one); }, pods);
@@ -118,11 +127,14 @@ class Reader {
     const simdjson::dom::element catalogues = child(document_, "instanceTypes");
     each(document_, "nodePools", context_, [&](const simdjson::dom::element& one) {
       disruption::Pool pool;
-      pool.pool.pool = objects::read_node_pool(Object::from(context_, one));
+      const Object object = Object::from(context_, one);
+      object.object("spec", check_pool_spec);
+      pool.pool.pool = objects::read_node_pool(object);
       pool.ready = is_true(pool.pool.pool.conditions, "Ready");
-      pool.pool.types = read_case_types(catalogues, pool.pool.pool.name.str(), context_);
       world().pools.push_back(std::move(pool));
     });
+    for (disruption::Pool& pool : world().pools)
+      pool.pool.types = read_case_types(catalogues, pool.pool.pool.name.str(), context_);
   }
 
   void read_nodes() {
@@ -201,6 +213,7 @@ class Reader {
 
   void read_pod(const simdjson::dom::element& element) {
     const Object object = Object::from(context_, element);
+    object.object("spec", check_pod_spec);
     objects::ReducedPod reduced = objects::read_pod(object);
     disruption::Pod pod;
     pod.namespace_name = reduced.pod.namespace_name;
@@ -246,7 +259,7 @@ class Reader {
   }
 
   void read_ask(const Object& root) {
-    if (word(root, "disruptionClass", {"graceful", "eventual"}) == "eventual")
+    if (objects::read_word(root, "disruptionClass", {"graceful", "eventual"}) == "eventual")
       question_.disruption = disruption::DisruptionClass::kEventual;
     std::vector<std::string> names = root.texts("methodOrder");
     if (const std::string only = root.text("onlyMethod"); !only.empty()) {

@@ -28,6 +28,12 @@ Allowance allowance_of(const model::Budget& budget, std::int64_t nodes, LogTime 
     result.fault = "nodes: expected a number or a percentage, found \"" + budget.nodes + "\"";
     return result;
   }
+  // The API server refuses one without the other, but it may have stored such a pool before.
+  if (budget.schedule.empty() != (budget.duration_millis <= 0)) {
+    result.fault = budget.schedule.empty() ? "duration: needs a schedule beside it"
+                                           : "schedule: needs a duration beside it";
+    return result;
+  }
   if (!budget.schedule.empty()) {
     const auto schedule = model::parse_schedule(budget.schedule);
     if (!schedule) {

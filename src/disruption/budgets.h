@@ -1,6 +1,7 @@
 // Disruption budgets of node pools: how many nodes may be on their way out at once for a reason
 // (Karpenter 1.14). The smallest budget counts of those that name the reason, or none, and whose
-// window is open. A budget that cannot be read allows nothing, whatever reason it names. Pure.
+// window is open. A budget that cannot be read allows nothing, whatever reason it names; nor does a
+// schedule without duration, or the reverse, which the API server refuses. Pure.
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,7 @@
 
 #include "base/time.h"
 #include "model/pool_hash.h"
+#include "objects/words.h"
 
 namespace karst::objects {
 namespace {
@@ -20,12 +21,7 @@ bool is_our_annotation(std::string_view key) {
 std::vector<model::Taint> read_taints(const Object& parent, std::string_view key) {
   std::vector<model::Taint> taints;
   parent.objects(key, [&](const Object& object) {
-    const std::string_view name = object.view("effect");
-    const auto effect = model::parse_taint_effect(name);
-    if (!effect)
-      object.context().fail("effect \"" + std::string(name.substr(0, 40)) + "\" is not known");
-    taints.push_back({object.text("key"), object.text("value"),
-                      effect.value_or(model::TaintEffect::kNoSchedule)});
+    taints.push_back({object.text("key"), object.text("value"), read_effect(object)});
   });
   std::sort(taints.begin(), taints.end());
   return taints;
@@ -37,11 +33,7 @@ std::vector<model::RequirementSpec> read_requirements(const Object& parent) {
   parent.objects("requirements", [&](const Object& object) {
     model::RequirementSpec spec;
     spec.key = object.text("key");
-    const std::string_view name = object.view("operator");
-    const auto op = model::parse_operator(name);
-    if (!op)
-      object.context().fail("operator \"" + std::string(name.substr(0, 40)) + "\" is not known");
-    spec.op = op.value_or(model::Operator::kExists);
+    spec.op = read_operator(object);
     spec.values = object.texts("values");
     spec.min_values = object.integer32("minValues");
     specs.push_back(std::move(spec));
@@ -106,21 +98,23 @@ model::Budget read_budget(const Object& object) {
   return budget;
 }
 
+// Where nothing is said of budgets there is one of a tenth of the nodes, the API server's default;
+// a list without any limits nothing.
 void read_disruption(const Object& spec, model::NodePool& pool) {
+  bool given = false;
   spec.object("disruption", [&](const Object& disruption) {
     pool.consolidate_after_millis = read_duration(disruption, "consolidateAfter", 0);
-    const std::string_view policy = disruption.view("consolidationPolicy");
+    const std::string_view policy = read_word(
+        disruption, "consolidationPolicy", {"WhenEmpty", "WhenEmptyOrUnderutilized", "Balanced"});
     if (policy == "WhenEmpty")
       pool.consolidation_policy = model::ConsolidationPolicy::kWhenEmpty;
     else if (policy == "Balanced")
       pool.consolidation_policy = model::ConsolidationPolicy::kBalanced;
-    else if (!policy.empty() && policy != "WhenEmptyOrUnderutilized")
-      disruption.context().fail("consolidationPolicy \"" + std::string(policy.substr(0, 40)) +
-                                "\" is not known");
+    given = disruption.has("budgets");
     disruption.objects("budgets",
                        [&](const Object& object) { pool.budgets.push_back(read_budget(object)); });
   });
-  if (pool.budgets.empty()) pool.budgets.push_back({});
+  if (!given) pool.budgets.push_back({});
 }
 
 // `[]` and `{}` count in the drift hash, absence does not. The bit says only that the field is

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "objects/words.h"
+
 namespace karst::objects {
 namespace {
 
@@ -11,11 +13,7 @@ using model::RequirementSpec;
 RequirementSpec read_requirement(const Object& expression) {
   RequirementSpec spec;
   spec.key = expression.text("key");
-  const std::string_view name = expression.view("operator");
-  const auto op = model::parse_operator(name);
-  if (!op)
-    expression.context().fail("operator \"" + std::string(name.substr(0, 40)) + "\" is not known");
-  spec.op = op.value_or(model::Operator::kExists);
+  spec.op = read_operator(expression);
   spec.values = expression.texts("values");
   std::sort(spec.values.begin(), spec.values.end());
   return spec;
@@ -119,12 +117,7 @@ model::Toleration read_toleration(const Object& object) {
   toleration.key = object.text("key");
   toleration.exists = object.view("operator") == "Exists";
   toleration.value = object.text("value");
-  const std::string_view effect = object.view("effect");
-  if (!effect.empty()) {
-    toleration.effect = model::parse_taint_effect(effect);
-    if (!toleration.effect)
-      object.context().fail("effect \"" + std::string(effect.substr(0, 40)) + "\" is not known");
-  }
+  if (!object.view("effect").empty()) toleration.effect = read_effect(object);
   if (object.has("tolerationSeconds")) toleration.seconds = object.integer("tolerationSeconds");
   return toleration;
 }

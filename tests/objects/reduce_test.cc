@@ -149,12 +149,15 @@ TEST(ReducePod, SaysWhichFieldIsWrong) {
       {R"({"metadata":{"uid":"u","name":"n"},"spec":{"priority":5000000000}})",
        "spec.priority: expected a whole number of 32 bits"},
       {R"({"metadata":{"uid":"u","name":"n"},"spec":{"tolerations":[{"effect":"Never"}]}})",
-       "spec.tolerations[0]: effect \"Never\" is not known"},
+       "spec.tolerations[0].effect: \"Never\" is not known: expected NoSchedule, PreferNoSchedule "
+       "or "
+       "NoExecute"},
       {R"({"metadata":{"uid":"u","name":"n"},"spec":{"affinity":{"nodeAffinity":{
            "requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{
            "matchExpressions":[{"key":"a","operator":"Near"}]}]}}}}})",
        "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
-       "nodeSelectorTerms[0].matchExpressions[0]: operator \"Near\" is not known"},
+       "nodeSelectorTerms[0].matchExpressions[0].operator: \"Near\" is not known: expected In, "
+       "NotIn, Exists, DoesNotExist, Gt, Lt, Gte or Lte"},
   };
   for (const Case& test : cases) {
     const auto reduced = reduce_text(test.object, reduce_pod);
@@ -333,6 +336,11 @@ TEST(ReduceNodePool, FillsInWhatTheCrdWould) {
   const auto bare = reduce_text(R"({"metadata":{"uid":"u","name":"n"}})", reduce_node_pool);
   ASSERT_TRUE(bare);
   EXPECT_EQ(bare->consolidate_after_millis, 0);
+  const auto none =
+      reduce_text(R"({"metadata":{"uid":"u","name":"n"},"spec":{"disruption":{"budgets":[]}}})",
+                  reduce_node_pool);
+  ASSERT_TRUE(none);
+  EXPECT_TRUE(none->budgets.empty()) << "given, and without a limit";
   const auto bad = reduce_text(
       R"({"metadata":{"uid":"u","name":"n"},"spec":{"disruption":{"consolidateAfter":"soon"}}})",
       reduce_node_pool);

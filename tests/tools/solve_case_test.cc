@@ -101,7 +101,7 @@ TEST(SolveCase, RefusesWhatItDoesNotKnow) {
        "\"onlyMethod\": \"Drift\", \"candidates\": [\"n3\"]",
        "candidates: there is no node \"n3\""},
       {"\"options\": {}", "\"options\": {\"preferencePolicy\": \"Some\"}",
-       "options: preferencePolicy: \"Some\" is not known: expected Respect or Ignore"},
+       "options.preferencePolicy: \"Some\" is not known: expected Respect or Ignore"},
       {"{\"name\": \"n2\"", "{\"name\": \"n1\"", "nodes[1]: \"n1\" comes twice"},
       {"{\"metadata\": {\"name\": \"y\"", "{\"metadata\": {\"name\": \"x\"",
        "\"default/x\" comes twice"},
