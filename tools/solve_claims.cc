@@ -21,8 +21,7 @@ std::vector<std::string> named_claims(const ManifestPods& pods) {
   return names;
 }
 
-ClaimResolver::ClaimResolver(const objects::Manifests& manifests)
-    : once_per_pod_(manifests.once_per_pod) {
+ClaimResolver::ClaimResolver(const objects::Manifests& manifests) {
   for (const auto& claim : manifests.volume_claims)
     claims_[claim.namespace_name + "/" + claim.name] = &claim;
   for (const auto& volume : manifests.volumes) volumes_[volume.name] = &volume;
@@ -51,9 +50,9 @@ void ClaimResolver::note_bound(const ManifestPods& pods) {
 
 std::string ClaimResolver::once_per_pod(const ManifestPods& pods) const {
   for (const std::string& name : named_claims(pods))
-    if (const std::string claim = pods.pod.pod.namespace_name + "/" + name;
-        once_per_pod_.contains(claim))
-      return claim;
+    if (const model::VolumeClaim* one = claim(pods.pod.pod.namespace_name, name);
+        one != nullptr && one->once_per_pod)
+      return one->namespace_name + "/" + name;
   return "";
 }
 

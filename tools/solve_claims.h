@@ -57,8 +57,7 @@ class ClaimResolver final : public scheduling::Storage {
   model::PersistentVolume any_volume_;
   model::StorageClass any_class_;
   std::map<std::string, std::int64_t> users_;  // pods by claim
-  const std::set<std::string>& once_per_pod_;
-  std::set<std::string> in_use_;  // by running pods, or by those that were told before
+  std::set<std::string> in_use_;               // by running pods, or by those that were told before
   std::set<std::string> hosts_;
 };
 

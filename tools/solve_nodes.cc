@@ -62,14 +62,6 @@ std::vector<model::Taint> lasting(const std::vector<model::Taint>& taints,
   return left;
 }
 
-// The kube-scheduler binds to a cordoned node whoever tolerates that, taint or no taint: the node
-// controller is about to set it.
-void add_cordon(std::vector<model::Taint>& taints) {
-  const model::Taint cordon{"node.kubernetes.io/unschedulable", "",
-                            model::TaintEffect::kNoSchedule};
-  if (std::find(taints.begin(), taints.end(), cordon) == taints.end()) taints.push_back(cordon);
-}
-
 bool is_empty(const model::Resources& resources) {
   return resources == model::Resources{};
 }
@@ -107,7 +99,7 @@ scheduling::Node read_node(const objects::Manifests& manifests, const std::vecto
       node.deletion_millis != 0 || (claim != nullptr && claim->deletion_millis != 0);
   out.takes_pods = !leaves && (node.ready || !out.initialized);
   out.stays = !out.takes_pods && !leaves;
-  if (node.cordoned) add_cordon(out.taints);
+  if (node.cordoned) model::add_cordon(out.taints);
   if (!out.takes_pods)
     notes.push_back("Node " + out.name + " takes no pods: it is " +
                     (leaves ? "being deleted" : "not ready"));

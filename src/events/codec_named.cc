@@ -23,7 +23,8 @@ Offset<log::VolumeClaimObserved> put(Builder& b, const model::VolumeClaim& v) {
   const auto name = put(b, v.name);
   const auto storage_class = put(b, v.storage_class.value_or(""));
   return log::CreateVolumeClaimObserved(b, namespace_name, name, v.storage_class.has_value(),
-                                        storage_class, put(b, v.volume), v.lost, v.deleting);
+                                        storage_class, put(b, v.volume), v.lost, v.deleting,
+                                        v.once_per_pod);
 }
 void get(const log::VolumeClaimObserved& in, model::VolumeClaim& out) {
   get(in.namespace_name(), out.namespace_name);
@@ -32,6 +33,7 @@ void get(const log::VolumeClaimObserved& in, model::VolumeClaim& out) {
   get(in.volume(), out.volume);
   out.lost = in.lost();
   out.deleting = in.deleting();
+  out.once_per_pod = in.once_per_pod();
 }
 
 Offset<log::PersistentVolumeObserved> put(Builder& b, const model::PersistentVolume& v) {

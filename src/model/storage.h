@@ -25,6 +25,7 @@ struct VolumeClaim {
   std::string volume;                        // spec.volumeName
   bool lost = false;
   bool deleting = false;
+  bool once_per_pod = false;  // ReadWriteOncePod: one pod of the cluster may use it
   friend bool operator==(const VolumeClaim&, const VolumeClaim&) = default;
 };
 
@@ -70,7 +71,7 @@ std::string csi_driver(std::string_view provisioner);
 
 template <class Archive>
 void fields(Archive& a, VolumeClaim& c) {
-  a(c.namespace_name, c.name, c.storage_class, c.volume, c.lost, c.deleting);
+  a(c.namespace_name, c.name, c.storage_class, c.volume, c.lost, c.deleting, c.once_per_pod);
 }
 template <class Archive>
 void fields(Archive& a, PersistentVolume& v) {

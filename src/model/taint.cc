@@ -1,5 +1,7 @@
 #include "model/taint.h"
 
+#include <algorithm>
+
 namespace karst::model {
 
 std::string_view taint_effect_name(TaintEffect effect) {
@@ -40,6 +42,11 @@ const Taint* first_untolerated(const std::vector<Taint>& taints,
     if (taint.effect != TaintEffect::kPreferNoSchedule && !tolerates(tolerations, taint))
       return &taint;
   return nullptr;
+}
+
+void add_cordon(std::vector<Taint>& taints) {
+  const Taint cordon{"node.kubernetes.io/unschedulable", "", TaintEffect::kNoSchedule};
+  if (std::find(taints.begin(), taints.end(), cordon) == taints.end()) taints.push_back(cordon);
 }
 
 bool is_known_ephemeral(const Taint& taint) {

@@ -48,6 +48,10 @@ inline constexpr std::string_view kUnregisteredTaintKey =
 // unreachable, uninitialized, unregistered, and every key that starts with readiness.k8s.io/.
 bool is_known_ephemeral(const Taint& taint);
 
+// The taint of a cordoned node. The kube-scheduler binds to it whoever tolerates that, taint or no
+// taint: the node controller is about to set it.
+void add_cordon(std::vector<Taint>& taints);
+
 template <class Archive>
 void fields(Archive& a, Taint& t) {
   a(t.key, t.value, t.effect);

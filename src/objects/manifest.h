@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -75,7 +74,6 @@ struct Manifests {
   std::vector<model::CapacityBuffer> buffers;
   std::vector<ReducedDaemonSet> daemon_sets;
   std::vector<model::VolumeClaim> volume_claims;
-  std::set<std::string> once_per_pod;  // of those: "namespace/name" of ReadWriteOncePod
   std::vector<model::PersistentVolume> volumes;
   std::vector<model::StorageClass> storage_classes;
   std::vector<model::CsiNode> csi_nodes;

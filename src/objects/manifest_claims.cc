@@ -1,7 +1,5 @@
 #include "objects/manifest_claims.h"
 
-#include <algorithm>
-
 namespace karst::objects {
 
 std::vector<model::VolumeClaim> claim_templates(const TreeValue& stateful_set) {
@@ -33,13 +31,6 @@ std::vector<model::VolumeClaim> ephemeral_claims(const TreeValue& pod) {
     claims.push_back(std::move(claim));
   }
   return claims;
-}
-
-bool is_once_per_pod(const TreeValue& claim) {
-  const TreeValue* modes = claim.at({"spec", "accessModes"});
-  return modes != nullptr &&
-         std::any_of(modes->items.begin(), modes->items.end(),
-                     [](const TreeValue& mode) { return mode.text == "ReadWriteOncePod"; });
 }
 
 }  // namespace karst::objects

@@ -1,5 +1,5 @@
 // What manifests say of volume claims beyond what decisions are logged with: claims that every pod
-// has of its own, and how often a claim may be used. Internal to the manifest reader.
+// has of its own. Internal to the manifest reader.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,5 @@ namespace karst::objects {
 std::vector<model::VolumeClaim> claim_templates(const TreeValue& stateful_set);
 // Those of a pod's ephemeral volumes, named for their volume.
 std::vector<model::VolumeClaim> ephemeral_claims(const TreeValue& pod);
-// Whether one pod at a time may use the claim (ReadWriteOncePod).
-bool is_once_per_pod(const TreeValue& claim);
 
 }  // namespace karst::objects

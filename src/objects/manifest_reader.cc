@@ -311,10 +311,7 @@ void ManifestReader::add_reduced(Review& review, const TreeValue& object,
     case Role::kCapacityBuffer:
       return take(review, object, reduce_capacity_buffer(element), out_.buffers);
     case Role::kVolumeClaim:
-      take(review, object, reduce_volume_claim(element), out_.volume_claims);
-      if (is_once_per_pod(object) && !out_.volume_claims.empty())
-        out_.once_per_pod.insert(out_.volume_claims.back().namespace_name + "/" + name_of(object));
-      return;
+      return take(review, object, reduce_volume_claim(element), out_.volume_claims);
     case Role::kVolume:
       return take(review, object, reduce_volume(element), out_.volumes);
     case Role::kStorageClass:

@@ -50,6 +50,8 @@ base::Result<model::VolumeClaim> reduce_volume_claim(simdjson::dom::element obje
   root.object("spec", [&](const Object& spec) {
     if (spec.has("storageClassName")) claim.storage_class = spec.text("storageClassName");
     claim.volume = spec.text("volumeName");
+    const std::vector<std::string> modes = spec.texts("accessModes");
+    claim.once_per_pod = std::find(modes.begin(), modes.end(), "ReadWriteOncePod") != modes.end();
   });
   root.object("status", [&](const Object& status) { claim.lost = status.view("phase") == "Lost"; });
   KARST_TRY(context.status());

@@ -8,6 +8,7 @@
 #include "reconcilers/interest.h"
 #include "reconcilers/neighbours.h"
 #include "reconcilers/offered.h"
+#include "reconcilers/once_per_pod.h"
 #include "reconcilers/pool_rules.h"
 #include "reconcilers/storage_of.h"
 
@@ -83,12 +84,14 @@ bool leaves(const ClaimRow& row) {
 }  // namespace
 
 Demand demand_of(const ClusterState& state, const Context& context, Plan& plan) {
-  using Key = std::tuple<model::ShapeHash, std::string, model::Labels>;
+  using Key = std::tuple<model::ShapeHash, std::string, model::Labels, std::string>;
   const SelectedKeys keys = selected_keys(state);
+  const OncePerPod once(state);
   std::map<Key, std::vector<const PodRow*>> groups;
   const auto add = [&](const PodRow& pod) {
     const std::string space = pod.namespace_name == nullptr ? "" : *pod.namespace_name;
-    groups[Key(pod.shape_hash, space, projected(pod.labels(), keys))].push_back(&pod);
+    const std::string alone = once.concerns(space, *pod.shape) ? pod.uid.str() : std::string();
+    groups[Key(pod.shape_hash, space, projected(pod.labels(), keys), alone)].push_back(&pod);
   };
   for (const std::string_view uid : state.pods().pending()) {
     const PodRow& pod = state.pods().row_of(uid);
@@ -165,6 +168,7 @@ void add_node(const ClusterState& state, const Interest& interest, Supply& suppl
   offer.name = name;
   offer.labels = node.node.labels;
   offer.taints = lasting_taints(node.node.taints, row);
+  if (node.node.cordoned) model::add_cordon(offer.taints);
   if (row != nullptr && !offer.initialized)
     for (const auto& [key, value] : row->claim.labels) model::set_label(offer.labels, key, value);
   supply.nodes.push_back(
@@ -201,9 +205,6 @@ void add_claim(const ClusterState& state, const Context& context, Supply& supply
 bool stays(const NodeRow& node) {
   return node.node.deletion_millis == 0 && node.tainted_at == Position();
 }
-bool usable(const NodeRow& node) {
-  return stays(node) && !node.node.cordoned;
-}
 
 // What the pool's claims have taken of its limits. The totals have every launched claim that stays;
 // all others, and those whose machine is gone, are restless.
@@ -238,7 +239,7 @@ Supply supply_of(const ClusterState& state, const Context& context, const Demand
     const NodeRow& node = slot.row;
     const ClaimRow* row = state.claim_by_provider_id(node.node.provider_id);
     const bool foreign = row == nullptr;
-    if (!usable(node) ||
+    if (!stays(node) ||
         (foreign &&
          (!node.node.ready || model::has_label(node.node.labels, model::kNodePoolLabel))) ||
         (!foreign && (leaves(*row) || !ours(*row, context) || !comes_up(state, context, *row)))) {
@@ -260,6 +261,7 @@ namespace {
 
 void add_demand(const ClusterState& state, const Demand& demand, scheduling::Problem& problem) {
   const StateStorage storage(state);
+  OncePerPod once(state);
   for (std::size_t group = 0; group < demand.pods.size(); ++group) {
     const PodRow& first = *demand.pods[group].front();
     scheduling::PodGroup pods;
@@ -271,6 +273,9 @@ void add_demand(const ClusterState& state, const Demand& demand, scheduling::Pro
     for (const PodRow* pod : demand.pods[group])
       pods.creation_millis = std::min(pods.creation_millis, pod->creation_millis);
     resolve_volumes(storage, pods);
+    if (const std::string claim = once.taken(pods.namespace_name, first); !claim.empty())
+      pods.volume_error =
+          "persistentvolumeclaim \"" + claim + "\" is ReadWriteOncePod, and another pod uses it";
     problem.pods.push_back(std::move(pods));
   }
 }

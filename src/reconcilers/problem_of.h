@@ -10,7 +10,8 @@
 namespace karst::reconcilers {
 
 // Pods that ask for a place, grouped so that equal ones are one row: by shape, namespace and those
-// labels that some selector asks for, in this order; pods of a group by uid.
+// labels that some selector asks for, in this order; pods of a group by uid. A pod with a claim
+// that one pod alone may use is a group of its own.
 struct Demand {
   std::vector<model::ShapeHash> shapes;  // by group; a shape may come more than once
   std::vector<model::Labels> labels;

@@ -12,6 +12,18 @@ const model::StorageClass* StateStorage::default_class() const {
   return found;
 }
 
+bool StateStorage::has_host(const std::string& host) const {
+  for (const auto& [name, slot] : state_.nodes().slots()) {
+    const NodeRow& row = slot.row;
+    if (model::label_value(row.node.labels, model::kHostnameLabel) != host) continue;
+    const ClaimRow* claim = state_.claim_by_provider_id(row.node.provider_id);
+    return row.node.deletion_millis == 0 && row.tainted_at == Position() &&
+           (claim == nullptr || (!claim->leaving() && claim->interrupted_at.value() == 0 &&
+                                 claim->gone_at.value() == 0));
+  }
+  return false;
+}
+
 void resolve_volumes(const scheduling::Storage& storage, scheduling::PodGroup& pods) {
   for (const std::string& name : pods.shape.volume_claims) {
     auto volume = scheduling::resolve_named(storage, pods.namespace_name, name);

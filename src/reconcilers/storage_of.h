@@ -24,6 +24,7 @@ class StateStorage final : public scheduling::Storage {
     return state_.object<model::StorageClass>("", name);
   }
   const model::StorageClass* default_class() const override;
+  bool has_host(const std::string& host) const override;
 
  private:
   const ClusterState& state_;

@@ -163,7 +163,8 @@ void add_own_node(Story& story, std::int64_t volumes_max) {
   model::Node node;
   node.name = model::NodeName("own");
   node.uid = model::NodeUid("own-uid");
-  node.labels = {{std::string(model::kZoneLabel), "test-zone-a"}};
+  node.labels = {{std::string(model::kHostnameLabel), "own"},
+                 {std::string(model::kZoneLabel), "test-zone-a"}};
   node.ready = true;
   node.allocatable.cpu_millis = 64'000;
   node.allocatable.memory_bytes = std::int64_t{64} << 30;
@@ -198,6 +199,40 @@ TEST(Volumes, CountAgainstWhatANodeAttaches) {
     EXPECT_EQ(story.take<model::CreateNodeClaim>().size(), shared ? 0u : 1u)
         << "a claim that is mounted there counts once";
     EXPECT_EQ(story.state().pods().expected_on_node("own").size(), shared ? 2u : 1u);
+  }
+}
+
+TEST(Volumes, OfOnePodAreUsedByOne) {
+  for (const bool in_use : {false, true}) {
+    events::MemoryLog log(model::LogId("log"));
+    Story story(log);
+    set_the_stage(story);
+    add_own_node(story, 9);
+    story.fact(events::ObjectObserved{class_in("fast", {}, false, true)});
+    model::VolumeClaim once = claim_of("fast");
+    once.once_per_pod = true;
+    story.fact(events::ObjectObserved{once});
+    const model::PodShape shape = shape_with({"data"});
+    story.fact(events::ShapeRecorded{model::hash_of(shape), shape});
+    if (in_use) {
+      const model::PodShape other = shape_with({"data"}, 100);
+      model::Pod user = pending_pod("user", other);
+      user.node = model::NodeName("own");
+      user.phase = model::PodPhase::kRunning;
+      user.unschedulable = false;
+      story.fact(events::ShapeRecorded{model::hash_of(other), other});
+      story.fact(events::PodObserved{user});
+    }
+    for (const char* uid : {"pod-1", "pod-2"})
+      story.fact(events::PodObserved{pending_pod(uid, shape)});
+    story.step();
+    story.step(1100);
+    EXPECT_TRUE(story.take<model::CreateNodeClaim>().empty());
+    EXPECT_EQ(story.state().pods().expected_on_node("own").size(), in_use ? 0u : 1u);
+    EXPECT_EQ(verdict_of(story, shape),
+              "unplaced | volume: persistentvolumeclaim \"default/data\" is ReadWriteOncePod, and "
+              "another pod uses it");
+    EXPECT_FALSE(verified(log).difference);
   }
 }
 

@@ -56,8 +56,9 @@ TEST(ReduceNamed, EveryKind) {
     model::NamedObject want;
   } cases[] = {
       {"claim", "PersistentVolumeClaim",
-       in_shop(R"("spec":{"storageClassName":"fast","volumeName":"v"},"status":{"phase":"Lost"})"),
-       model::VolumeClaim{"shop", "a", "fast", "v", true, false}},
+       in_shop(R"("spec":{"storageClassName":"fast","volumeName":"v","accessModes":[
+           "ReadWriteOncePod"]},"status":{"phase":"Lost"})"),
+       model::VolumeClaim{"shop", "a", "fast", "v", true, false, true}},
       {"claim of the default class", "PersistentVolumeClaim", in_shop(R"("spec":{})"),
        model::VolumeClaim{"shop", "a", std::nullopt, "", false, false}},
       {"volume", "PersistentVolume",
