@@ -90,6 +90,13 @@ bool Packer::node_topology_allows(const PodRow& row, const Stage& stage, std::si
                                   RequirementId strict) {
   if (!host_allows(row, stage, static_cast<int>(node), strict)) return false;
   if (!wishes_allow(row, node)) return false;
+  for (const Balance& balance : balances_[row.group]) {
+    const int key = prepared_.topology.groups()[balance.constraint.group].key;
+    if (const int domain = prepared_.topology.node_domain(key, node);
+        domain != kNoDomain &&
+        !domain_allowed(nullptr, balance.constraint, prepared_.rows[balance.row], domain, false))
+      return false;
+  }
   const auto& groups = prepared_.topology.groups();
   for (const Constraint& constraint : stage.constraints) {
     const int key = groups[constraint.group].key;
@@ -193,16 +200,32 @@ std::vector<std::vector<int>> Packer::domains_for(const Claim* claim, std::size_
     std::erase_if(allowed,
                   [&](int d) { return !domain_allowed(claim, constraint, row, d, was_open); });
   }
+  for (const Balance& balance : balances_[row.group]) {
+    if (groups[balance.constraint.group].key != key) continue;
+    single = true;
+    spreads.push_back(&counts_[balance.constraint.group]);
+    std::erase_if(allowed, [&](int d) {
+      return !domain_allowed(claim, balance.constraint, prepared_.rows[balance.row], d, was_open);
+    });
+  }
   if (const Wish* wish = open_wish(row, key))
     std::erase_if(allowed, [&](int d) { return !would_do(*wish, d); });
   if (allowed.empty()) return {};
-  if (!single) return {allowed};
+  if (!single || allowed.size() == 1) return {allowed};
+  return one_by_one(pool, base, row, key, allowed, spreads);
+}
+
+// Each domain by itself, the best first: where there are fewest pods of the spreads, then where
+// fewest others want to be, then by what it costs. Domains without a machine for it are left out.
+std::vector<std::vector<int>> Packer::one_by_one(std::size_t pool, RequirementId base,
+                                                 const PodRow& row, int key,
+                                                 const std::vector<int>& allowed,
+                                                 const std::vector<const GroupCounts*>& spreads) {
   using Rank = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::size_t, std::string, int>;
   std::vector<Rank> ranks;
   for (const int domain : allowed) {
     std::int64_t pods = 0;
     for (const GroupCounts* counts : spreads) pods += count_at(counts->sure, domain);
-    if (allowed.size() == 1) return {allowed};
     const RequirementId narrowed = prepared_.requirements.combine(base, in_domain(key, domain));
     if (narrowed == kImpossible) continue;
     const View& view = prepared_.pools.view(pool, narrowed);

@@ -35,6 +35,7 @@ void Packer::run() {
   place_rounds(order);
   if (!strategy_.troubled.empty()) {
     for (std::vector<Wish>& wishes : wishes_) wishes.clear();
+    for (std::vector<Balance>& balances : balances_) balances.clear();
     first_node_.assign(first_node_.size(), 0);
     place_rounds(order);
   }
@@ -92,7 +93,7 @@ void Packer::place_rounds(const std::vector<std::size_t>& order) {
   for (bool progress = true; progress;) {
     progress = false;
     for (const std::size_t row : order) {
-      if (!place_row(row)) continue;
+      if (!(in_steps_[row] ? place_in_steps(row) : place_row(row))) continue;
       progress = true;
       // Before the next one is in their way.
       if (strategy_.troubled_first && !fixed_keys_[row].empty())
@@ -106,6 +107,17 @@ bool Packer::place_row(std::size_t row) {
   const std::int64_t before = left_[row];
   while (left_[row] > 0 && place_one(row)) --left_[row];
   return left_[row] < before;
+}
+
+bool Packer::place_in_steps(std::size_t row) {
+  const std::int64_t before = left_[row];
+  for (; steps_ < kStepsMax && left_[row] > 0 && place_one(row); ++steps_) {
+    --left_[row];
+    for (const std::size_t troubled : strategy_.troubled)
+      if (troubled != row) place_row(troubled);
+  }
+  const bool placed = left_[row] < before;
+  return (steps_ == kStepsMax && place_row(row)) || placed;
 }
 
 // Claims that are still open at the end tell their turns last.
@@ -199,7 +211,7 @@ bool Packer::place_at(std::size_t row, const Target& target) {
 
 bool Packer::has_no_ties(const PodRow& row) const {
   return row.stages.size() == 1 && row.stages[0].constraints.empty() &&
-         wishes_[row.group].empty() &&
+         wishes_[row.group].empty() && balances_[row.group].empty() &&
          std::none_of(row.matched.begin(), row.matched.end(),
                       [&](GroupId group) { return prepared_.topology.groups()[group].repels; });
 }

@@ -19,6 +19,8 @@ namespace karst::scheduling {
 
 inline constexpr std::size_t kNarrowingsMax = 256;  // combinations of domains tried for one pod
 inline constexpr std::size_t kNone = SIZE_MAX;
+// Pods after each of which those in trouble are tried again; later rows are placed as a whole.
+inline constexpr std::size_t kStepsMax = 5'000;
 
 // Whether somebody is let in by pods of the group whose domain is decided.
 inline bool goes_by_sure(const TopologyGroup& group) {
@@ -55,6 +57,12 @@ struct Wish {
   std::size_t row = 0;
   GroupId group = 0;
   std::vector<RequirementId> ways;
+};
+
+// A spread of a row in trouble, kept by pods that it counts although they have none themselves.
+struct Balance {
+  Constraint constraint;
+  std::size_t row = 0;  // whose it is
 };
 
 struct Claim {
@@ -156,6 +164,7 @@ class Packer {
   std::vector<std::size_t> order_of_rows() const;
   void place_rounds(const std::vector<std::size_t>& order);
   bool place_row(std::size_t row);
+  bool place_in_steps(std::size_t row);
   bool place_one(std::size_t row);
   void settle_hosts(std::vector<std::size_t> order);
   void finish();
@@ -197,6 +206,7 @@ class Packer {
   void note_wishes();
   Wish wish_of(const PodRow& row, GroupId group);
   void note_wish(std::size_t troubled, const Constraint& constraint);
+  void note_balance(std::size_t troubled, const Constraint& constraint);
   void note_rivals();
   std::vector<int> turns_for_troubled() const;
   std::int64_t contested(const PodRow& row, int key, int domain) const;
@@ -217,6 +227,9 @@ class Packer {
                                             RequirementId base, const PodRow& row,
                                             const Stage& stage, RequirementId strict, int key,
                                             bool fix);
+  std::vector<std::vector<int>> one_by_one(std::size_t pool, RequirementId base, const PodRow& row,
+                                           int key, const std::vector<int>& allowed,
+                                           const std::vector<const GroupCounts*>& spreads);
   bool may_be_first(const Constraint& constraint, RequirementId strict) const;
   std::int32_t lowest(const Constraint& constraint, const PodRow& row);
   std::int32_t lowest_host(const Constraint& constraint);
@@ -250,6 +263,11 @@ class Packer {
   std::vector<std::vector<int>> fixed_keys_;
   std::vector<std::vector<Wish>> wishes_;
   std::vector<std::vector<Wish>> rivals_;
+  // By row: spreads of those in trouble that it keeps, and whether it is placed pod by pod, so that
+  // those can go where its pods let them before the next one comes.
+  std::vector<std::vector<Balance>> balances_;
+  std::vector<bool> in_steps_;
+  std::size_t steps_ = 0;
   std::size_t planned_ = 0;                            // pods that the plan was asked about
   std::vector<std::vector<RequirementId>> in_domain_;  // by key and domain
   std::vector<RequirementId> narrowed_;                // of the claim being looked at

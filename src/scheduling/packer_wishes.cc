@@ -10,13 +10,38 @@ void Packer::note_wishes() {
   fixed_keys_.resize(prepared_.rows.size());
   wishes_.resize(prepared_.rows.size());
   rivals_.resize(prepared_.rows.size());
+  balances_.resize(prepared_.rows.size());
+  in_steps_.resize(prepared_.rows.size(), false);
   if (strategy_.troubled.empty()) return;
   note_rivals();
   for (const std::size_t troubled : strategy_.troubled)
-    for (const Constraint& constraint : prepared_.rows[troubled].stages.back().constraints)
-      if (constraint.kind != ConstraintKind::kSpread &&
-          prepared_.topology.groups()[constraint.group].key != kHostKey)
+    for (const Constraint& constraint : prepared_.rows[troubled].stages.back().constraints) {
+      if (prepared_.topology.groups()[constraint.group].key == kHostKey) continue;
+      if (constraint.kind == ConstraintKind::kSpread)
+        note_balance(troubled, constraint);
+      else
         note_wish(troubled, constraint);
+    }
+}
+
+// A spread that counts zones where its pods cannot be waits for others to be there. These get their
+// zones at once, where there are fewest, and rather where those in trouble cannot go.
+void Packer::note_balance(std::size_t troubled, const Constraint& constraint) {
+  const Wish wish = wish_of(prepared_.rows[troubled], constraint.group);
+  for (const PodRow& row : prepared_.rows) {
+    if (row.group == prepared_.rows[troubled].group ||
+        std::find(row.matched.begin(), row.matched.end(), wish.group) == row.matched.end())
+      continue;
+    rivals_[row.group].push_back(wish);
+    fixed_keys_[row.group].push_back(prepared_.topology.groups()[wish.group].key);
+    in_steps_[row.group] = strategy_.troubled_first;
+    const auto& own = row.stages.back().constraints;
+    if (std::any_of(own.begin(), own.end(),
+                    [&](const Constraint& one) { return one.group == constraint.group; }))
+      continue;
+    balances_[row.group].push_back({constraint, troubled});
+    balances_[row.group].back().constraint.self = true;
+  }
 }
 
 Wish Packer::wish_of(const PodRow& row, GroupId group) {

@@ -198,6 +198,7 @@ TEST(Laws, AnAnswerHoldsItsOwnPods) {
     if (problem.pods.size() == 1 && problem.pods[0].shape.affinity.empty() &&
         problem.pods[0].shape.host_ports.empty())
       RC_ASSERT(second.claims.empty());
+    RC_TAG(second.claims.empty() ? "no new node" : "a new node besides");
   }));
 }
 
