@@ -20,14 +20,18 @@ struct Outcome {
   std::string output;
 };
 
-Outcome judge(const std::string& arguments) {
+Outcome run_tool(const std::string& name, const std::string& arguments) {
   const std::string log = testing::TempDir() + "/oracle_judge.txt";
   Outcome run;
   run.status = std::system(
-      ("python3 " + kFolder + "/check.py " + arguments + " > '" + log + "' 2>&1").c_str());
+      ("python3 " + kFolder + "/" + name + " " + arguments + " > '" + log + "' 2>&1").c_str());
   std::ifstream file(log);
   run.output.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
   return run;
+}
+
+Outcome judge(const std::string& arguments) {
+  return run_tool("check.py", arguments);
 }
 
 class Oracle : public testing::Test {
@@ -42,6 +46,29 @@ TEST_F(Oracle, EveryRecordedProblemPasses) {
   const Outcome run = judge("-v --threshold 100 --batch-solver " + kSolver + " " + kFolder);
   EXPECT_EQ(0, run.status) << run.output;
   EXPECT_NE(std::string::npos, run.output.find("TOTAL")) << run.output;
+}
+
+// A claim lists fewer types than Karpenter's for the same pods only where one more would break the
+// answer; a solver that lists only the cheapest type is told so.
+TEST_F(Oracle, NoTypeCouldBeListedBesides) {
+  const Outcome run = run_tool("lists.py", kSolver + " " + kFolder);
+  EXPECT_EQ(0, run.status) << run.output;
+  EXPECT_NE(std::string::npos, run.output.find("of which none could be listed: True"))
+      << run.output;
+  const std::string cut =
+      "import json, sys\n"
+      "rows = [json.loads(line) for line in open(sys.argv[1])]\n"
+      "for row in rows:\n"
+      "    for claim in row[\"solution\"][\"newNodeClaims\"]:\n"
+      "        claim[\"instanceTypes\"] = claim[\"instanceTypes\"][:1]\n"
+      "open(sys.argv[1], \"w\").write(\"\\n\".join(map(json.dumps, rows)))\n";
+  const std::string script = testing::TempDir() + "/oracle_cut.py";
+  std::ofstream(script) << cut;
+  const std::string shortened = "'" + std::string(KARST_BINARY_DIR) +
+                                "/karst solve {in} -o {out} && python3 " + script + " {out}'";
+  const Outcome refused = run_tool("lists.py", shortened + " " + kFolder);
+  EXPECT_NE(0, refused.status) << refused.output;
+  EXPECT_NE(std::string::npos, refused.output.find("could list")) << refused.output;
 }
 
 // Every disruption is decided as Karpenter decides it, and so is who may be disrupted at all.
