@@ -115,6 +115,7 @@ struct SolveOptions {
   std::string preference_policy;       // Respect, Ignore
   std::string min_values_policy;       // Strict, BestEffort
   std::string reserved_offering_mode;  // Fallback, Strict
+  std::string scheduler_config;        // file: default topology spreads
   std::string out;  // of a case: where to, empty for a table; of manifests: table or json
 };
 int solve(const SolveOptions& options);

@@ -262,6 +262,10 @@ void add_solve(CommandLine& line) {
   add_policy("--reserved-offering-mode", o.reserved_offering_mode,
              "of manifests: where pods go that find a reservation used up: elsewhere, or they wait",
              {"Fallback", "Strict"});
+  c->add_option("--scheduler-config", o.scheduler_config,
+                "of manifests: default topology spreads, as Karpenter's setting of that name")
+      ->type_name("FILE")
+      ->needs(files);
   c->add_option("-o,--output", o.out,
                 "of a case: the answer as JSON into this file; of manifests: table or json")
       ->type_name("FILE|FORMAT");

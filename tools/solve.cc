@@ -7,6 +7,7 @@
 #include <iterator>
 #include <variant>
 
+#include "objects/scheduler_config.h"
 #include "tools/commands.h"
 #include "tools/solve_case.h"
 #include "tools/solve_manifests.h"
@@ -104,13 +105,22 @@ void apply_policies(const SolveOptions& given, scheduling::Options& options) {
     options.reserved = scheduling::ReservedMode::kStrict;
 }
 
+base::Result<std::vector<model::SpreadConstraint>> read_spreads(const std::string& file) {
+  if (file.empty()) return std::vector<model::SpreadConstraint>();
+  const auto text = read_file(file);
+  if (!text) return base::fail(text.error());
+  return objects::read_scheduler_config(file, *text);
+}
+
 // The dry run: plain manifests, the embedded catalogue.
 int solve_manifests(const SolveOptions& options) {
   if (!options.out.empty() && options.out != "table" && options.out != "json")
     return report(about("-o " + options.out, "expected table or json with -f"));
   const auto texts = read_manifest_files(options.files);
   if (!texts) return report(texts.error());
-  auto made = problem_of_manifests(*texts, options.zones);
+  const auto spreads = read_spreads(options.scheduler_config);
+  if (!spreads) return report(spreads.error());
+  auto made = problem_of_manifests(*texts, options.zones, *spreads);
   if (!made) return report(made.error());
   apply_policies(options, made->problem.options);
   for (const std::string& note : made->notes) std::cerr << "karst: " << printable(note) << "\n";

@@ -12,6 +12,7 @@
 #include "tools/solve_claims.h"
 #include "tools/solve_nodes.h"
 #include "tools/solve_pools.h"
+#include "tools/solve_spread.h"
 
 namespace karst::tools {
 namespace {
@@ -50,11 +51,13 @@ class Builder {
   Builder(Manifests& manifests, ManifestProblem& out)
       : manifests_(manifests), out_(out), resolver_(manifests) {}
 
-  base::Status build(const std::vector<std::string>& zones) {
+  base::Status build(const std::vector<std::string>& zones,
+                     const std::vector<model::SpreadConstraint>& default_spread) {
     set_priorities();
     std::vector<ManifestPods> buffers = buffer_pods(manifests_, out_.notes);
     count_what_is_there();
     for (ManifestPods& pods : buffers) manifests_.pods.push_back(std::move(pods));
+    if (!default_spread.empty()) spread_by_default(default_spread);
     collect_label_keys();
     bool with_volumes = false;
     for (const ManifestPods& pods : manifests_.pods) {
@@ -152,6 +155,22 @@ class Builder {
       one = at == workloads_.end() ? nullptr : &manifests_.pods[at->second];
     }
     return name;
+  }
+
+  void spread_by_default(const std::vector<model::SpreadConstraint>& spreads) {
+    manifests_.ignored.erase("Service");
+    std::int64_t without = 0;
+    for (ManifestPods& pods : manifests_.pods) {
+      if (is_bound(pods) || of_daemon_set(pods)) continue;
+      const auto at = workloads_.find(owner_key(pods));
+      const ManifestPods* owner = at == workloads_.end() ? nullptr : &manifests_.pods[at->second];
+      if (pods.selector) owner = &pods;
+      if (!add_default_spread(spreads, manifests_.services, owner, pods)) without += pods.count;
+    }
+    if (without > 0)
+      out_.notes.push_back(std::to_string(without) + (without == 1 ? " pod is" : " pods are") +
+                           " not spread by default: no Service of the files selects them, "
+                           "and no ReplicaSet, StatefulSet or ReplicationController owns them");
   }
 
   void collect_label_keys() {
@@ -349,12 +368,13 @@ class Builder {
 
 }  // namespace
 
-base::Result<ManifestProblem> problem_of_manifests(const std::vector<objects::ManifestText>& texts,
-                                                   const std::vector<std::string>& zones) {
+base::Result<ManifestProblem> problem_of_manifests(
+    const std::vector<objects::ManifestText>& texts, const std::vector<std::string>& zones,
+    const std::vector<model::SpreadConstraint>& default_spread) {
   auto manifests = objects::read_manifests(texts);
   if (!manifests) return base::fail(std::move(manifests.error()));
   ManifestProblem out;
-  KARST_TRY(Builder(*manifests, out).build(zones));
+  KARST_TRY(Builder(*manifests, out).build(zones, default_spread));
   return out;
 }
 

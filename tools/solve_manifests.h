@@ -45,7 +45,9 @@ base::Result<std::vector<objects::ManifestText>> read_manifest_files(
 
 // `zones`: where EC2's machines may be; empty: as the files say (solve_place.h). Errors: kInvalid,
 // as read_manifests, or about zones, or about a pool whose node class has no catalogue.
-base::Result<ManifestProblem> problem_of_manifests(const std::vector<objects::ManifestText>& texts,
-                                                   const std::vector<std::string>& zones);
+// `default_spread`: for pods without a topology spread of their own (tools/solve_spread.h).
+base::Result<ManifestProblem> problem_of_manifests(
+    const std::vector<objects::ManifestText>& texts, const std::vector<std::string>& zones,
+    const std::vector<model::SpreadConstraint>& default_spread);
 
 }  // namespace karst::tools

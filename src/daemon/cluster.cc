@@ -33,8 +33,10 @@
 namespace karst::daemon {
 namespace {
 
-std::vector<kube::Watched> watched(const events::Config& config) {
+std::vector<kube::Watched> watched(const events::Config& config, const Settings& settings) {
   std::vector<kube::Watched> resources = kube::core_resources(config);
+  for (kube::Watched& one : resources)
+    if (one.kind == kube::WatchedKind::kPod) one.default_spread = settings.default_spread;
   resources.push_back(node_class_of(config.provider));
   return resources;
 }
@@ -107,6 +109,11 @@ void tell_start(const Store& store, const Settings& settings, LogNotices& notice
     names += (names.empty() ? "" : ", ") + name;
   if (!names.empty())
     notices.remark(LogLevel::kWarn, now, "settings without effect in this version: " + names);
+  if (!settings.default_spread.empty())
+    notices.remark(LogLevel::kWarn, now,
+                   "SCHEDULER_CONFIG: default topology spreads count for pods of Deployments and "
+                   "StatefulSets, by their revision; not for pods that only a Service or a "
+                   "ReplicationController selects, for karst does not read those");
 }
 
 // Whatever stands between the engine and one cluster. Destroyed in the reverse order, after stop().
@@ -129,7 +136,7 @@ class Cluster {
     adopt(settings.settings, config_);
     config_.shadow = settings.shadow;
     config_.provider = std::string(provider.name());
-    edge_.emplace(watches_.client, watched(config_), sink_, clock_,
+    edge_.emplace(watches_.client, watched(config_, settings_.settings), sink_, clock_,
                   [this](kube::KubeEdge::Following how, const std::string& line) {
                     tell(how == kube::KubeEdge::Following::kAgain, line);
                   });
@@ -219,7 +226,7 @@ class Cluster {
   }
 
   base::Result<kube::ClusterIdentity> ask_cluster() {
-    const auto watches = watched(config_);
+    const auto watches = watched(config_, settings_.settings);
     std::vector<kube::Right> rights = kube::rights_to_follow(watches, config_.provider);
     const auto add = [&](std::vector<kube::Right> more) {
       rights.insert(rights.end(), more.begin(), more.end());

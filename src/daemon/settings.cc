@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "base/time.h"
+#include "objects/scheduler_config.h"
 
 namespace karst::daemon {
 namespace {
@@ -39,7 +40,8 @@ constexpr SettingRow kRows[] = {
     {"DISABLE_CONTROLLER_WARMUP", Kind::kBool, "true", false, "a standby always follows"},
     {"MEMORY_LIMIT", Kind::kNumber, "-1", false, "of Go's collector"},
     {"CPU_REQUESTS", Kind::kNumber, "1000", false, "one thread decides"},
-    {"SCHEDULER_CONFIG", Kind::kText, "", false, "default spread of kube-scheduler"},
+    {"SCHEDULER_CONFIG", Kind::kSpread, "", true,
+     "YAML: default topology spreads, of pods of Deployments and StatefulSets"},
     {"CLUSTER_NAME", Kind::kText, "", true, "aws: of the cluster; in the tags of its machines"},
     {"CLUSTER_ENDPOINT", Kind::kText, "", true, "aws: for new machines; default: EKS is asked"},
     {"CLUSTER_CA_BUNDLE", Kind::kText, "", true, "aws: base64, likewise"},
@@ -129,6 +131,8 @@ std::string fault_of(const SettingRow& row, const std::string& text) {
       const bool known = std::find(choices.begin(), choices.end(), text) != choices.end();
       return known ? "" : fmt::format("expected {}", fmt::join(choices, " or "));
     }
+    case Kind::kSpread:  // says itself where in the text it is wrong
+      return "";
     case Kind::kGates:
       break;
   }
@@ -201,6 +205,8 @@ Settings settings_of(const Given& given) {
   given.take_millis("BATCH_IDLE_DURATION", settings.batch_idle_millis);
   settings.preferences_ignored = given.is("PREFERENCE_POLICY", "Ignore");
   settings.min_values_best_effort = given.is("MIN_VALUES_POLICY", "BestEffort");
+  if (const std::string* text = given.find("SCHEDULER_CONFIG"))
+    settings.default_spread = *objects::read_scheduler_config("SCHEDULER_CONFIG", *text);
   given.take("IGNORE_DRA_REQUESTS", settings.ignore_dra_requests);
   given.take("DISABLE_CLUSTER_STATE_OBSERVABILITY", settings.disable_cluster_state_observability);
   bool alone = false;
@@ -242,6 +248,9 @@ base::Result<Settings> read_settings(const std::map<std::string, std::string>& f
     const std::string name = by_flag ? flag_of(row) : std::string(row.variable);
     if (const std::string fault = fault_of(row, text); !fault.empty())
       return base::fail(base::Kind::kInvalid, fmt::format("{}: \"{}\": {}", name, text, fault));
+    if (row.kind == Kind::kSpread)
+      if (const auto spreads = objects::read_scheduler_config(name, text); !spreads)
+        return base::fail(spreads.error());
     if (!row.has_effect && text != row.initially) without_effect.push_back(name);
     given.set(row, text);
   }

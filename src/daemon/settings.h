@@ -18,7 +18,7 @@
 
 namespace karst::daemon {
 
-enum class SettingKind { kText, kBool, kNumber, kPort, kDuration, kChoice, kGates };
+enum class SettingKind { kText, kBool, kNumber, kPort, kDuration, kChoice, kGates, kSpread };
 
 struct SettingRow {
   std::string_view variable;
@@ -40,8 +40,9 @@ struct Settings {
   bool preferences_ignored = false;
   bool min_values_best_effort = false;
   bool ignore_dra_requests = true;
-  bool disable_cluster_state_observability = false;  // no series per pod, node or pool
-  bool node_repair = false;                          // feature gates
+  std::vector<model::SpreadConstraint> default_spread;  // of SCHEDULER_CONFIG
+  bool disable_cluster_state_observability = false;     // no series per pod, node or pool
+  bool node_repair = false;                             // feature gates
   bool reserved_capacity = true;
   bool spot_to_spot_consolidation = false;
   bool node_overlay = false;

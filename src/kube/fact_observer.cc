@@ -4,6 +4,7 @@
 #include "objects/cluster.h"
 #include "objects/named.h"
 #include "objects/pod.h"
+#include "objects/scheduler_config.h"
 
 namespace karst::kube {
 namespace {
@@ -116,6 +117,8 @@ base::Status FactObserver::offer_changed(element object) {
     case WatchedKind::kPod: {
       auto reduced = objects::reduce_pod(object);
       if (!reduced) return base::fail(reduced.error());
+      if (objects::add_default_spread(watched_.default_spread, reduced->pod.labels, reduced->shape))
+        reduced->pod.shape = model::hash_of(reduced->shape);
       offer_shape(reduced->pod.shape, reduced->shape);
       offer(events::PodObserved{std::move(reduced->pod)});
       return {};

@@ -23,6 +23,9 @@ struct Watched {
   std::string kind_name;     // of a node class or a named object (model::kNamedKinds)
   bool optional = false;     // a server that does not have it has none of them
   bool with_shapes = false;  // of workloads: what their pods ask for is read, too
+  // Of pods: for those that name no topology spread (objects/scheduler_config.h). They come as if
+  // they had named these.
+  std::vector<model::SpreadConstraint> default_spread = {};
 };
 
 // As list brackets name it: Pod, Node, NodePool, NodeClaim, DaemonSet, NodeClass, or the kind of

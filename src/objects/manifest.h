@@ -34,6 +34,8 @@ struct ManifestPods {
   // Who controls the Pod or the workload itself, "ReplicaSet"; empty: nobody.
   std::string owner_kind;
   std::string owner_name;
+  // Of a workload: which pods it counts as its own; nothing where a Job says nothing.
+  std::optional<model::LabelSelector> selector;
   // Claims of which every pod has its own, called like their volume or template: of a StatefulSet's
   // templates (a claim is then TEMPLATE-SET-NUMBER), and of ephemeral volumes (POD-VOLUME).
   std::vector<model::VolumeClaim> templates;
@@ -60,6 +62,12 @@ struct ManifestReservation {
   std::optional<std::int64_t> available;
 };
 
+// Pods that a Service sends to: all these labels. Empty: none.
+struct ManifestService {
+  std::string namespace_name;
+  model::Labels selector;
+};
+
 // Each list in the order of the files. Namespaced objects without a namespace are in "default". A
 // node that says nothing about being ready is.
 struct Manifests {
@@ -78,6 +86,7 @@ struct Manifests {
   std::vector<model::StorageClass> storage_classes;
   std::vector<model::CsiNode> csi_nodes;
   std::vector<PriorityClass> priority_classes;
+  std::vector<ManifestService> services;  // they are among `ignored` too
   std::map<std::string, model::Labels> namespaces;
   // Objects that say nothing about where pods go, by kind.
   std::map<std::string, std::int64_t> ignored;

@@ -40,6 +40,7 @@ constexpr Entry kKinds[] = {
     {"storage.k8s.io/v1", "StorageClass", Role::kStorageClass, false},
     {"storage.k8s.io/v1", "CSINode", Role::kCsiNode, false},
     {"v1", "Namespace", Role::kNamespace, false},
+    {"v1", "Service", Role::kService, true},
     {"scheduling.k8s.io/v1", "PriorityClass", Role::kPriorityClass, false},
 };
 
@@ -61,7 +62,7 @@ struct Group {
 };
 constexpr Group kGroups[] = {
     {"",
-     "Binding ComponentStatus ConfigMap Endpoints Event LimitRange ResourceQuota Secret Service "
+     "Binding ComponentStatus ConfigMap Endpoints Event LimitRange ResourceQuota Secret "
      "ServiceAccount"},
     {"admissionregistration.k8s.io",
      "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration "

@@ -24,6 +24,7 @@ enum class Role {
   kCsiNode,
   kNamespace,
   kPriorityClass,
+  kService,
   kChecked,  // checked, and no further meaning
   kIgnored,  // not looked at
   kRefused,  // see `refusal`

@@ -6,6 +6,7 @@
 #include "objects/cluster.h"
 #include "objects/manifest_claims.h"
 #include "objects/manifest_rules.h"
+#include "objects/manifest_selectors.h"
 #include "objects/name_rules.h"
 #include "objects/volumes.h"
 
@@ -266,6 +267,9 @@ void ManifestReader::add(Review& review, const TreeValue& object, const KindInfo
     case Role::kWorkload:
     case Role::kJob:
       return add_pods(review, object, kind, replicas_of(object, info.role));
+    case Role::kService:
+      ++out_.ignored[kind];
+      return out_.services.push_back(service_of(object));
     case Role::kNamespace: {
       model::Labels labels{{"kubernetes.io/metadata.name", name_of(object)}};
       if (const TreeValue* given = object.at({"metadata", "labels"}))
@@ -341,6 +345,7 @@ void ManifestReader::add_pods(Review& review, const TreeValue& object, const std
   pods.count = count;
   pods.pod = std::move(*reduced);
   read_controller(object, pods);
+  pods.selector = selector_of(object, kind);
   pods.templates = claim_templates(object);
   pods.ephemeral = ephemeral_claims(pod);
   (kind == "PodTemplate" ? out_.pod_templates : out_.pods).push_back(std::move(pods));

@@ -108,6 +108,13 @@ TEST(Settings, WhatIsGivenCounts) {
       {"VM_MEMORY_OVERHEAD_PERCENT", "0.05",
        [](const Settings& s) { return s.without_effect.size() == 1; }},
       {"LOG_LEVEL", "", [](const Settings& s) { return s.log_level == LogLevel::kInfo; }},
+      {"SCHEDULER_CONFIG",
+       "podTopologySpread:\n  defaultConstraints:\n"
+       "  - {maxSkew: 3, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}\n",
+       [](const Settings& s) {
+         return s.default_spread.size() == 1 && s.default_spread[0].max_skew == 3 &&
+                s.without_effect.empty();
+       }},
   };
   for (const Case& c : cases) {
     const auto settings = read({}, {{c.variable, c.text}});
@@ -153,6 +160,11 @@ TEST(Settings, WhatCannotBeIsRefusedInOneLine) {
     std::string variable, text, said;
   };
   const std::vector<Case> cases = {
+      {"SCHEDULER_CONFIG",
+       "podTopologySpread: {defaultConstraints: [{maxSkew: 0, topologyKey: z, "
+       "whenUnsatisfiable: DoNotSchedule}]}",
+       "SCHEDULER_CONFIG:1: podTopologySpread.defaultConstraints[0].maxSkew: must be at least 1, "
+       "found 0"},
       {"METRICS_PORT", "http", "METRICS_PORT: \"http\": expected a port, 0 to 65535"},
       {"METRICS_PORT", "65536", "expected a port"},
       {"BATCH_MAX_DURATION", "10", "BATCH_MAX_DURATION: \"10\": expected a duration such as 10s"},

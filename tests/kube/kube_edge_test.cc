@@ -113,6 +113,40 @@ TEST(FactObserver, NamedObjectsComeAsTheyAreAndOldRevisionsAreGone) {
   EXPECT_EQ(model::key_of(sink.all<events::ObjectObserved>()[0].object), key);
 }
 
+TEST(FactObserver, PodsWithoutASpreadHaveTheDefaultOne) {
+  FakeSink sink;
+  FakeClock clock;
+  Watched watched{WatchedKind::kPod, "/api/v1/pods", {}, {}};
+  watched.default_spread.emplace_back().topology_key = "zone";
+  FactObserver observer(watched, sink, clock);
+  objects::Parser parser;
+  const auto see = [&](const std::string& owner, const std::string& spec) {
+    const auto object = parser.parse(
+        R"({"metadata":{"uid":"u","name":"web-1","namespace":"ns",
+            "labels":{"pod-template-hash":"5f"},
+            "ownerReferences":[{"controller":true,"kind":")" +
+            owner + R"(","name":"web"}]},"spec":{)" + spec + "}}",
+        objects::kObjectBytesMax);
+    ASSERT_TRUE(object);
+    observer.changed(*object);
+  };
+  see("ReplicaSet", "");
+  see("ReplicaSet", R"("topologySpreadConstraints":[{"topologyKey":"host"}])");
+  see("Job", "");
+  const auto shapes = sink.all<events::ShapeRecorded>();
+  const auto pods = sink.all<events::PodObserved>();
+  ASSERT_EQ(shapes.size(), 3u);
+  ASSERT_EQ(shapes[0].shape.spread.size(), 1u);
+  EXPECT_EQ(shapes[0].shape.spread[0].topology_key, "zone");
+  ASSERT_EQ(shapes[1].shape.spread.size(), 1u);
+  EXPECT_EQ(shapes[1].shape.spread[0].topology_key, "host");
+  EXPECT_TRUE(shapes[2].shape.spread.empty());
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(shapes[i].hash, model::hash_of(shapes[i].shape));
+    EXPECT_EQ(pods[i].pod.shape, shapes[i].hash);
+  }
+}
+
 TEST(CoreResources, GatesDecideWhatIsFollowed) {
   const auto kinds = [](const events::Config& config) {
     std::set<std::string> names;

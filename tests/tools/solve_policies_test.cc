@@ -126,5 +126,37 @@ TEST(SolvePolicies, ClaimsWithoutAMachineYetTakeTheirPartOfTheLimits) {
   }
 }
 
+// Labels that are Karpenter's own: a new node has those that say it is up, and no other.
+TEST(SolvePolicies, RestrictedLabels) {
+  const std::string node =
+      "apiVersion: v1\nkind: Node\nmetadata: {name: old, labels: {kubernetes.io/hostname: old, "
+      "karpenter.sh/initialized: \"true\", karpenter.sh/registered: \"true\", karpenter.sh/team: "
+      "a}}\nstatus: {allocatable: {cpu: 4, memory: 8Gi, pods: 10}}\n---\n";
+  struct Case {
+    std::string label;
+    int left_without_node;
+  };
+  const Case cases[] = {{"kubernetes.io/hostname: old", 1},
+                        {"karpenter.sh/initialized: \"true\"", 0},
+                        {"karpenter.sh/registered: \"true\"", 0},
+                        {"karpenter.sh/team: a", 1}};
+  for (const Case& test : cases) {
+    const std::string web =
+        deployment("web", 1,
+                   "{nodeSelector: {" + test.label +
+                       "}, containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]}");
+    EXPECT_EQ(solved(kPool + web)["totals"]["podsLeftOver"], test.left_without_node) << test.label;
+    const Json there = solved(kPool + node + web);
+    EXPECT_EQ(there["totals"]["podsOnExistingNodes"], 1) << test.label << there;
+    EXPECT_EQ(there["totals"]["newNodes"], 0) << test.label;
+  }
+  const std::string elsewhere = deployment(
+      "web", 1,
+      "{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+      "{nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: NotIn, "
+      "values: [old]}]}]}}}, containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]}");
+  EXPECT_EQ(solved(kPool + node + elsewhere)["totals"]["podsOnNewNodes"], 1);
+}
+
 }  // namespace
 }  // namespace karst::tests
