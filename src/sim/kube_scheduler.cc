@@ -31,8 +31,12 @@ bool compares(model::Operator op, const std::string& label, const std::string& b
 
 bool takes(const NodeEntry& entry, const PodEntry& pod) {
   const model::Node& node = entry.node;
-  if (!node.ready || node.cordoned) return false;
-  if (model::first_untolerated(node.taints, pod.shape->tolerations) != nullptr) return false;
+  if (!node.ready) return false;
+  std::vector<model::Taint> cordon;
+  if (node.cordoned) model::add_cordon(cordon);
+  if (model::first_untolerated(node.taints, pod.shape->tolerations) != nullptr ||
+      model::first_untolerated(cordon, pod.shape->tolerations) != nullptr)
+    return false;
   if (!selects(*pod.shape, node.labels)) return false;
   return model::fits(entry.used + pod.shape->requests, node.allocatable);
 }
