@@ -2,6 +2,7 @@
 #include <map>
 #include <memory>
 
+#include "scheduling/as_if_new.h"
 #include "scheduling/claims.h"
 #include "scheduling/few_pods.h"
 #include "scheduling/packer.h"
@@ -81,6 +82,7 @@ class Search {
   Packer& run() {
     place_most();
     try_every_plan();
+    if (goal_ == Goal::kCheapest && !best_.packer->claims().empty()) try_as_if_new();
     return *best_.packer;
   }
 
@@ -148,6 +150,23 @@ class Search {
     attempt.placed = placed_by_priority(prepared_, *attempt.packer);
     attempt.price = attempt.packer->price();
     best_ = std::move(attempt);
+  }
+
+  void try_as_if_new() {
+    if (!may_fill_as_if_new(prepared_)) return;
+    const Problem bare = without_nodes(prepared_.problem);
+    Prepared as_new(bare);
+    Search search(as_new, goal_);
+    search.place_most();
+    search.try_every_plan();
+    Attempt attempt;
+    attempt.strategy = best_.strategy;
+    attempt.packer =
+        fill_as_if_new(prepared_, *search.best_.packer,
+                       Strategy{.lowers_min_values = best_.strategy.lowers_min_values});
+    attempt.placed = placed_by_priority(prepared_, *attempt.packer);
+    attempt.price = attempt.packer->price();
+    if (better(attempt, best_, goal_)) best_ = std::move(attempt);
   }
 
   // With few pods on new claims, every way to part them. Not where there are preferences: a plan
