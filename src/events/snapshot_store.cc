@@ -63,17 +63,21 @@ std::optional<std::string> read_bytes(const RocksDb& db, model::Position positio
   return bytes;
 }
 
-// The positions that have anything stored, newest first, at or before `from`.
-std::vector<model::Position> stored_positions(const RocksDb& db, model::Position from) {
+// The newest position at or before `from` that has anything stored. Reads up to a piece of it.
+std::optional<model::Position> stored_at(RocksIterator& it, model::Position from) {
+  it.seek_for_prev(key_of(from, UINT32_MAX));
+  const std::optional<model::Position> position = it.valid() ? position_of(it.key()) : std::nullopt;
+  return position && position->value() > 0 ? position : std::nullopt;
+}
+
+// All of them, newest first.
+std::vector<model::Position> stored_positions(const RocksDb& db) {
   std::vector<model::Position> positions;
   const std::unique_ptr<RocksIterator> it = db.iterate(Family::kSnapshots);
-  it->seek_for_prev(key_of(from, UINT32_MAX));
-  while (it->valid() && positions.size() <= kSnapshotsMax) {
-    const std::optional<model::Position> position = position_of(it->key());
-    if (!position || position->value() == 0) break;
-    positions.push_back(*position);
-    it->seek_for_prev(key_of(model::Position(position->value() - 1), UINT32_MAX));
-  }
+  for (auto at = stored_at(*it, model::Position(UINT64_MAX));
+       at && positions.size() <= kSnapshotsMax;
+       at = stored_at(*it, model::Position(at->value() - 1)))
+    positions.push_back(*at);
   return positions;
 }
 
@@ -112,6 +116,10 @@ base::Status SnapshotStore::put(std::string_view version, const Snapshot& snapsh
   writer(header);
   db_->put(Family::kSnapshots, key_of(snapshot.position, 0), writer.view(), {});
   KARST_TRY(db_->write(RocksDb::Sync::kUnlogged));
+  if (stored_.empty() || snapshot.position <= stored_.front())
+    stored_ = stored_positions(*db_);
+  else
+    stored_.insert(stored_.begin(), snapshot.position);
   return prune();
 }
 
@@ -120,28 +128,30 @@ tl::unexpected<base::Error> SnapshotStore::closed() {
 }
 
 base::Status SnapshotStore::prune() {
-  const std::vector<model::Position> positions =
-      stored_positions(*db_, model::Position(UINT64_MAX));
-  const std::vector<model::Position> kept = kept_snapshots(positions);
+  std::vector<model::Position> kept = kept_snapshots(stored_);
   const std::unique_ptr<RocksIterator> it = db_->iterate(Family::kSnapshots);
-  for (const model::Position position : positions) {
+  for (const model::Position position : stored_) {
     if (std::binary_search(kept.rbegin(), kept.rend(), position)) continue;
     for (it->seek(key_of(position, 0)); it->valid() && position_of(it->key()) == position;
          it->next())
       db_->remove(Family::kSnapshots, it->key());
   }
   KARST_TRY(db_->write(RocksDb::Sync::kUnlogged));
+  stored_ = std::move(kept);
   return db_->flush(Family::kSnapshots);
 }
 
 base::Result<std::optional<Snapshot>> SnapshotStore::latest(std::string_view version,
                                                             model::Position position) const {
   if (!db_) return closed();
-  for (const model::Position at : stored_positions(*db_, position)) {
-    const std::optional<Header> header = read_header(*db_, at);
+  const std::unique_ptr<RocksIterator> it = db_->iterate(Family::kSnapshots);
+  // One after another, for a look at each costs as much as a piece.
+  for (auto at = stored_at(*it, position); at;
+       at = stored_at(*it, model::Position(at->value() - 1))) {
+    const std::optional<Header> header = read_header(*db_, *at);
     if (!header || header->version != version) continue;
-    std::optional<std::string> bytes = read_bytes(*db_, at, *header);
-    if (bytes) return std::optional<Snapshot>(Snapshot{at, std::move(*bytes)});
+    std::optional<std::string> bytes = read_bytes(*db_, *at, *header);
+    if (bytes) return std::optional<Snapshot>(Snapshot{*at, std::move(*bytes)});
   }
   return std::optional<Snapshot>();
 }

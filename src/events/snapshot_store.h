@@ -28,7 +28,10 @@ class SnapshotStore final : public Snapshots {
  public:
   // From another opening of the same database, or null while there is none: then put and latest are
   // refused with kFull.
-  void use(std::shared_ptr<RocksDb> db) { db_ = std::move(db); }
+  void use(std::shared_ptr<RocksDb> db) {
+    db_ = std::move(db);
+    stored_.clear();
+  }
 
   base::Status put(std::string_view version, const Snapshot& snapshot) override;
   base::Result<std::optional<Snapshot>> latest(std::string_view version,
@@ -38,6 +41,7 @@ class SnapshotStore final : public Snapshots {
   base::Status prune();
   static tl::unexpected<base::Error> closed();
   std::shared_ptr<RocksDb> db_;
+  std::vector<model::Position> stored_;  // newest first; empty: not looked for yet
 };
 
 }  // namespace karst::events
