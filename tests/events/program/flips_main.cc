@@ -122,6 +122,7 @@ int flip_all(const std::string& folder, std::size_t events, std::size_t bytes, b
               static_cast<unsigned long long>(counts.reported),
               static_cast<unsigned long long>(counts.harmless),
               static_cast<unsigned long long>(counts.silent));
+  std::fflush(stdout);
   return counts.silent == 0 && counts.flips > 0 ? 0 : 1;
 }
 
