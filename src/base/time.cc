@@ -66,6 +66,23 @@ bool valid_day(std::int64_t year, std::int64_t month, std::int64_t day) {
   return day <= kDays[month - 1] + (month == 2 && leap ? 1 : 0);
 }
 
+// Decimal digits in the place of `width` zeros.
+void set_digits(std::string& text, std::size_t at, std::size_t width, std::int64_t number) {
+  for (std::size_t i = width; i > 0; --i, number /= 10)
+    text[at + i - 1] = static_cast<char>('0' + number % 10);
+}
+
+// Years that have no four digits.
+std::string format_far(const CivilDate& date, std::int64_t rest) {
+  char text[64];
+  const int length = std::snprintf(
+      text, sizeof text, "%04lld-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<long long>(date.year),
+      date.month, date.day, static_cast<int>(rest / kMillisPerHour),
+      static_cast<int>(rest / kMillisPerMinute % 60),
+      static_cast<int>(rest / kMillisPerSecond % 60), static_cast<int>(rest % kMillisPerSecond));
+  return std::string(text, static_cast<std::size_t>(length));
+}
+
 }  // namespace
 
 CivilDate civil_from_days(std::int64_t days) {
@@ -91,13 +108,16 @@ std::string format_rfc3339(std::int64_t unix_millis) {
     --days;
   }
   const CivilDate date = civil_from_days(days);
-  char text[64];
-  const int length = std::snprintf(
-      text, sizeof text, "%04lld-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<long long>(date.year),
-      date.month, date.day, static_cast<int>(rest / kMillisPerHour),
-      static_cast<int>(rest / kMillisPerMinute % 60),
-      static_cast<int>(rest / kMillisPerSecond % 60), static_cast<int>(rest % kMillisPerSecond));
-  return std::string(text, static_cast<std::size_t>(length));
+  if (date.year < 0 || date.year > 9999) return format_far(date, rest);
+  std::string text = "0000-00-00T00:00:00.000Z";
+  set_digits(text, 0, 4, date.year);
+  set_digits(text, 5, 2, date.month);
+  set_digits(text, 8, 2, date.day);
+  set_digits(text, 11, 2, rest / kMillisPerHour);
+  set_digits(text, 14, 2, rest / kMillisPerMinute % 60);
+  set_digits(text, 17, 2, rest / kMillisPerSecond % 60);
+  set_digits(text, 20, 3, rest % kMillisPerSecond);
+  return text;
 }
 
 std::optional<std::int64_t> parse_rfc3339(std::string_view text) {

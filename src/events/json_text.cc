@@ -1,14 +1,16 @@
 #include "events/json_text.h"
 
 #include <flatbuffers/idl.h>
+#include <flatbuffers/util.h>
 
 #include <algorithm>
-#include <memory>
+#include <map>
 #include <string>
 
 #include "base/check.h"
 #include "base/time.h"
 #include "events/codec.h"
+#include "events/json_plan.h"
 
 namespace karst::events {
 namespace {
@@ -41,19 +43,30 @@ std::string whole_schema() {
   return whole;
 }
 
-std::unique_ptr<flatbuffers::Parser> make_parser() {
-  flatbuffers::IDLOptions options;
-  options.strict_json = true;
-  options.indent_step = -1;
-  auto parser = std::make_unique<flatbuffers::Parser>(options);
-  KARST_CHECK(parser->Parse(whole_schema().c_str()), "the embedded schemas parse");
-  return parser;
+JsonPlan make_plan() {
+  flatbuffers::Parser parser;
+  KARST_CHECK(parser.Parse(whole_schema().c_str()), "the embedded schemas parse");
+  return JsonPlan(parser);
 }
 
-std::string quoted(std::string_view text) {
-  std::string out;
-  flatbuffers::EscapeString(text.data(), text.size(), &out, true, false);
-  return out;
+// Every type's table in the plan, by its number.
+struct Plans {
+  JsonPlan plan = make_plan();
+  std::map<EventType, std::size_t> tables;
+
+  std::size_t of(EventType type) {
+    const auto [at, added] = tables.try_emplace(type, 0);
+    if (added) at->second = plan.find(event_type_name(type));
+    return at->second;
+  }
+};
+
+// REQUIRES: `payload` has been verified.
+base::Status append_payload(EventType type, std::string_view payload, std::string& out) {
+  thread_local Plans plans;
+  if (plans.plan.append(plans.of(type), payload.data(), out)) return {};
+  return base::fail(base::Kind::kCorrupt, "the payload of a " + std::string(event_type_name(type)) +
+                                              " holds text that is not UTF-8");
 }
 
 // {"position":… up to and with the comma before what follows.
@@ -68,32 +81,52 @@ std::string envelope_json(const Envelope& e) {
   return text;
 }
 
+// {"position":… up to and with the comma before what follows.
+void append_envelope(const Envelope& e, std::string& text) {
+  text += "{\"position\":" + std::to_string(e.position.value());
+  text += ",\"log_time\":\"" + base::format_rfc3339(e.log_time.value());
+  text += "\",\"wall_time\":\"" + base::format_rfc3339(e.wall_time.value());
+  text += "\",\"type\":\"";
+  text += event_type_name(e.type);
+  text += "\",\"stream\":";
+  const std::size_t before = text.size();
+  if (!append_quoted(e.stream, text)) {  // names are shown, whatever their bytes
+    text.resize(before);
+    flatbuffers::EscapeString(e.stream.data(), e.stream.size(), &text, true, false);
+  }
+  text += ",\"causation\":" + std::to_string(e.causation.value());
+  text += ",\"correlation\":" + std::to_string(e.correlation.value()) + ",";
+}
+
 }  // namespace
 
 base::Result<std::string> payload_json(EventType type, std::string_view payload) {
   KARST_TRY(verify_payload(type, payload));
-  thread_local const std::unique_ptr<flatbuffers::Parser> parser = make_parser();
-  const std::string root = "karst.log." + std::string(event_type_name(type));
-  KARST_CHECK(parser->SetRootType(root.c_str()), "every event type has a root table of its name");
   std::string text;
-  if (!flatbuffers::GenerateText(*parser, payload.data(), &text))
-    return base::fail(
-        base::Kind::kCorrupt,
-        "the payload of a " + std::string(event_type_name(type)) + " holds text that is not UTF-8");
+  KARST_TRY(append_payload(type, payload, text));
   return text;
 }
 
 base::Result<std::string> event_json(const Event& event) {
-  const Envelope& e = event.envelope;
-  base::Result<std::string> payload = payload_json(e.type, event.payload);
-  if (!payload)
-    return base::fail(
-        payload.error().with_context("position " + std::to_string(e.position.value())));
-  return envelope_json(e) + "\"payload\":" + *payload + "}";
+  std::string text;
+  KARST_TRY(append_event_json(event, text));
+  return text;
+}
+
+base::Status append_event_json(const Event& event, std::string& text) {
+  append_envelope(event.envelope, text);
+  text += "\"payload\":";
+  if (auto status = append_payload(event.envelope.type, event.payload, text); !status)
+    return base::fail(status.error().with_context(
+        "position " + std::to_string(event.envelope.position.value())));
+  text += '}';
+  return {};
 }
 
 std::string withheld_json(const Envelope& envelope) {
-  return envelope_json(envelope) + "\"withheld\":true}";
+  std::string text;
+  append_envelope(envelope, text);
+  return text + "\"withheld\":true}";
 }
 
 }  // namespace karst::events

@@ -16,6 +16,8 @@ base::Result<std::string> payload_json(EventType type, std::string_view payload)
 // {"position":…,"log_time":"…","wall_time":"…","type":"…","stream":"…","causation":…,
 //  "correlation":…,"payload":{…}}, on one line.
 base::Result<std::string> event_json(const Event& event);
+// The same, appended to `text`, whose room is used again. After an error `text` ends anywhere.
+base::Status append_event_json(const Event& event, std::string& text);
 
 // The same with "withheld":true in place of the payload.
 std::string withheld_json(const Envelope& envelope);

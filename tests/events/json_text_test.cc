@@ -1,5 +1,6 @@
 #include "events/json_text.h"
 
+#include <flatbuffers/idl.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -24,6 +25,60 @@ TEST(JsonText, OfEveryTypeParsesAndNamesItsFields) {
     EXPECT_EQ(json["position"], 7);
     EXPECT_EQ(json["stream"], record.stream);
     EXPECT_FALSE(json["payload"].empty()) << *text;
+  }
+}
+
+struct SchemaText {
+  std::string_view name, text;
+};
+constexpr SchemaText kSchemaTexts[] = {
+#include "schemas/schema_text.inc"
+};
+
+// What flatbuffers itself makes of a payload.
+std::string generated(EventType type, std::string_view payload) {
+  flatbuffers::IDLOptions options;
+  options.strict_json = true;
+  options.indent_step = -1;
+  static flatbuffers::Parser parser(options);
+  static const bool parsed = [] {
+    std::string whole;
+    for (const bool common : {true, false})
+      for (const SchemaText& schema : kSchemaTexts)
+        if ((schema.name == "common.fbs") == common) whole += std::string(schema.text) + "\n";
+    for (std::size_t at; (at = whole.find("\ninclude ")) != std::string::npos;)
+      whole.erase(at + 1, whole.find('\n', at + 1) - at);
+    return parser.Parse(whole.c_str());
+  }();
+  EXPECT_TRUE(parsed) << parser.error_;
+  EXPECT_TRUE(parser.SetRootType(("karst.log." + std::string(event_type_name(type))).c_str()));
+  std::string text;
+  return flatbuffers::GenerateText(parser, payload.data(), &text) ? text : "not UTF-8";
+}
+
+TEST(JsonText, IsThatOfFlatbuffersByteForByte) {
+  std::vector<Body> bodies = default_bodies();
+  for (const Body& body : full_bodies()) bodies.push_back(body);
+  for (std::uint64_t seed = 1; seed <= 30; ++seed)
+    for (Body& body : random_bodies(seed)) bodies.push_back(std::move(body));
+  std::size_t texts = 0;
+  for (const Body& body : bodies) {
+    const Aligned payload(encode_payload(body));
+    const auto text = payload_json(type_of(body), payload.view());
+    texts += text ? 1 : 0;
+    EXPECT_EQ(text ? *text : "not UTF-8", generated(type_of(body), payload.view()));
+  }
+  EXPECT_GT(texts, 200U);
+}
+
+TEST(JsonText, EscapesAsFlatbuffersDoes) {
+  for (const std::string name : {"", "\x7f", "a\nb\tc\r\b\f\"\\/", "\xC3\xA4\xE2\x82\xAC",
+                                 "\x01\x1f", "\xF0\x9F\x98\x80", "\xff", "ok\xC3"}) {
+    PodGone gone;
+    gone.name = name;
+    const Aligned payload(encode_payload(gone));
+    const auto text = payload_json(EventType::kPodGone, payload.view());
+    EXPECT_EQ(text ? *text : "not UTF-8", generated(EventType::kPodGone, payload.view())) << name;
   }
 }
 

@@ -1,0 +1,59 @@
+// How each table of the schemas is written as JSON, worked out once from a parsed schema, so that
+// writing an event only walks its bytes. The text is that of flatbuffers::GenerateText, byte for
+// byte (tests/events compares them), at several times its speed: exports of a whole log live on it.
+// Internal to events; const after it is made.
+#pragma once
+
+#include <flatbuffers/idl.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace karst::events {
+
+class JsonPlan {
+ public:
+  // Knows every table and struct of the parsed schemas. What no schema of ours has (floats, unions,
+  // nested buffers) is refused by KARST_CHECK.
+  explicit JsonPlan(const flatbuffers::Parser& parser);
+
+  // Where a root table is, by its name; to be kept by who asks often.
+  std::size_t find(std::string_view table) const;
+  // Appends the JSON of a verified buffer; false when it holds text that is not UTF-8.
+  bool append(std::size_t table, const char* payload, std::string& out) const;
+
+ private:
+  struct Type {
+    flatbuffers::BaseType base = flatbuffers::BASE_TYPE_NONE;
+    flatbuffers::BaseType element = flatbuffers::BASE_TYPE_NONE;  // of vectors and arrays
+    std::size_t object = 0;                                       // of structs and tables
+    std::uint16_t length = 0;                                     // of arrays
+    std::vector<std::string> names;  // of an enum's values, quoted; empty: plain numbers
+  };
+  struct Field {
+    std::string label;  // "\"name\": "
+    std::uint16_t offset = 0;
+    Type type;
+  };
+  struct Object {
+    bool fixed = false;
+    std::size_t size = 0;
+    std::vector<Field> fields;
+  };
+  Type type_of(const flatbuffers::Type& type) const;
+  bool append_object(const Object& object, const std::uint8_t* at, std::string& out) const;
+  bool append_value(const Type& type, const std::uint8_t* at, std::string& out) const;
+  bool append_list(const Type& type, const std::uint8_t* first, std::size_t count,
+                   std::string& out) const;
+
+  std::vector<Object> objects_;
+  std::map<std::string, std::size_t, std::less<>> by_name_;
+};
+
+// Text in quotes, as above; false when it is not UTF-8.
+bool append_quoted(std::string_view text, std::string& out);
+
+}  // namespace karst::events
