@@ -175,10 +175,6 @@ bool asks_for_part(const exports::FilterOptions& filter) {
 
 }  // namespace
 
-int audit_export(const AuditExportOptions& options) {
-  return options.format == "tiles" ? audit_export_tiles(options) : audit_export_jsonl(options);
-}
-
 int audit_export_jsonl(const AuditExportOptions& options) {
   if (!options.view.empty() || !options.out.empty())
     return report({base::Kind::kInvalid,

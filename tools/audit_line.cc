@@ -53,10 +53,16 @@ void add_audit(CLI::App& app, AuditLine& line, std::function<int()>& chosen) {
   CLI::App* audit = app.add_subcommand("audit", "the decision trail")->require_subcommand(1);
   CLI::App* take = audit->add_subcommand("export", "the log in a form that others read");
   add_data(take, o.data);
-  take->add_option("--format", o.format, "jsonl (carries its proof), tiles (the tree's files)")
-      ->check(CLI::IsMember({"jsonl", "tiles"}))
+  take->add_option("--format", o.format,
+                   "jsonl (carries its proof), tiles (the tree's files), and for other tools "
+                   "cloudevents, cloudevents-batch, csv, parquet, sqlite")
+      ->check(CLI::IsMember(
+          {"jsonl", "tiles", "cloudevents", "cloudevents-batch", "csv", "parquet", "sqlite"}))
       ->type_name("FORMAT")
       ->default_str("jsonl");
+  take->add_option("--view", o.view, "events, decisions or nodeclaims; default: events")
+      ->check(CLI::IsMember({"events", "decisions", "nodeclaims"}))
+      ->type_name("VIEW");
   take->add_option("--out", o.out, "where to; default: stdout")->type_name("FILE");
   const char* place = "POSITION|TIME";
   take->add_option("--from", o.filter.from, "first one taken")->type_name(place);

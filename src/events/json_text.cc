@@ -70,18 +70,6 @@ base::Status append_payload(EventType type, std::string_view payload, std::strin
 }
 
 // {"position":… up to and with the comma before what follows.
-std::string envelope_json(const Envelope& e) {
-  std::string text = "{\"position\":" + std::to_string(e.position.value());
-  text += ",\"log_time\":\"" + base::format_rfc3339(e.log_time.value());
-  text += "\",\"wall_time\":\"" + base::format_rfc3339(e.wall_time.value());
-  text += "\",\"type\":\"" + std::string(event_type_name(e.type));
-  text += "\",\"stream\":" + quoted(e.stream);
-  text += ",\"causation\":" + std::to_string(e.causation.value());
-  text += ",\"correlation\":" + std::to_string(e.correlation.value()) + ",";
-  return text;
-}
-
-// {"position":… up to and with the comma before what follows.
 void append_envelope(const Envelope& e, std::string& text) {
   text += "{\"position\":" + std::to_string(e.position.value());
   text += ",\"log_time\":\"" + base::format_rfc3339(e.log_time.value());
@@ -117,8 +105,8 @@ base::Status append_event_json(const Event& event, std::string& text) {
   append_envelope(event.envelope, text);
   text += "\"payload\":";
   if (auto status = append_payload(event.envelope.type, event.payload, text); !status)
-    return base::fail(status.error().with_context(
-        "position " + std::to_string(event.envelope.position.value())));
+    return base::fail(
+        status.error().with_context("position " + std::to_string(event.envelope.position.value())));
   text += '}';
   return {};
 }

@@ -62,7 +62,11 @@ TEST(CommandLine, RefusesWhatItDoesNotUnderstand) {
        "there is no subcommand 'show' of 'audit'; there are: export, checkpoint, prove, keygen, "
        "verify"},
       {"log", "subcommand"},
-      {"audit export --data d --format parquet", "parquet"},
+      {"audit export --data d --format xml", "xml"},
+      {"audit export --data d --format sqlite", "expected --out FILE"},
+      {"audit export --data d --format csv --view moons", "moons"},
+      {"audit export --data d --format cloudevents --view decisions", "holds events"},
+      {"audit export --data d --format csv --redact moons", "--redact 'moons'"},
   };
   for (const Case& c : cases) {
     const Ended ended = karst(words(c.arguments));

@@ -22,8 +22,8 @@ PROGRAM_SECONDS_MAX = {"release": 900, "dev": 1800, "tsan": 1800}  # for one tes
 LAW_SEED = 20261121  # of rapidcheck: the same problems in each run; RC_PARAMS= for others, tools/long-run laws for many
 BUILD_SECONDS_MAX = 3000
 STORY_SECONDS_MAX = 1800
-CLUSTER_TESTS = ("crds", "chart", "image", "bad_starts", "shadow", "story", "replicas")
-AUDIT_SCRIPTS = ("proof",)
+CLUSTER_TESTS = ("crds", "chart", "image", "bad_starts", "shadow", "story", "replicas", "canary")
+AUDIT_SCRIPTS = ("proof", "exports")
 AWS_STORIES = ("story", "faults", "kills")
 FUZZ_SECONDS = int(os.environ.get("KARST_FUZZ_SECONDS", "60"))
 QUICKSTART_SECONDS = os.environ.get("KARST_QUICKSTART_SECONDS", "45")
@@ -264,7 +264,9 @@ def check_audit(tally):
     add_go_to_path()
     if not shutil.which("go"):
         return tally.skip("the tests with Go's transparency log packages: they need go (1.24 or newer) in PATH; tools/dev/install says how")
-    if not (ROOT / "build/release/karst").is_file() and not build(tally, "release"):
+    if not shutil.which("sqlite3"):
+        return tally.skip("the tests of exports: they need sqlite3; tools/dev/install installs it")
+    if not (ROOT / "build/release/karst_parquet_sample").is_file() and not build(tally, "release"):
         return None
     for name in AUDIT_SCRIPTS:
         script(tally, f"tests/audit/{name}.sh")

@@ -1,0 +1,73 @@
+#include "exports/byte_sink.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+namespace karst::exports {
+namespace {
+
+base::Error failed(std::string_view what, const std::string& name, int reason) {
+  base::Kind kind = base::Kind::kDenied;
+  if (reason == EPIPE) kind = base::Kind::kGone;
+  if (reason == ENOSPC || reason == EDQUOT || reason == EFBIG) kind = base::Kind::kFull;
+  return {kind, name + ": cannot be " + std::string(what) + ": " + std::strerror(reason)};
+}
+
+}  // namespace
+
+base::Status ByteSink::write(std::string_view bytes) {
+  bytes_ += bytes.size();
+  if (buffer_.size() + bytes.size() > kBufferBytes) KARST_TRY(flush());
+  buffer_.append(bytes);
+  return {};
+}
+
+base::Status ByteSink::flush() {
+  std::string_view rest = buffer_;
+  while (!rest.empty()) {
+    const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return base::fail(failed("written", name_, errno));
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  buffer_.clear();
+  return {};
+}
+
+base::Result<OutputFile> OutputFile::make(const std::string& path) {
+  struct stat there{};
+  if (stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode))
+    return base::fail(base::Kind::kInvalid, path + ": is a folder; expected a file to write");
+  const std::string part = path + ".part";
+  const int descriptor =
+      ::open(part.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (descriptor < 0) return base::fail(failed("made", part, errno));
+  return OutputFile(path, descriptor);
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      part_path_(std::move(other.part_path_)),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(part_path_.c_str());
+}
+
+base::Status OutputFile::finish() {
+  if (::fsync(descriptor_) != 0) return base::fail(failed("written", part_path_, errno));
+  if (std::rename(part_path_.c_str(), path_.c_str()) != 0)
+    return base::fail(failed("made", path_, errno));
+  ::close(std::exchange(descriptor_, -1));
+  return {};
+}
+
+}  // namespace karst::exports

@@ -1,0 +1,246 @@
+#include <algorithm>
+
+#include "events/codec.h"
+#include "exports/views.h"
+
+namespace karst::exports {
+namespace {
+
+using events::EventType;
+
+// lp4k's columns, in its order.
+constexpr Column kColumns[] = {
+    {"nodeclaim"},
+    {"createdtime"},
+    {"nodepool", ColumnType::kText, true},
+    {"instancetypes", ColumnType::kText, true},
+    {"launchedtime"},
+    {"providerid"},
+    {"instancetype", ColumnType::kText, true},
+    {"zone", ColumnType::kText, true},
+    {"capacitytype", ColumnType::kText, true},
+    {"registeredtime"},
+    {"k8snodename"},
+    {"initializedtime"},
+    {"nodereadytime"},
+    {"nodereadytimesec", ColumnType::kTenths},
+    {"disruptiontime"},
+    {"disruptionreason", ColumnType::kText, true},
+    {"disruptiondecision", ColumnType::kText, true},
+    {"disruptednodecount", ColumnType::kInt64},
+    {"replacementnodecount", ColumnType::kInt64},
+    {"disruptedpodcount", ColumnType::kInt64},
+    {"annotationtime"},
+    {"annotation"},
+    {"tainttime"},
+    {"taint", ColumnType::kText, true},
+    {"interruptiontime"},
+    {"interruptionkind", ColumnType::kText, true},
+    {"deletedtime"},
+    {"nodeterminationtime"},
+    {"nodeterminationtimesec", ColumnType::kTenths},
+    {"nodelifecycletime"},
+    {"nodelifecycletimesec", ColumnType::kTenths},
+    {"initialized", ColumnType::kBool},
+    {"deleted", ColumnType::kBool},
+};
+constexpr std::string_view kIndexed[] = {"nodeclaim", "nodepool", "createdtime"};
+constexpr Table kTable{"nodeclaims", kColumns, kIndexed};
+constexpr std::size_t kTypesNamedMax = 5;  // as Karpenter's log lines name them
+
+// Go's Duration as text: 0s, 226ms, 1.5s, 1m2.25s, 1h0m3s. Not negative.
+std::string go_duration(std::int64_t millis) {
+  if (millis <= 0) return "0s";
+  if (millis < base::kMillisPerSecond) return std::to_string(millis) + "ms";
+  std::string text;
+  const std::int64_t hours = millis / base::kMillisPerHour;
+  const std::int64_t minutes = millis / base::kMillisPerMinute % 60;
+  if (hours > 0) text += std::to_string(hours) + "h";
+  if (hours > 0 || minutes > 0) text += std::to_string(minutes) + "m";
+  text += std::to_string(millis / base::kMillisPerSecond % 60);
+  if (const std::int64_t rest = millis % base::kMillisPerSecond; rest > 0) {
+    std::string digits = std::to_string(base::kMillisPerSecond + rest).substr(1);
+    digits.erase(digits.find_last_not_of('0') + 1);
+    text += "." + digits;
+  }
+  return text + "s";
+}
+
+// "c-4x|m-4x|and12others": what lp4k makes of "c-4x, m-4x and 12 other(s)".
+std::string types_text(const std::vector<std::string>& types) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(types.size(), kTypesNamedMax); ++i)
+    text += (i == 0 ? "" : "|") + types[i];
+  if (types.size() > kTypesNamedMax)
+    text += "|and" + std::to_string(types.size() - kTypesNamedMax) + "others";
+  return text;
+}
+
+// The last part of "aws:///us-east-1a/i-0123", as lp4k has it.
+std::string machine_text(const model::ProviderId& id) {
+  return id.str().substr(id.str().rfind('/') + 1);
+}
+
+void add_time(Row& row, std::int64_t millis) {
+  millis == 0 ? row.skip() : row.text(base::format_rfc3339(millis));
+}
+
+// From one moment to another as a duration and as seconds, cut to tenths; 0 while one is missing.
+void add_span(Row& row, std::int64_t from, std::int64_t to) {
+  const std::int64_t millis = from == 0 || to == 0 ? 0 : std::max<std::int64_t>(to - from, 0);
+  row.text(go_duration(millis));
+  row.number((millis + 50) / 100);
+}
+
+bool is_interruption(std::string_view reason) {
+  for (int kind = 0; kind < static_cast<int>(model::InterruptionKind::kOther); ++kind)
+    if (reason == model::interruption_kind_name(static_cast<model::InterruptionKind>(kind)))
+      return true;
+  return false;
+}
+
+}  // namespace
+
+ClaimRows::ClaimRows(Withheld) : row_(std::size(kColumns)) {}
+
+const Table& ClaimRows::table() const {
+  return kTable;
+}
+
+base::Status ClaimRows::see(const events::Event& event, bool taken, TableWriter& out) {
+  const std::string_view stream = event.envelope.stream;
+  const bool of_claim = stream.starts_with("nodeclaim/");
+  if (event.envelope.type == EventType::kNodeClaimGone) {
+    const model::ClaimName name(std::string(stream.substr(stream.find('/') + 1)));
+    const projections::ClaimRow* claim = state_.claims().find(name);
+    memos_[name].taken |= taken;
+    if (claim != nullptr) KARST_TRY(write(*claim, event.envelope.log_time.value(), out));
+    memos_.erase(name);
+  } else if (of_claim && taken) {
+    memos_[model::ClaimName(std::string(stream.substr(stream.find('/') + 1)))].taken = true;
+  }
+  switch (event.envelope.type) {  // the many that tell nothing of claims
+    case EventType::kNodeClaimCreateRequested:
+    case EventType::kObjectDeleteRequested:
+    case EventType::kOutcomeReceived:
+    case EventType::kNodeClaimObserved:
+      learn(event, events::decode_body(event));
+      break;
+    default:
+      break;
+  }
+  state_.apply(event);
+  return {};
+}
+
+void ClaimRows::learn(const events::Event& event, const events::Body& body) {
+  const std::int64_t now = event.envelope.log_time.value();
+  if (const auto* command = std::get_if<model::Command>(&body)) {
+    if (const auto* create = std::get_if<model::CreateNodeClaim>(&command->spec)) {
+      for (const model::RequirementSpec& requirement : create->claim.requirements)
+        if (requirement.key == model::kInstanceTypeLabel)
+          memos_[create->claim.name].instance_types = types_text(requirement.values);
+    } else {
+      removal(*command, now);
+    }
+  } else if (const auto* outcome = std::get_if<model::Outcome>(&body)) {
+    tainted(*outcome, now);
+  } else if (const auto* seen = std::get_if<events::NodeClaimObserved>(&body)) {
+    const std::string_view deadline =
+        model::label_value(seen->claim.annotations, model::kTerminationTimestampAnnotation);
+    Memo& memo = memos_[seen->claim.name];
+    if (deadline.empty() || memo.annotation_millis != 0) return;
+    memo.annotation_millis = now;
+    memo.annotation =
+        std::string(model::kTerminationTimestampAnnotation) + ":" + std::string(deadline);
+  }
+}
+
+// The first decision to remove it counts: an announced interruption, or a disruption.
+void ClaimRows::removal(const model::Command& command, std::int64_t now_millis) {
+  const auto* remove = std::get_if<model::DeleteObject>(&command.spec);
+  if (remove == nullptr || remove->object.kind != model::ObjectKind::kNodeClaim) return;
+  const model::ClaimName name(remove->object.name);
+  Memo& memo = memos_[name];
+  if (is_interruption(command.reason)) {
+    if (memo.interruption_millis != 0) return;
+    memo.interruption_millis = now_millis;
+    memo.interruption_kind = command.reason;
+    return;
+  }
+  if (memo.disruption_millis != 0) return;
+  memo.disruption_millis = now_millis;
+  memo.disruption_reason = command.reason;
+  const projections::ClaimRow* claim = state_.claims().find(name);
+  if (claim == nullptr) return;
+  if (const auto* pods = state_.pods().on(claim->node.str()))
+    memo.disrupted_pods = static_cast<std::int64_t>(pods->reschedulable);
+}
+
+void ClaimRows::tainted(const model::Outcome& outcome, std::int64_t now_millis) {
+  const projections::CommandRow* open = state_.commands().find(outcome.command);
+  if (open == nullptr || outcome.kind != model::OutcomeKind::kDone) return;
+  const auto* taint = std::get_if<model::TaintNode>(&open->command.spec);
+  const auto* node = taint == nullptr ? nullptr : state_.nodes().find(taint->node);
+  if (node == nullptr || !taint->add) return;
+  const auto* claim = state_.claim_by_provider_id(node->node.provider_id);
+  if (claim == nullptr) return;
+  Memo& memo = memos_[claim->claim.name];
+  if (memo.taint_millis != 0) return;
+  memo.taint_millis = now_millis;
+  memo.taint = taint->taint.key + ":" + taint->taint.value + ":" +
+               std::string(model::taint_effect_name(taint->taint.effect));
+}
+
+base::Status ClaimRows::write(const projections::ClaimRow& claim, std::int64_t deleted_millis,
+                              TableWriter& out) {
+  const Memo& memo = memos_[claim.claim.name];
+  const std::int64_t created = claim.confirmed_at.value();
+  if (!memo.taken || created == 0) return {};  // never there, for all that is known
+  const std::int64_t initialized = claim.initialized_at.value();
+  const model::Offer& offer = claim.instance.offer;
+  row_.clear();
+  row_.text(claim.claim.name.str());
+  add_time(row_, created);
+  row_.text(claim.claim.pool.str());
+  row_.text_or_null(memo.instance_types);
+  add_time(row_, claim.launched_at.value());
+  row_.text_or_null(machine_text(claim.instance.provider_id));
+  row_.text_or_null(offer.instance_type);
+  row_.text_or_null(offer.zone);
+  row_.text_or_null(offer.capacity_type);
+  add_time(row_, claim.registered_at.value());
+  row_.text_or_null(claim.node.str());
+  add_time(row_, initialized);
+  add_span(row_, created, initialized);
+  add_time(row_, memo.disruption_millis);
+  row_.text_or_null(memo.disruption_reason);
+  if (memo.disruption_millis == 0) {
+    row_.skip(4);
+  } else {
+    row_.text("delete");
+    row_.number(1);
+    row_.number(0);  // replacements are claims of their own, decided apart
+    row_.number(memo.disrupted_pods);
+  }
+  add_time(row_, memo.annotation_millis);
+  row_.text_or_null(memo.annotation);
+  add_time(row_, memo.taint_millis);
+  row_.text_or_null(memo.taint);
+  add_time(row_, memo.interruption_millis);
+  row_.text_or_null(memo.interruption_kind);
+  add_time(row_, deleted_millis);
+  add_span(row_, memo.annotation_millis, deleted_millis);
+  add_span(row_, created, deleted_millis);
+  row_.number(initialized != 0 ? 1 : 0);
+  row_.number(deleted_millis != 0 ? 1 : 0);
+  ++rows_;
+  return out.row(row_);
+}
+
+base::Status ClaimRows::end(TableWriter& out) {
+  for (const auto& [name, slot] : state_.claims().slots()) KARST_TRY(write(slot.row, 0, out));
+  return {};
+}
+
+}  // namespace karst::exports

@@ -1,0 +1,186 @@
+#include <nlohmann/json.hpp>
+
+#include "events/codec.h"
+#include "events/json_text.h"
+#include "exports/views.h"
+
+namespace karst::exports {
+namespace {
+
+using events::EventType;
+using Json = nlohmann::ordered_json;
+
+constexpr Column kColumns[] = {
+    {"position", ColumnType::kInt64},
+    {"log_time", ColumnType::kTimeMillis},
+    {"type", ColumnType::kText, true},
+    {"subject", ColumnType::kText, true},
+    {"causation", ColumnType::kInt64},
+    {"correlation", ColumnType::kInt64},
+    {"build", ColumnType::kText, true},
+    {"decision_version", ColumnType::kText, true},
+    {"config", ColumnType::kText, true},
+    {"withheld", ColumnType::kBool},
+    {"commitment", ColumnType::kText},
+    {"rule", ColumnType::kText, true},
+    {"code", ColumnType::kText, true},
+    {"arguments", ColumnType::kText},
+    {"evidence", ColumnType::kText},
+    {"pool", ColumnType::kText, true},
+    {"instance_type", ColumnType::kText, true},
+    {"zone", ColumnType::kText, true},
+    {"capacity_type", ColumnType::kText, true},
+    {"price_nanos_per_hour", ColumnType::kInt64},
+    {"price_position", ColumnType::kInt64},
+    {"price_age_millis", ColumnType::kInt64},
+    {"alternatives", ColumnType::kText},
+};
+constexpr std::string_view kIndexed[] = {"log_time", "subject", "rule", "code"};
+constexpr Table kTable{"decisions", kColumns, kIndexed};
+
+Json offer_json(const model::Offer& offer) {
+  Json json = {{"instance_type", offer.instance_type},
+               {"zone", offer.zone},
+               {"capacity_type", offer.capacity_type},
+               {"price_nanos_per_hour", offer.price_nanos_per_hour}};
+  if (!offer.reservation.empty()) json["reservation"] = offer.reservation;
+  return json;
+}
+
+// Names from the world may hold bytes that are no text: they are shown, never fatal.
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string pool_of(const model::CommandSpec& spec) {
+  if (const auto* create = std::get_if<model::CreateNodeClaim>(&spec))
+    return create->claim.pool.str();
+  if (const auto* launch = std::get_if<model::Launch>(&spec)) return launch->pool.str();
+  const auto* mirror = std::get_if<model::MirrorPool>(&spec);
+  return mirror == nullptr ? "" : mirror->name.str();
+}
+
+}  // namespace
+
+DecisionRows::DecisionRows(Withheld withheld)
+    : withheld_(std::move(withheld)), row_(std::size(kColumns)) {}
+
+const Table& DecisionRows::table() const {
+  return kTable;
+}
+
+// Which event each offer has its price from, and who decides.
+void DecisionRows::learn(const events::Event& event) {
+  const events::Envelope& e = event.envelope;
+  const Priced here{e.position, e.log_time.value()};
+  if (e.type == EventType::kCatalogueObserved) {
+    const auto body = events::decode_body(event);
+    prices_.clear();
+    for (const model::InstanceType& type :
+         std::get<events::CatalogueObserved>(body).catalogue.types)
+      for (const model::Offering& o : type.offerings)
+        prices_[{type.name, o.zone, o.capacity_type, o.reservation}] = here;
+  } else if (e.type == EventType::kPricesObserved) {
+    const auto body = events::decode_body(event);
+    for (const model::Offer& o : std::get<events::PricesObserved>(body).update.prices)
+      prices_[{o.instance_type, o.zone, o.capacity_type, o.reservation}] = here;
+  } else if (e.type == EventType::kDaemonStarted && !withheld_.redaction.withholds(e.type)) {
+    const auto body = events::decode_body(event);
+    const auto& started = std::get<events::DaemonStarted>(body);
+    build_ = started.version;
+    decision_version_ = started.decision_version;
+    const auto text = events::payload_json(e.type, event.payload);
+    const Json json = text ? Json::parse(*text) : Json::object();
+    config_ = json.contains("config") ? dumped(json["config"]) : "{}";
+  }
+}
+
+base::Status DecisionRows::see(const events::Event& event, bool taken, TableWriter& out) {
+  const events::Envelope& e = event.envelope;
+  learn(event);
+  if (!taken || !events::is_decision(e.type)) return {};
+  row_.clear();
+  row_.number(static_cast<std::int64_t>(e.position.value()));
+  row_.number(e.log_time.value());
+  row_.text(events::event_type_name(e.type));
+  row_.text(e.stream);
+  row_.number_or_null(static_cast<std::int64_t>(e.causation.value()));
+  row_.number_or_null(static_cast<std::int64_t>(e.correlation.value()));
+  row_.text_or_null(build_);
+  row_.text_or_null(decision_version_);
+  row_.text_or_null(config_);
+  const bool withheld = withheld_.redaction.withholds(e.type);
+  row_.number(withheld ? 1 : 0);
+  if (withheld) {
+    row_.text(payload_commitment_hex(event.raw, withheld_.log_secret));
+  } else {
+    row_.skip();
+    const events::Body body = events::decode_body(event);
+    if (const auto* command = std::get_if<model::Command>(&body))
+      fill_command(e, *command);
+    else
+      fill_other(body);
+  }
+  ++rows_;
+  return out.row(row_);
+}
+
+void DecisionRows::fill_command(const events::Envelope& envelope, const model::Command& command) {
+  row_.text(command.rule);
+  row_.text(command.reason);
+  row_.skip();  // arguments
+  Json evidence = Json::array();
+  for (const model::Position position : command.evidence) evidence.push_back(position.value());
+  row_.text(dumped(evidence));
+  row_.text_or_null(pool_of(command.spec));
+  fill_offers(envelope, command);
+}
+
+void DecisionRows::fill_offers(const events::Envelope& envelope, const model::Command& command) {
+  const auto* launch = std::get_if<model::Launch>(&command.spec);
+  if (launch == nullptr || launch->offers.empty()) return;
+  const model::Offer& first = launch->offers.front();
+  row_.text(first.instance_type);
+  row_.text(first.zone);
+  row_.text(first.capacity_type);
+  row_.number(first.price_nanos_per_hour);
+  const auto priced =
+      prices_.find({first.instance_type, first.zone, first.capacity_type, first.reservation});
+  if (priced == prices_.end()) {
+    row_.skip(2);
+  } else {
+    row_.number(static_cast<std::int64_t>(priced->second.position.value()));
+    row_.number(envelope.log_time.value() - priced->second.time_millis);
+  }
+  Json others = Json::array();
+  for (std::size_t i = 1; i < launch->offers.size(); ++i)
+    others.push_back(offer_json(launch->offers[i]));
+  row_.text(dumped(others));
+}
+
+void DecisionRows::fill_other(const events::Body& body) {
+  if (const auto* verdict = std::get_if<model::Verdict>(&body)) {
+    row_.text(verdict->rule);
+    row_.text(verdict->code);
+    row_.text(dumped(Json(verdict->args)));
+  } else if (const auto* nomination = std::get_if<model::Nomination>(&body)) {
+    Json pods = Json::array();
+    for (const model::PodUid& uid : nomination->pods) pods.push_back(uid.str());
+    row_.text("provisioning");
+    row_.text("nominated");
+    row_.text(dumped(pods));
+  } else if (const auto* attempt = std::get_if<model::AttemptStarted>(&body)) {
+    row_.text("retry");
+    row_.text("attempt");
+    row_.text(dumped(Json::array({attempt->attempt})));
+  } else if (const auto* end = std::get_if<model::CommandAbandoned>(&body)) {
+    row_.skip();  // the event does not name its rule
+    row_.text(end->reason);
+  } else if (const auto* held = std::get_if<events::ProvisioningHeld>(&body)) {
+    row_.text("provisioning");
+    row_.text("held");
+    row_.text(dumped(Json::array({base::format_rfc3339(held->until_millis)})));
+  }
+}
+
+}  // namespace karst::exports

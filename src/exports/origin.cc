@@ -1,0 +1,23 @@
+#include "exports/origin.h"
+
+#include "events/codec.h"
+
+namespace karst::exports {
+
+base::Result<Origin> origin_of(const events::EventLog& log) {
+  Origin origin{log.id().str(), ""};
+  auto cursor = log.read(model::Position(1));
+  if (!cursor) return base::fail(cursor.error());
+  for (std::uint64_t i = 0; i < kOriginSearchMax; ++i) {
+    auto event = (*cursor)->next();
+    if (!event) return base::fail(event.error());
+    if (!*event) break;
+    if ((*event)->envelope.type != events::EventType::kDaemonStarted) continue;
+    const events::Body body = events::decode_body(**event);
+    origin.cluster_uid = std::get<events::DaemonStarted>(body).config.cluster_uid;
+    break;
+  }
+  return origin;
+}
+
+}  // namespace karst::exports

@@ -1,0 +1,80 @@
+// The three views; rows.h says what they are. Internal to exports.
+#pragma once
+
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "events/body.h"
+#include "exports/rows.h"
+#include "projections/cluster_state.h"
+
+namespace karst::exports {
+
+// Memory: one row.
+class EventRows final : public View {
+ public:
+  explicit EventRows(Withheld withheld);
+  const Table& table() const override;
+  bool needs_history() const override { return false; }
+  base::Status see(const events::Event& event, bool taken, TableWriter& out) override;
+
+ private:
+  Withheld withheld_;
+  Row row_;
+};
+
+// Memory: one row, and the offers of the catalogue with where each got its price.
+class DecisionRows final : public View {
+ public:
+  explicit DecisionRows(Withheld withheld);
+  const Table& table() const override;
+  base::Status see(const events::Event& event, bool taken, TableWriter& out) override;
+
+ private:
+  struct Priced {
+    model::Position position;
+    std::int64_t time_millis = 0;
+  };
+  using OfferKey = std::tuple<std::string, std::string, std::string, std::string>;
+  void learn(const events::Event& event);
+  void fill_command(const events::Envelope& envelope, const model::Command& command);
+  void fill_offers(const events::Envelope& envelope, const model::Command& command);
+  void fill_other(const events::Body& body);
+
+  Withheld withheld_;
+  Row row_;
+  std::map<OfferKey, Priced> prices_;  // replaced with each catalogue
+  std::string build_, decision_version_, config_;
+};
+
+// Memory: the state of the cluster, and what is remembered of each claim.
+class ClaimRows final : public View {
+ public:
+  explicit ClaimRows(Withheld withheld);
+  const Table& table() const override;
+  base::Status see(const events::Event& event, bool taken, TableWriter& out) override;
+  base::Status end(TableWriter& out) override;
+
+ private:
+  struct Memo {
+    bool taken = false;          // an event of it was
+    std::string instance_types;  // that the claim could use, as lp4k writes them
+    std::int64_t disruption_millis = 0, interruption_millis = 0;
+    std::int64_t disrupted_pods = 0;
+    std::string disruption_reason, interruption_kind;
+    std::int64_t annotation_millis = 0, taint_millis = 0;
+    std::string annotation, taint;
+  };
+  void learn(const events::Event& event, const events::Body& body);
+  void removal(const model::Command& command, std::int64_t now_millis);
+  void tainted(const model::Outcome& outcome, std::int64_t now_millis);
+  base::Status write(const projections::ClaimRow& claim, std::int64_t deleted_millis,
+                     TableWriter& out);
+
+  Row row_;
+  projections::ClusterState state_;
+  std::map<model::ClaimName, Memo> memos_;  // of claims that are not gone
+};
+
+}  // namespace karst::exports

@@ -1,0 +1,32 @@
+// One pass over a log that fills tables: each view's rows go to its writer. Reading ends early
+// where nothing more can be wanted. One thread; memory is that of the views and writers.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "events/event_log.h"
+#include "exports/filter.h"
+#include "exports/rows.h"
+
+namespace karst::exports {
+
+struct Output {
+  std::unique_ptr<View> view;
+  std::unique_ptr<TableWriter> writer;
+};
+
+struct Walked {
+  std::uint64_t events = 0;       // taken
+  std::uint64_t event_bytes = 0;  // of those, counted as `karst log stat` does
+  model::Position first, last;    // of those; 0: none
+};
+
+// `at` is told the position after each event. Errors: of the log, the views and the writers. A
+// writer is finished after its last row, also when there was none.
+base::Result<Walked> walk(const events::EventLog& log, Filter& filter,
+                          const std::vector<Output>& outputs,
+                          const std::function<void(model::Position)>& at);
+
+}  // namespace karst::exports
