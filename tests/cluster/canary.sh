@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Secrets that are planted where karst comes by never leave it: canary.sh BUILD_DIR [DIR]. Canaries are in environments, arguments and
-# annotations of pods, in annotations of nodes and claims, in secrets and config maps, and in the kubeconfig (a token that works, and
+# annotations of pods, in annotations of nodes, in secrets and config maps, and in the kubeconfig (a token that works, and
 # credentials of others). They are looked for in every file of the log, in what the log reads as, in every export, in metrics, in what karst
 # said, and in errors. Ends with "N passed, N failed"; exit 4: no control plane. User data: tests/exports (kwok's machines have none).
 set -euo pipefail
@@ -58,7 +58,7 @@ HOME=$work LEADER_ELECTION_NAMESPACE=karpenter "$karst" run --kubeconfig "$work/
   > "$work/karst.out" 2> "$work/karst.err" < /dev/null &
 started=("$!")
 await "every pod has a node and runs" 90 running 5
-for object in $(k get nodes,nodeclaims -o name); do k annotate "$object" note=$canary-object vault.example/token=$canary-object > "$work/out"; done
+for object in $(k get nodes -o name); do k annotate "$object" note=$canary-object vault.example/token=$canary-object > "$work/out"; done
 k annotate --overwrite "$(k get pods -o name | head -n 1)" later=$canary-later > "$work/out"
 k scale deployment shop --replicas=2 > "$work/out"
 await "two pods are left" 60 running 2
