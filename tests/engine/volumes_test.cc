@@ -202,6 +202,32 @@ TEST(Volumes, CountAgainstWhatANodeAttaches) {
   }
 }
 
+TEST(Volumes, OfANodesOwnDiskHoldPodsThereWhileItStays) {
+  for (const bool leaves : {false, true}) {
+    events::MemoryLog log(model::LogId("log"));
+    Story story(log);
+    set_the_stage(story);
+    add_own_node(story, 9);
+    story.step();
+    if (leaves) {
+      model::Node node = story.state().nodes().find(model::NodeName("own"))->node;
+      node.deletion_millis = story.now();
+      story.fact(events::NodeObserved{node});
+    }
+    model::PersistentVolume local = volume_in({});
+    local.on_node = true;
+    local.topology = {{{std::string(model::kHostnameLabel), Operator::kIn, {"own"}, 0}}};
+    story.fact(events::ObjectObserved{local});
+    story.fact(events::ObjectObserved{claim_of("fast", "v1")});
+    const model::PodShape shape = shape_with({"data"});
+    add_pod(story, "pod", shape);
+    story.step(1100);
+    EXPECT_EQ(story.take<model::CreateNodeClaim>().size(), leaves ? 1u : 0u);
+    EXPECT_EQ(story.state().pods().expected_on_node("own").size(), leaves ? 0u : 1u)
+        << verdict_of(story, shape);
+  }
+}
+
 TEST(Volumes, OfOnePodAreUsedByOne) {
   for (const bool in_use : {false, true}) {
     events::MemoryLog log(model::LogId("log"));
@@ -233,6 +259,27 @@ TEST(Volumes, OfOnePodAreUsedByOne) {
               "unplaced | volume: persistentvolumeclaim \"default/data\" is ReadWriteOncePod, and "
               "another pod uses it");
     EXPECT_FALSE(verified(log).difference);
+  }
+}
+
+TEST(Cordon, OnlyPodsThatTolerateItGoThere) {
+  for (const bool tolerates : {false, true}) {
+    events::MemoryLog log(model::LogId("log"));
+    Story story(log);
+    set_the_stage(story);
+    add_own_node(story, 9);
+    story.step();
+    model::Node node = story.state().nodes().find(model::NodeName("own"))->node;
+    node.cordoned = true;
+    story.fact(events::NodeObserved{node});
+    model::PodShape shape = shape_of(500);
+    if (tolerates)
+      shape.tolerations = {{"node.kubernetes.io/unschedulable", true, "",
+                            model::TaintEffect::kNoSchedule, std::nullopt}};
+    add_pod(story, "pod", shape);
+    story.step(1100);
+    EXPECT_EQ(story.take<model::CreateNodeClaim>().size(), tolerates ? 0u : 1u);
+    EXPECT_EQ(story.state().pods().expected_on_node("own").size(), tolerates ? 1u : 0u);
   }
 }
 
