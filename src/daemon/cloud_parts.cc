@@ -47,11 +47,15 @@ class AwsParts final : public CloudParts {
     cluster.uid = identity.uid;
     cluster.endpoint = settings.cluster_endpoint;
     cluster.ca = settings.cluster_ca;
+    cluster.memory_overhead_ppm = settings.memory_overhead_ppm;
+    cluster.reserved_interfaces = settings.reserved_interfaces;
     cluster.version = identity.version;
     cluster.region = account_->client().region();
     KARST_TRY(complete(cluster));
     cloud_.emplace(account_->client(), needs_.sink, needs_.clock, std::move(cluster));
     if (needs_.guard) cloud_->guard_writes(needs_.guard);
+    if (settings.isolated_vpc) cloud_->without_price_list();
+    cloud_->tell_prices(needs_.tell);
     // A shadow deletes no message: it is somebody else's.
     if (settings.interruption_queue.empty() || needs_.settings.shadow) return {};
     KARST_TRY(open_account(account, queue_transport_, queue_account_));

@@ -46,9 +46,10 @@ constexpr SettingRow kRows[] = {
     {"CLUSTER_ENDPOINT", Kind::kText, "", true, "aws: for new machines; default: EKS is asked"},
     {"CLUSTER_CA_BUNDLE", Kind::kText, "", true, "aws: base64, likewise"},
     {"INTERRUPTION_QUEUE", Kind::kText, "", true, "aws: name of the SQS queue; empty: none"},
-    {"VM_MEMORY_OVERHEAD_PERCENT", Kind::kNumber, "0.075", false, "AWS"},
-    {"RESERVED_ENIS", Kind::kNumber, "0", false, "AWS"},
-    {"ISOLATED_VPC", Kind::kBool, "false", false, "AWS"},
+    {"VM_MEMORY_OVERHEAD_PERCENT", Kind::kShare, "0.075", true,
+     "aws: of a machine's memory, what its hypervisor keeps"},
+    {"RESERVED_ENIS", Kind::kCount, "0", true, "aws: network interfaces that are not for pods"},
+    {"ISOLATED_VPC", Kind::kBool, "false", true, "aws: the price list is not asked"},
     {"EKS_CONTROL_PLANE", Kind::kBool, "false", false, "AWS"},
     {"ENABLE_ZONAL_SHIFT", Kind::kBool, "false", false, "AWS"},
     {"DISABLE_DRY_RUN", Kind::kBool, "false", false, "AWS"},
@@ -109,6 +110,27 @@ bool is_number(std::string_view text) {
   return digits > 0 && points <= 1 && points + digits == text.size();
 }
 
+constexpr std::int64_t kMillion = 1'000'000;
+constexpr int kCountMax = 1'000;
+
+// "0.075" as 75,000 of a million; digits beyond the sixth are cut. 0 or more, and below 1.
+std::optional<std::int64_t> parse_share_ppm(std::string_view text) {
+  if (!is_number(text) || text.starts_with('-')) return std::nullopt;
+  const auto point = std::min(text.find('.'), text.size());
+  if (text.substr(0, point).find_first_not_of('0') != std::string_view::npos) return std::nullopt;
+  std::int64_t share = 0, unit = kMillion;
+  for (const char c : text.substr(std::min(point + 1, text.size())))
+    share += (unit /= 10) * (c - '0');
+  return share;
+}
+
+std::optional<int> parse_count(std::string_view text) {
+  int count = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), count);
+  const bool whole = read.ec == std::errc() && read.ptr == text.data() + text.size();
+  return whole && count >= 0 && count <= kCountMax ? std::optional<int>(count) : std::nullopt;
+}
+
 std::vector<std::string> choices_of(const SettingRow& row) {
   return parts_of(row.meaning.substr(0, row.meaning.find(':')));
 }
@@ -122,6 +144,10 @@ std::string fault_of(const SettingRow& row, const std::string& text) {
       return parse_bool(text) ? "" : "expected true or false";
     case Kind::kNumber:
       return is_number(text) ? "" : "expected a number";
+    case Kind::kShare:
+      return parse_share_ppm(text) ? "" : "expected a share such as 0.075, below 1";
+    case Kind::kCount:
+      return parse_count(text) ? "" : fmt::format("expected a count, 0 to {}", kCountMax);
     case Kind::kPort:
       return parse_port(text) ? "" : "expected a port, 0 to 65535";
     case Kind::kDuration:
@@ -166,6 +192,12 @@ class Given {
   }
   void take(std::string_view variable, std::optional<int>& out) const {
     if (const std::string* text = find(variable)) out = parse_port(*text);
+  }
+  void take_share(std::string_view variable, std::int64_t& out_ppm) const {
+    if (const std::string* text = find(variable)) out_ppm = *parse_share_ppm(*text);
+  }
+  void take_count(std::string_view variable, int& out) const {
+    if (const std::string* text = find(variable)) out = *parse_count(*text);
   }
   void take_millis(std::string_view variable, std::int64_t& out) const {
     if (const std::string* text = find(variable)) out = *base::parse_go_duration_millis(*text);
@@ -219,6 +251,9 @@ Settings settings_of(const Given& given) {
   given.take("CLUSTER_ENDPOINT", settings.cluster_endpoint);
   given.take("CLUSTER_CA_BUNDLE", settings.cluster_ca);
   given.take("INTERRUPTION_QUEUE", settings.interruption_queue);
+  given.take_share("VM_MEMORY_OVERHEAD_PERCENT", settings.memory_overhead_ppm);
+  given.take_count("RESERVED_ENIS", settings.reserved_interfaces);
+  given.take("ISOLATED_VPC", settings.isolated_vpc);
   take_gates(given, settings);
   return settings;
 }

@@ -18,7 +18,7 @@
 
 namespace karst::daemon {
 
-enum class SettingKind { kText, kBool, kNumber, kPort, kDuration, kChoice, kGates, kSpread };
+enum class SettingKind { kText, kBool, kNumber, kShare, kCount, kPort, kDuration, kChoice, kGates, kSpread };
 
 struct SettingRow {
   std::string_view variable;
@@ -56,6 +56,9 @@ struct Settings {
   std::string cluster_endpoint;
   std::string cluster_ca;  // base64
   std::string interruption_queue;
+  std::int64_t memory_overhead_ppm = 75'000;  // AWS's too
+  int reserved_interfaces = 0;
+  bool isolated_vpc = false;
   std::vector<std::string> without_effect;  // given, not the default, and nothing comes of it
 };
 

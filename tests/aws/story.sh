@@ -37,6 +37,7 @@ main() {
   stop_karst
   verified "the story" "$data"
   "$karst" log dump --data "$data" > "$work/log.jsonl"
+  check "on-demand prices are the price list's, not the embedded table's" price_of_the_list || true
   account_and_cluster
   take_lines judge judge
   controls
@@ -50,6 +51,11 @@ nameless_start() {
     > "$work/nameless.out" 2>&1 < /dev/null || code=$?
   cat "$work/nameless.out"
   [ $code = 2 ] && grep -q "set CLUSTER_NAME" "$work/nameless.out"
+}
+price_of_the_list() {  # the seed's price of m5.large is not July's
+  local want; want=$(jq '.prices["m5.large"] * 1e9 | round' "$aws/moto/seed.json")
+  jq -se --argjson want "$want" '[.[] | select(.type == "CatalogueObserved") | .payload.types[] | select(.name == "m5.large").offerings[]
+    | select(.capacity_type == "on-demand").price_nanos_per_hour] | last == $want' "$work/log.jsonl"
 }
 broken_is_told() {
   local got; got=$(k get ec2nodeclass broken -o json | jq -c '[.status.conditions[]? | {type, status, reason, message}]'); echo "$got"

@@ -327,7 +327,58 @@ TEST_F(AwsCloudTest, TheListTellsWhatRunsAndWhatIsSold) {
   EXPECT_EQ(reply(200, "<DescribeInstanceTypeOfferingsResponse/>"),
             "DescribeInstanceTypeOfferings");
   EXPECT_EQ(reply(403, error("UnauthorizedOperation")), "DescribeSpotPriceHistory");
+  for (const char* family : {"\"Compute Instance\"", "bare metal"}) {
+    reply(200, R"({"PriceList": []})");
+    EXPECT_NE(std::string::npos, last.body.find(family)) << last.body;
+  }
   EXPECT_EQ(sink.names().back(), "CatalogueObserved") << "prices are not needed for it";
+}
+
+TEST_F(AwsCloudTest, PricesThatCannotBeReadAreToldOnceAndAskedAgain) {
+  Strings told;
+  cloud->tell_prices([&](bool good, const std::string& line) {
+    told.push_back((good ? "good: " : "bad: ") + line.substr(0, line.find(':')));
+  });
+  cloud->start();
+  settle();
+  // Answers whatever is asked until a catalogue has come, which it must within ten minutes.
+  const auto until_a_catalogue = [&](int price_list_status) {
+    const std::size_t before = sink.all<events::CatalogueObserved>().size();
+    for (int second = 0; second < 600; ++second) {
+      while (!transport.open.empty()) {
+        const std::string& body = transport.open.front().request.body;
+        const bool prices = body.find("Action=") == std::string::npos;
+        const bool instances = body.find("DescribeInstances&") != std::string::npos;
+        if (prices && price_list_status != 200)
+          reply(price_list_status, R"({"__type": "AccessDeniedException", "message": "no"})");
+        else
+          reply(200, prices ? R"({"PriceList": []})" : instances ? described("") : "<Response/>");
+      }
+      if (sink.all<events::CatalogueObserved>().size() > before) return second;
+      transport.advance(1'000);
+    }
+    return -1;
+  };
+  EXPECT_EQ(0, until_a_catalogue(400));
+  const int again = until_a_catalogue(400);
+  EXPECT_GE(again, kPricesAgainMillis / 1000);
+  EXPECT_LT(again, kPricesAgainMillis / 1000 + 10);
+  EXPECT_NE(-1, until_a_catalogue(200));
+  EXPECT_EQ(told, (Strings{"bad: EC2's on-demand prices cannot be read (AccessDeniedException)",
+                           "good: EC2's prices can be read again"}));
+}
+
+TEST_F(AwsCloudTest, AnIsolatedNetworkHasNoPriceList) {
+  cloud->without_price_list();
+  cloud->start();
+  settle();
+  EXPECT_EQ(reply(200, described("")), "DescribeInstances");
+  EXPECT_EQ(reply(200, "<DescribeInstanceTypesResponse/>"), "DescribeInstanceTypes");
+  EXPECT_EQ(reply(200, "<DescribeInstanceTypeOfferingsResponse/>"),
+            "DescribeInstanceTypeOfferings");
+  EXPECT_EQ(reply(200, "<DescribeSpotPriceHistoryResponse/>"), "DescribeSpotPriceHistory");
+  EXPECT_EQ(sink.names().back(), "CatalogueObserved");
+  EXPECT_TRUE(transport.open.empty());
 }
 
 TEST_F(AwsCloudTest, AListBesideALaunchIsTakenAgain) {

@@ -102,11 +102,18 @@ TEST(Settings, WhatIsGivenCounts) {
       {"CLUSTER_CA_BUNDLE", "Y2E=", [](const Settings& s) { return s.cluster_ca == "Y2E="; }},
       {"INTERRUPTION_QUEUE", "q", [](const Settings& s) { return s.interruption_queue == "q"; }},
       {"RESERVED_ENIS", "1",
+       [](const Settings& s) { return s.reserved_interfaces == 1 && s.without_effect.empty(); }},
+      {"VM_MEMORY_OVERHEAD_PERCENT", "0.0512345678",
+       [](const Settings& s) { return s.memory_overhead_ppm == 51'234; }},
+      {"VM_MEMORY_OVERHEAD_PERCENT", "0",
+       [](const Settings& s) { return s.memory_overhead_ppm == 0; }},
+      {"VM_MEMORY_OVERHEAD_PERCENT", ".5",
+       [](const Settings& s) { return s.memory_overhead_ppm == 500'000; }},
+      {"ISOLATED_VPC", "true", [](const Settings& s) { return s.isolated_vpc; }},
+      {"EKS_CONTROL_PLANE", "true",
        [](const Settings& s) {
-         return s.without_effect == std::vector<std::string>{"RESERVED_ENIS"};
+         return s.without_effect == std::vector<std::string>{"EKS_CONTROL_PLANE"};
        }},
-      {"VM_MEMORY_OVERHEAD_PERCENT", "0.05",
-       [](const Settings& s) { return s.without_effect.size() == 1; }},
       {"LOG_LEVEL", "", [](const Settings& s) { return s.log_level == LogLevel::kInfo; }},
       {"SCHEDULER_CONFIG",
        "podTopologySpread:\n  defaultConstraints:\n"
@@ -147,12 +154,12 @@ TEST(Settings, DecisionsReadThemInTheConfiguration) {
 
 TEST(Settings, AFlagWinsOverAVariable) {
   const auto settings =
-      read({{"BATCH_MAX_DURATION", "3s"}, {"RESERVED_ENIS", "2"}},
-           {{"BATCH_MAX_DURATION", "4s"}, {"BATCH_IDLE_DURATION", "2s"}, {"RESERVED_ENIS", "1"}});
+      read({{"BATCH_MAX_DURATION", "3s"}, {"CPU_REQUESTS", "2"}},
+           {{"BATCH_MAX_DURATION", "4s"}, {"BATCH_IDLE_DURATION", "2s"}, {"CPU_REQUESTS", "1"}});
   ASSERT_TRUE(settings.has_value());
   EXPECT_EQ(settings->batch_max_millis, 3'000);
   EXPECT_EQ(settings->batch_idle_millis, 2'000);
-  EXPECT_EQ(settings->without_effect, std::vector<std::string>{"--reserved-enis"});
+  EXPECT_EQ(settings->without_effect, std::vector<std::string>{"--cpu-requests"});
 }
 
 TEST(Settings, WhatCannotBeIsRefusedInOneLine) {
@@ -172,9 +179,12 @@ TEST(Settings, WhatCannotBeIsRefusedInOneLine) {
       {"MIN_VALUES_POLICY", "Lax", "expected Strict or BestEffort"},
       {"LOG_LEVEL", "loud", "expected debug or info or warn or error"},
       {"ISOLATED_VPC", "yes", "ISOLATED_VPC: \"yes\": expected true or false"},
-      {"RESERVED_ENIS", "one", "expected a number"},
-      {"VM_MEMORY_OVERHEAD_PERCENT", "0.0.5", "expected a number"},
-      {"VM_MEMORY_OVERHEAD_PERCENT", "-", "expected a number"},
+      {"RESERVED_ENIS", "one", "expected a count, 0 to 1000"},
+      {"RESERVED_ENIS", "-1", "expected a count, 0 to 1000"},
+      {"VM_MEMORY_OVERHEAD_PERCENT", "0.0.5", "expected a share such as 0.075, below 1"},
+      {"VM_MEMORY_OVERHEAD_PERCENT", "-0.1", "expected a share such as 0.075, below 1"},
+      {"VM_MEMORY_OVERHEAD_PERCENT", "7.5", "expected a share such as 0.075, below 1"},
+      {"CPU_REQUESTS", "0.0.5", "expected a number"},
       {"FEATURE_GATES", "Teleport=true",
        "FEATURE_GATES: \"Teleport=true\": there is no gate Teleport; there are: NodeRepair, "
        "ReservedCapacity, SpotToSpotConsolidation, NodeOverlay, StaticCapacity, CapacityBuffer"},

@@ -131,6 +131,38 @@ TEST(AwsInstanceTypes, PricesAreEachZonesAndTheLatest) {
   EXPECT_FALSE(found.add_on_demand_prices("{}"));
 }
 
+TEST(AwsInstanceTypes, PricesThatWereReadBeforeFillWhatIsMissing) {
+  const auto whole = [](DiscoveredTypes& types, const std::string& price, const std::string& zone) {
+    ASSERT_TRUE(types.add_types(recorded()));
+    ASSERT_TRUE(types.add_offerings(
+        set_of("instanceTypeOfferingSet",
+               offering("m5.large", "us-east-1a") + offering("m5.large", "us-east-1b"))));
+    ASSERT_TRUE(
+        types.add_spot_prices(set_of("spotPriceHistorySet", spot("m5.large", zone, price, "02"))));
+  };
+  DiscoveredTypes before, after;
+  whole(before, "0.04", "us-east-1a");
+  whole(after, "0.05", "us-east-1b");
+  ASSERT_TRUE(before.add_on_demand_prices(
+      R"x({"PriceList": [{"product": {"attributes": {"instanceType": "m5.large"}}, "terms":)x"
+      R"x({"OnDemand": {"a": {"priceDimensions": {"b": {"pricePerUnit": {"USD": "0.1"}}}}}}}]})x"));
+  after.fill_spot_prices(before);
+  after.fill_on_demand_prices(before);
+  const char* filled =
+      "us-east-1a on-demand 100000000; us-east-1a spot 40000000; "
+      "us-east-1b on-demand 100000000; us-east-1b spot 50000000; ";
+  EXPECT_EQ(filled, offers_of(after.catalogue("us-east-1"), "m5.large"));
+  DiscoveredTypes later;
+  whole(later, "0.06", "us-east-1a");
+  later.fill_spot_prices(after);
+  EXPECT_NE(std::string::npos,
+            offers_of(later.catalogue("us-east-1"), "m5.large").find("us-east-1a spot 60000000"))
+      << "what was read counts before what was kept";
+  later.forget_spot_prices();
+  EXPECT_NE(std::string::npos,
+            offers_of(later.catalogue("us-east-1"), "m5.large").find("us-east-1b spot 96000000"));
+}
+
 TEST(AwsInstanceTypes, DollarsAreNanos) {
   EXPECT_EQ(96'000'000, nanos_of("0.0960000000"));
   EXPECT_EQ(3'000'000'000, nanos_of("3"));
@@ -195,6 +227,24 @@ TEST(AwsInstanceTypes, AClassIsOfferedWhatItsSelectorsFound) {
       "us-east-1b spot; ",
       zones);
   EXPECT_FALSE(gpu) << "there is no image for them";
+  const auto m5_large = [&] {
+    for (model::InstanceType& type : types_for(LaunchCase::catalogue(), *spec, c.resolved))
+      if (type.name == "m5.large") return std::move(type);
+    return model::InstanceType();
+  };
+  // 3 interfaces with 9 addresses for pods each, 8,192 MiB; 11 MiB a pod, 255 and 100 are reserved.
+  constexpr std::int64_t kMi = 1 << 20;
+  EXPECT_EQ(29, m5_large().capacity.pods);
+  EXPECT_EQ((8192 - 615) * kMi, m5_large().capacity.memory_bytes);
+  c.resolved.cluster.reserved_interfaces = 1;
+  c.resolved.cluster.memory_overhead_ppm = 50'000;
+  EXPECT_EQ(c.resolved.cluster, read_resolved(to_json(c.resolved))->cluster);
+  EXPECT_EQ(20, m5_large().capacity.pods);
+  EXPECT_EQ((8192 - 410) * kMi, m5_large().capacity.memory_bytes);
+  EXPECT_EQ((8192 - 410 - (11 * 29 + 255) - 100) * kMi, m5_large().allocatable.memory_bytes)
+      << "kubelet reserves for pods as if no interface were kept back";
+  c.resolved.cluster.reserved_interfaces = 4;
+  EXPECT_EQ(0, m5_large().capacity.pods);
   c.resolved.subnets.clear();
   EXPECT_TRUE(types_for(LaunchCase::catalogue(), *spec, c.resolved).empty());
   c.resolved.subnets = {{"subnet-1", "eu-west-1a", "", 1}};

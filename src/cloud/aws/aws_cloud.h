@@ -19,8 +19,9 @@
 
 namespace karst::cloud::aws {
 
-inline constexpr std::int64_t kCatalogueMillis = 60 * 60'000;  // types, offerings and prices
-inline constexpr int kQuestionRoundsMax = 10;                  // of one node class
+inline constexpr std::int64_t kCatalogueMillis = 60 * 60'000;   // types, offerings and prices
+inline constexpr std::int64_t kPricesAgainMillis = 5 * 60'000;  // when some could not be read
+inline constexpr int kQuestionRoundsMax = 10;                   // of one node class
 
 class AwsCloud final : public Hands {
  public:
@@ -33,6 +34,13 @@ class AwsCloud final : public Hands {
   // Launches and terminations leave only while `guard()` gives a function that says so: it is taken
   // when a command is submitted, and asked when a request goes out. Before start().
   void guard_writes(std::function<std::function<bool()>()> guard) { guard_ = std::move(guard); }
+  // The price list is not asked (ISOLATED_VPC): on-demand prices are the embedded table's. Before
+  // start().
+  void without_price_list() { price_list_ = false; }
+  // Is told, on the transport's thread, when prices cannot be read and when they can again. Before
+  // start().
+  using Tell = std::function<void(bool good, const std::string& line)>;
+  void tell_prices(Tell tell) { tell_ = std::move(tell); }
 
  private:
   using MayLeave = std::function<bool()>;
@@ -62,6 +70,8 @@ class AwsCloud final : public Hands {
   void collect(std::function<void(Instances)> complete, std::function<void(CallError)> failed);
   void read_catalogue();
   void read_next(const std::shared_ptr<Sold>& sold);
+  void prices_unread(Sold& sold, bool spot, const CallError& error);
+  void tell_of_prices(const std::string& fault);
 
   std::function<void()> work_of(const Command& command) override;
   void list(std::function<void(List)> complete, std::function<void()> broken) override;
@@ -70,6 +80,10 @@ class AwsCloud final : public Hands {
   Client& client_;
   const providers::aws::Cluster cluster_;
   std::function<std::function<bool()>()> guard_;
+  bool price_list_ = true;
+  Tell tell_;
+  std::shared_ptr<Sold> sold_;     // what was read last
+  std::string prices_fault_told_;  // empty: none
 };
 
 }  // namespace karst::cloud::aws

@@ -87,29 +87,69 @@ void AwsCloud::ask(const std::shared_ptr<Asking>& asking) {
 // The questions one after another: prices that cannot be read leave those known before, types and
 // offerings that cannot be read leave everything as it was.
 struct AwsCloud::Sold {
+  enum class Of { kTypes, kSpotPrices, kOnDemandPrices };
   struct Step {
+    Of of;
     pure::Request request;
     base::Status (pure::DiscoveredTypes::*add)(std::string_view) = nullptr;
-    bool needed = false;
   };
   std::deque<Step> steps;
   pure::DiscoveredTypes types;
+  std::string fault;  // of the first price that could not be read
 };
+
+namespace {
+
+// The price list has nothing of these.
+bool has_price_list(std::string_view region) {
+  return !region.starts_with("us-gov-");
+}
+
+}  // namespace
 
 void AwsCloud::read_catalogue() {
   if (stopped()) return;
   auto sold = std::make_shared<Sold>();
   using Types = pure::DiscoveredTypes;
-  sold->steps = {{pure::ask_types(), &Types::add_types, true},
-                 {pure::ask_offerings(), &Types::add_offerings, true},
-                 {pure::ask_spot_prices(clock_.wall().value()), &Types::add_spot_prices, false}};
+  using Of = Sold::Of;
+  sold->steps = {
+      {Of::kTypes, pure::ask_types(), &Types::add_types},
+      {Of::kTypes, pure::ask_offerings(), &Types::add_offerings},
+      {Of::kSpotPrices, pure::ask_spot_prices(clock_.wall().value()), &Types::add_spot_prices}};
+  if (price_list_ && has_price_list(client_.region()))
+    for (pure::Request& request : pure::ask_on_demand_prices(client_.region()))
+      sold->steps.push_back(
+          {Of::kOnDemandPrices, std::move(request), &Types::add_on_demand_prices});
   read_next(sold);
+}
+
+void AwsCloud::prices_unread(Sold& sold, bool spot, const CallError& error) {
+  if (spot && sold_) sold.types.fill_spot_prices(sold_->types);
+  if (spot && !sold_) sold.types.forget_spot_prices();
+  if (!spot && sold_) sold.types.fill_on_demand_prices(sold_->types);
+  if (!sold.fault.empty()) return;
+  sold.fault = std::string("EC2's ") + (spot ? "spot" : "on-demand") + " prices cannot be read (" +
+               (error.code.empty() ? std::string(trouble_name(error.trouble)) : error.code) +
+               "): those read before are kept, else " +
+               (spot ? "spot counts as on-demand; allow ec2:DescribeSpotPriceHistory"
+                     : "the embedded table's of July 2026; allow pricing:GetProducts, or set "
+                       "ISOLATED_VPC=true where the price list cannot be reached");
+}
+
+// Each fault is told once, and its end.
+void AwsCloud::tell_of_prices(const std::string& fault) {
+  if (fault == prices_fault_told_) return;
+  prices_fault_told_ = fault;
+  if (tell_) tell_(fault.empty(), fault.empty() ? "EC2's prices can be read again" : fault);
 }
 
 void AwsCloud::read_next(const std::shared_ptr<Sold>& sold) {
   if (sold->steps.empty()) {
     offer(events::CatalogueObserved{sold->types.catalogue(client_.region())});
-    return client_.after(kCatalogueMillis, [this] { read_catalogue(); });
+    tell_of_prices(sold->fault);
+    sold_ = sold;
+    return client_.after(sold->fault.empty() ? kCatalogueMillis : kPricesAgainMillis,
+                         [this] { read_catalogue(); });
   }
   const Sold::Step step = sold->steps.front();
   sold->steps.pop_front();
@@ -121,9 +161,13 @@ void AwsCloud::read_next(const std::shared_ptr<Sold>& sold) {
         return *readable;
       },
       [this, sold, step, readable](const CallError& error) {
-        const bool ok = *readable && error.trouble == Trouble::kNone;
-        if (ok || !step.needed) return read_next(sold);
-        client_.after(kInstanceListMillis, [this] { read_catalogue(); });
+        if (*readable && error.trouble == Trouble::kNone) return read_next(sold);
+        if (step.of == Sold::Of::kTypes)
+          return client_.after(kInstanceListMillis, [this] { read_catalogue(); });
+        CallError found = error;
+        if (!*readable) found.trouble = Trouble::kMalformed;
+        prices_unread(*sold, step.of == Sold::Of::kSpotPrices, found);
+        read_next(sold);
       });
 }
 

@@ -9,29 +9,31 @@ constexpr std::int64_t kMi = std::int64_t{1} << 20;
 constexpr std::int64_t kGi = std::int64_t{1} << 30;
 constexpr std::int64_t kGigabyte = 1'000'000'000;
 constexpr std::int64_t kArmMib = 64;  // that arm64 machines keep from the start
-// VM_MEMORY_OVERHEAD_PERCENT 0.075: what the hypervisor keeps, in thousandths.
-constexpr std::int64_t kOverheadMillis = 75;
 constexpr std::int64_t kWindowsPods = 110;
 constexpr std::int64_t kEvictMemoryBytes = 100 * kMi;
 constexpr std::int64_t kEvictDiskPercentMillis = 10'000;
 
 // Pods by addresses: each interface of the card gives all its addresses but its own.
-std::int64_t pods_by_addresses(const TypeFacts& facts) {
-  if (facts.interfaces == 0) return 0;
-  return facts.interfaces * (facts.addresses_per_interface - 1) + 2;
+std::int64_t pods_by_addresses(const TypeFacts& facts, std::int64_t reserved_interfaces) {
+  const std::int64_t interfaces = facts.interfaces - reserved_interfaces;
+  if (interfaces <= 0) return 0;
+  return interfaces * (facts.addresses_per_interface - 1) + 2;
 }
 
 std::int64_t pods_of(const TypeFacts& facts, const NodeClassSettings& settings) {
-  std::int64_t pods = is_windows(settings.family) ? kWindowsPods : pods_by_addresses(facts);
+  std::int64_t pods = is_windows(settings.family)
+                          ? kWindowsPods
+                          : pods_by_addresses(facts, settings.reserved_interfaces);
   if (settings.max_pods) pods = *settings.max_pods;
   if (settings.pods_per_core.value_or(0) > 0 && settings.family != Family::kBottlerocket)
     pods = std::min(pods, *settings.pods_per_core * facts.cpus);
   return pods;
 }
 
-std::int64_t memory_mib(const TypeFacts& facts) {
+std::int64_t memory_mib(const TypeFacts& facts, const NodeClassSettings& settings) {
+  constexpr std::int64_t kMillion = 1'000'000;
   const std::int64_t base = facts.memory_mib - (facts.arm ? kArmMib : 0);
-  return base - (base * kOverheadMillis + 999) / 1000;
+  return base - (base * settings.memory_overhead_ppm + kMillion - 1) / kMillion;
 }
 
 std::int64_t disk_bytes(const TypeFacts& facts, const NodeClassSettings& settings) {
@@ -77,11 +79,12 @@ std::int64_t reserved_cpu(std::int64_t cpus) {
   return reserved;
 }
 
-// Most families reserve for as many pods as there could be addresses, whatever maxPods says.
+// Most families reserve for as many pods as there could be addresses, whatever maxPods and
+// RESERVED_ENIS say.
 std::int64_t reserved_memory(const TypeFacts& facts, const NodeClassSettings& settings,
                              std::int64_t pods) {
   const bool by_pods = settings.family == Family::kBottlerocket || is_windows(settings.family);
-  return (11 * (by_pods ? pods : pods_by_addresses(facts)) + 255) * kMi;
+  return (11 * (by_pods ? pods : pods_by_addresses(facts, 0)) + 255) * kMi;
 }
 
 std::int64_t bytes_of(const Threshold& threshold, std::int64_t capacity) {
@@ -96,7 +99,7 @@ std::int64_t bytes_of(const Threshold& threshold, std::int64_t capacity) {
 model::Resources capacity_of(const TypeFacts& facts, const NodeClassSettings& settings) {
   model::Resources out;
   out.cpu_millis = facts.cpus * 1000;
-  out.memory_bytes = memory_mib(facts) * kMi;
+  out.memory_bytes = memory_mib(facts, settings) * kMi;
   out.ephemeral_bytes = disk_bytes(facts, settings);
   out.pods = pods_of(facts, settings);
   add_devices(facts, settings, out);

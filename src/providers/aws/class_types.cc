@@ -171,10 +171,13 @@ std::vector<model::InstanceType> types_for(const model::Catalogue& catalogue,
     elsewhere = base_catalogue(place);
     source = &elsewhere;
   }
+  NodeClassSettings settings = spec.settings;
+  settings.memory_overhead_ppm = resolved.cluster.memory_overhead_ppm;
+  settings.reserved_interfaces = resolved.cluster.reserved_interfaces;
   std::vector<model::InstanceType> types;
   for (const model::InstanceType& base : source->types) {
-    if (!fits(facts_of(base), spec.settings)) continue;
-    model::InstanceType type = adapted(base, spec.settings);
+    if (!fits(facts_of(base), settings)) continue;
+    model::InstanceType type = adapted(base, settings);
     if (image_for(resolved.images, model::Requirements(type.requirements)) == nullptr) continue;
     std::erase_if(type.offerings,
                   [](const model::Offering& one) { return one.capacity_type == "reserved"; });

@@ -264,6 +264,14 @@ base::Status DiscoveredTypes::add_on_demand_prices(std::string_view text) {
   return {};
 }
 
+void DiscoveredTypes::fill_spot_prices(const DiscoveredTypes& before) {
+  spot_.insert(before.spot_.begin(), before.spot_.end());
+}
+
+void DiscoveredTypes::fill_on_demand_prices(const DiscoveredTypes& before) {
+  on_demand_.insert(before.on_demand_.begin(), before.on_demand_.end());
+}
+
 std::optional<std::int64_t> DiscoveredTypes::on_demand_price(const TypeFacts& facts) const {
   const auto at = on_demand_.find(std::string(facts.name));
   if (at != on_demand_.end()) return at->second;

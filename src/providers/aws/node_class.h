@@ -32,6 +32,8 @@ struct Threshold {
   std::optional<std::int64_t> percent_millis;  // 10 % is 10,000; of the capacity
 };
 
+inline constexpr std::int64_t kMemoryOverheadPpm = 75'000;  // VM_MEMORY_OVERHEAD_PERCENT 0.075
+
 struct NodeClassSettings {
   Family family = Family::kAl2023;
   std::optional<std::int64_t> max_pods;
@@ -45,6 +47,9 @@ struct NodeClassSettings {
   std::optional<std::int64_t> disk_bytes;  // of the volume that pods use; none: the family's
   bool raid = false;                       // instance stores become the pods' disk
   bool nested_virtualization = false;
+  // Of the whole cluster (resolved.h), not of the class.
+  std::int64_t memory_overhead_ppm = kMemoryOverheadPpm;  // of the memory: what hypervisors keep
+  std::int64_t reserved_interfaces = 0;                   // RESERVED_ENIS: not for pods
 };
 
 // `spec_json` as model::NodeClass has it. Errors: kInvalid with the field.

@@ -14,6 +14,9 @@ class Writing {
   void operator()(const char* key, std::string& value) { object_[key] = value; }
   void operator()(const char* key, std::int64_t& value) { object_[key] = value; }
   void operator()(const char* key, bool& value) { object_[key] = value; }
+  void unless(std::int64_t usual, const char* key, std::int64_t& value) {
+    if (value != usual) object_[key] = value;
+  }
 
  private:
   json& object_;
@@ -32,6 +35,11 @@ class Reading {
   }
   void operator()(const char* key, bool& value) {
     if (const json* at = find(key, json::value_t::boolean)) value = at->get<bool>();
+  }
+  // Not written when it is as usual, nor by versions that did not know it.
+  void unless(std::int64_t usual, const char* key, std::int64_t& value) {
+    value = usual;
+    if (object_.contains(key)) (*this)(key, value);
   }
 
  private:
@@ -56,6 +64,8 @@ void fields_of(Fields field, Cluster& c) {
   field("version", c.version);
   field("region", c.region);
   field("ipv6", c.ipv6);
+  field.unless(kMemoryOverheadPpm, "memoryOverheadPPM", c.memory_overhead_ppm);
+  field.unless(0, "reservedENIs", c.reserved_interfaces);
 }
 template <class Fields>
 void fields_of(Fields field, Subnet& s) {

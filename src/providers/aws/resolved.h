@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "model/requirements.h"
+#include "providers/aws/node_class.h"
 
 namespace karst::providers::aws {
 
@@ -24,6 +25,8 @@ struct Cluster {
   std::string version;       // "1.34"
   std::string region;
   bool ipv6 = false;
+  std::int64_t memory_overhead_ppm = kMemoryOverheadPpm;  // VM_MEMORY_OVERHEAD_PERCENT
+  std::int64_t reserved_interfaces = 0;                   // RESERVED_ENIS
   friend bool operator==(const Cluster&, const Cluster&) = default;
 };
 

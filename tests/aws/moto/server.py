@@ -8,7 +8,7 @@ SEED keys, all optional:
   amis                  list in the shape of moto's own ec2/resources/amis.json; replaces its default images
   capacityReservations  list returned as is by DescribeCapacityReservations
   placementGroups       list returned as is by DescribePlacementGroups
-  prices                type -> on-demand USD per hour; DescribeSpotPriceHistory then answers 0.30..0.45 of it per zone
+  prices                type -> on-demand USD per hour, in the price list (price_list.py); DescribeSpotPriceHistory then answers 0.30..0.45 of it per zone
 The hooks below are inside moto and move between its releases: its version is pinned in ../requirements.txt.
 """
 import datetime
@@ -42,6 +42,7 @@ from moto.server import DomainDispatcherApplication, MotoRequestHandler, create_
 from werkzeug.serving import run_simple
 
 import faults
+import price_list
 
 # SSM: public parameters.
 load_defaults = ssm.ParameterDict._check_loading_status
@@ -198,5 +199,5 @@ class Handler(MotoRequestHandler):
         return getattr(faults.here, "date", None) or super().date_time_string(timestamp)
 
 
-run_simple("127.0.0.1", port, faults.Faults(DomainDispatcherApplication(create_backend_app)), threaded=True, use_reloader=False,
-           request_handler=Handler)
+whole = price_list.PriceList(DomainDispatcherApplication(create_backend_app), seed.get("prices", {}))
+run_simple("127.0.0.1", port, faults.Faults(whole), threaded=True, use_reloader=False, request_handler=Handler)
