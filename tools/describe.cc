@@ -152,8 +152,10 @@ struct Text {
   }
   std::string operator()(const events::DaemonSetGone&) const { return "a daemon set is gone"; }
   std::string operator()(const events::CatalogueObserved& e) const {
-    return fmt::format("{} offers {}", e.catalogue.provider,
-                       counted(e.catalogue.types.size(), "instance type"));
+    const std::string types = counted(e.catalogue.types.size(), "instance type");
+    if (e.on_demand_source.empty()) return fmt::format("{} offers {}", e.catalogue.provider, types);
+    return fmt::format("{} offers {}; on-demand prices: {}, spot: {}", e.catalogue.provider, types,
+                       e.on_demand_source, e.spot_source);
   }
   std::string operator()(const events::PricesObserved& e) const {
     return fmt::format("{} has {}", e.update.provider,

@@ -18,7 +18,18 @@
 
 namespace karst::daemon {
 
-enum class SettingKind { kText, kBool, kNumber, kShare, kCount, kPort, kDuration, kChoice, kGates, kSpread };
+enum class SettingKind {
+  kText,
+  kBool,
+  kNumber,
+  kShare,
+  kCount,
+  kPort,
+  kDuration,
+  kChoice,
+  kGates,
+  kSpread
+};
 
 struct SettingRow {
   std::string_view variable;

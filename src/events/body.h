@@ -152,6 +152,9 @@ struct ObjectGone {
 };
 struct CatalogueObserved {
   model::Catalogue catalogue;
+  // Where its prices come from, for people; empty: not told. No decision rests on them.
+  std::string on_demand_source = {};
+  std::string spot_source = {};
 };
 struct PricesObserved {
   model::PriceUpdate update;

@@ -145,11 +145,15 @@ void get(const log::InstanceType& in, model::InstanceType& out) {
 
 Offset<log::CatalogueObserved> put(Builder& b, const CatalogueObserved& v) {
   const auto provider = put(b, v.catalogue.provider);
-  return log::CreateCatalogueObserved(b, provider, put_all(b, v.catalogue.types));
+  const auto types = put_all(b, v.catalogue.types);
+  const auto on_demand_source = put(b, v.on_demand_source);
+  return log::CreateCatalogueObserved(b, provider, types, on_demand_source, put(b, v.spot_source));
 }
 void get(const log::CatalogueObserved& in, CatalogueObserved& out) {
   get(in.provider(), out.catalogue.provider);
   get_all(in.types(), out.catalogue.types);
+  get(in.on_demand_source(), out.on_demand_source);
+  get(in.spot_source(), out.spot_source);
 }
 
 Offset<log::PricesObserved> put(Builder& b, const PricesObserved& v) {

@@ -55,7 +55,8 @@ nameless_start() {
 price_of_the_list() {  # the seed's price of m5.large is not July's
   local want; want=$(jq '.prices["m5.large"] * 1e9 | round' "$aws/moto/seed.json")
   jq -se --argjson want "$want" '[.[] | select(.type == "CatalogueObserved") | .payload.types[] | select(.name == "m5.large").offerings[]
-    | select(.capacity_type == "on-demand").price_nanos_per_hour] | last == $want' "$work/log.jsonl"
+    | select(.capacity_type == "on-demand").price_nanos_per_hour] | last == $want' "$work/log.jsonl" \
+    && jq -se '[.[] | select(.type == "CatalogueObserved").payload] | last | .on_demand_source == "the price list" and .spot_source == "the spot price history"' "$work/log.jsonl"
 }
 broken_is_told() {
   local got; got=$(k get ec2nodeclass broken -o json | jq -c '[.status.conditions[]? | {type, status, reason, message}]'); echo "$got"

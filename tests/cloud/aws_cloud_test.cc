@@ -1,31 +1,13 @@
 // The hands of EC2 by script over a fake transport: which calls leave, in which order, and what
 // each answer comes to.
-#include "cloud/aws/aws_cloud.h"
-
-#include <gtest/gtest.h>
-
-#include "base/sha256.h"
-#include "providers/aws/resolution.h"
-#include "tests/cloud/aws_account.h"
-#include "tests/providers/aws_launch_case.h"
+#include "tests/cloud/aws_cloud_case.h"
 
 namespace karst::cloud::aws {
 namespace {
 
 using model::OutcomeKind;
 using model::RefusalCode;
-using providers::aws::LaunchCase;
-using testing_kube::FakeClock;
-using testing_kube::FakeSink;
-using testing_kube::FakeTransport;
-using Strings = std::vector<std::string>;
 
-constexpr const char* kMade = "<CreateLaunchTemplateResponse/>";
-
-std::string error(const std::string& code) {
-  return "<Response><Errors><Error><Code>" + code +
-         "</Code><Message>no</Message></Error></Errors>" + "<RequestID>r</RequestID></Response>";
-}
 std::string fleet(const Strings& ids, const std::string& error_code = "") {
   std::string text = "<CreateFleetResponse><errorSet>";
   if (!error_code.empty())
@@ -45,67 +27,6 @@ std::string fleet(const Strings& ids, const std::string& error_code = "") {
   }
   return text + "</fleetInstanceSet></CreateFleetResponse>";
 }
-std::string instance(const std::string& id, const std::string& claims,
-                     const std::string& state = "running") {
-  return "<item><instanceId>" + id + "</instanceId><instanceType>m5.large</instanceType>" +
-         "<placement><availabilityZone>us-east-1a</availabilityZone></placement>" +
-         "<instanceState><name>" + state + "</name></instanceState><tagSet>" +
-         "<item><key>karst.sh/launch-token</key><value>token-1</value></item>" +
-         "<item><key>karst.sh/claims.0</key><value>" + claims + "</value></item></tagSet></item>";
-}
-std::string described(const std::string& instances, const std::string& next = "") {
-  return "<DescribeInstancesResponse><reservationSet><item><instancesSet>" + instances +
-         "</instancesSet></item></reservationSet><nextToken>" + next +
-         "</nextToken></DescribeInstancesResponse>";
-}
-
-struct AwsCloudTest : ::testing::Test, AwsAccount {
-  AwsCloudTest() {
-    cloud = std::make_unique<AwsCloud>(*client, sink, clock, LaunchCase().resolved.cluster);
-  }
-  void submit(model::CommandSpec spec) {
-    cloud->submit({{model::LogId("log"), model::Position(7)}, 1, std::move(spec)});
-    settle();
-  }
-  void settle() {
-    for (int i = 0; i < 4; ++i) transport.advance(0);
-  }
-  // The action of the oldest open request, which is answered so.
-  std::string reply(int status, const std::string& body) {
-    if (transport.open.empty()) return "no request";
-    last = transport.open.front().request;
-    const std::size_t at = last.body.find("Action=");
-    const std::string action = last.body.substr(at + 7, last.body.find('&', at) - at - 7);
-    transport.answer(status, body);
-    settle();
-    return action;
-  }
-  // The one outcome that came.
-  model::Outcome outcome() {
-    const auto all = sink.all<model::Outcome>();
-    EXPECT_EQ(all.size(), 1u);
-    EXPECT_TRUE(transport.open.empty()) << "calls are left open";
-    return all.empty() ? model::Outcome() : all.front();
-  }
-  Strings given(const model::Outcome& from) {
-    Strings all;
-    for (const model::Instance& one : from.instances)
-      all.push_back(one.provider_id.str() + " " + one.claim.str());
-    return all;
-  }
-  // An order of two claims, whose two templates are there.
-  void launch_two(int template_status, const std::string& template_answer) {
-    LaunchCase c;
-    c.claims.resize(2, c.claims.front());
-    c.claims[1].uid = model::ClaimUid("uid-1");
-    submit(c.command());
-    EXPECT_EQ(reply(template_status, template_answer), "CreateLaunchTemplate");
-    EXPECT_EQ(reply(200, kMade), "CreateLaunchTemplate");
-  }
-
-  http::Request last;
-  std::unique_ptr<AwsCloud> cloud;
-};
 
 TEST_F(AwsCloudTest, AnOrderSendsItsTemplatesAndOneFleetWithItsToken) {
   launch_two(200, kMade);
@@ -314,111 +235,6 @@ TEST_F(AwsCloudTest, WritesLeaveOnlyWhileTheTermLasts) {
   transport.fail(http::Failure::kNotSent);
   settle();
   EXPECT_EQ(outcome().kind, OutcomeKind::kRefused);
-}
-
-TEST_F(AwsCloudTest, TheListTellsWhatRunsAndWhatIsSold) {
-  cloud->start();
-  settle();
-  EXPECT_EQ(
-      reply(200, described(instance("i-a", "uid-0:1") + instance("i-b", "uid-1:1", "terminated"))),
-      "DescribeInstances");
-  EXPECT_EQ(sink.names(), (Strings{"ListStarted", "InstanceObserved", "ListEnded"}));
-  EXPECT_EQ(reply(200, "<DescribeInstanceTypesResponse/>"), "DescribeInstanceTypes");
-  EXPECT_EQ(reply(200, "<DescribeInstanceTypeOfferingsResponse/>"),
-            "DescribeInstanceTypeOfferings");
-  EXPECT_EQ(reply(403, error("UnauthorizedOperation")), "DescribeSpotPriceHistory");
-  for (const char* family : {"\"Compute Instance\"", "bare metal"}) {
-    reply(200, R"({"PriceList": []})");
-    EXPECT_NE(std::string::npos, last.body.find(family)) << last.body;
-  }
-  EXPECT_EQ(sink.names().back(), "CatalogueObserved") << "prices are not needed for it";
-}
-
-TEST_F(AwsCloudTest, PricesThatCannotBeReadAreToldOnceAndAskedAgain) {
-  Strings told;
-  cloud->tell_prices([&](bool good, const std::string& line) {
-    told.push_back((good ? "good: " : "bad: ") + line.substr(0, line.find(':')));
-  });
-  cloud->start();
-  settle();
-  // Answers whatever is asked until a catalogue has come, which it must within ten minutes.
-  const auto until_a_catalogue = [&](int price_list_status) {
-    const std::size_t before = sink.all<events::CatalogueObserved>().size();
-    for (int second = 0; second < 600; ++second) {
-      while (!transport.open.empty()) {
-        const std::string& body = transport.open.front().request.body;
-        const bool prices = body.find("Action=") == std::string::npos;
-        const bool instances = body.find("DescribeInstances&") != std::string::npos;
-        if (prices && price_list_status != 200)
-          reply(price_list_status, R"({"__type": "AccessDeniedException", "message": "no"})");
-        else
-          reply(200, prices ? R"({"PriceList": []})" : instances ? described("") : "<Response/>");
-      }
-      if (sink.all<events::CatalogueObserved>().size() > before) return second;
-      transport.advance(1'000);
-    }
-    return -1;
-  };
-  EXPECT_EQ(0, until_a_catalogue(400));
-  const int again = until_a_catalogue(400);
-  EXPECT_GE(again, kPricesAgainMillis / 1000);
-  EXPECT_LT(again, kPricesAgainMillis / 1000 + 10);
-  EXPECT_NE(-1, until_a_catalogue(200));
-  EXPECT_EQ(told, (Strings{"bad: EC2's on-demand prices cannot be read (AccessDeniedException)",
-                           "good: EC2's prices can be read again"}));
-}
-
-TEST_F(AwsCloudTest, AnIsolatedNetworkHasNoPriceList) {
-  cloud->without_price_list();
-  cloud->start();
-  settle();
-  EXPECT_EQ(reply(200, described("")), "DescribeInstances");
-  EXPECT_EQ(reply(200, "<DescribeInstanceTypesResponse/>"), "DescribeInstanceTypes");
-  EXPECT_EQ(reply(200, "<DescribeInstanceTypeOfferingsResponse/>"),
-            "DescribeInstanceTypeOfferings");
-  EXPECT_EQ(reply(200, "<DescribeSpotPriceHistoryResponse/>"), "DescribeSpotPriceHistory");
-  EXPECT_EQ(sink.names().back(), "CatalogueObserved");
-  EXPECT_TRUE(transport.open.empty());
-}
-
-TEST_F(AwsCloudTest, AListBesideALaunchIsTakenAgain) {
-  cloud->start();
-  settle();
-  cloud->submit({{model::LogId("log"), model::Position(7)}, 1, LaunchCase().command()});
-  EXPECT_EQ(reply(200, described("")), "DescribeInstances");
-  EXPECT_TRUE(sink.all<events::ListStarted>().empty());
-}
-
-TEST_F(AwsCloudTest, ANodeClassIsAskedUntilNothingIsOpen) {
-  model::ResolveNodeClass spec;
-  spec.ref = {"karpenter.k8s.aws", "EC2NodeClass", "default"};
-  spec.uid = "class-uid";
-  spec.generation = 3;
-  model::NodeClass node_class;
-  node_class.ref = spec.ref;
-  node_class.uid = spec.uid;
-  node_class.generation = 3;
-  node_class.spec_json =
-      R"({"amiFamily":"AL2023","amiSelectorTerms":[{"id":"ami-1"}],"instanceProfile":"nodes",
-    "subnetSelectorTerms":[{"id":"subnet-1"}],"securityGroupSelectorTerms":[{"id":"sg-1"}]})";
-  spec.request = providers::aws::encode_resolve(node_class);
-  Strings asked;
-  const auto answer_all = [&] {
-    for (int i = 0; i < 20 && !transport.open.empty(); ++i)
-      asked.push_back(reply(400, error("InvalidParameterValue")));
-  };
-  submit(spec);
-  answer_all();
-  const model::Outcome first = outcome();
-  EXPECT_EQ(first.kind, OutcomeKind::kDone) << "what was refused is told by the class's conditions";
-  EXPECT_NE(first.resolution.find("SubnetsReady"), std::string::npos);
-  EXPECT_NE(std::find(asked.begin(), asked.end(), "DescribeSubnets"), asked.end());
-  EXPECT_NE(std::find(asked.begin(), asked.end(), "DescribeSecurityGroups"), asked.end());
-  sink.facts.clear();
-  spec.known = base::hex_lower(base::sha256(first.resolution));
-  submit(spec);
-  answer_all();
-  EXPECT_EQ(outcome().resolution, "") << "nothing has changed";
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ void parts(A& a, DaemonSetGone& e) {
 }
 template <class A>
 void parts(A& a, CatalogueObserved& e) {
-  a(e.catalogue);
+  a(e.catalogue, e.on_demand_source, e.spot_source);
 }
 template <class A>
 void parts(A& a, PricesObserved& e) {

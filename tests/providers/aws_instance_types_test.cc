@@ -146,6 +146,8 @@ TEST(AwsInstanceTypes, PricesThatWereReadBeforeFillWhatIsMissing) {
   ASSERT_TRUE(before.add_on_demand_prices(
       R"x({"PriceList": [{"product": {"attributes": {"instanceType": "m5.large"}}, "terms":)x"
       R"x({"OnDemand": {"a": {"priceDimensions": {"b": {"pricePerUnit": {"USD": "0.1"}}}}}}}]})x"));
+  EXPECT_EQ("the embedded table of July 2026", after.on_demand_source());
+  EXPECT_EQ("the spot price history", after.spot_source());
   after.fill_spot_prices(before);
   after.fill_on_demand_prices(before);
   const char* filled =
@@ -158,7 +160,9 @@ TEST(AwsInstanceTypes, PricesThatWereReadBeforeFillWhatIsMissing) {
   EXPECT_NE(std::string::npos,
             offers_of(later.catalogue("us-east-1"), "m5.large").find("us-east-1a spot 60000000"))
       << "what was read counts before what was kept";
+  EXPECT_EQ("the price list", after.on_demand_source());
   later.forget_spot_prices();
+  EXPECT_EQ("as on-demand", later.spot_source());
   EXPECT_NE(std::string::npos,
             offers_of(later.catalogue("us-east-1"), "m5.large").find("us-east-1b spot 96000000"));
 }

@@ -145,7 +145,8 @@ void AwsCloud::tell_of_prices(const std::string& fault) {
 
 void AwsCloud::read_next(const std::shared_ptr<Sold>& sold) {
   if (sold->steps.empty()) {
-    offer(events::CatalogueObserved{sold->types.catalogue(client_.region())});
+    offer(events::CatalogueObserved{sold->types.catalogue(client_.region()),
+                                    sold->types.on_demand_source(), sold->types.spot_source()});
     tell_of_prices(sold->fault);
     sold_ = sold;
     return client_.after(sold->fault.empty() ? kCatalogueMillis : kPricesAgainMillis,

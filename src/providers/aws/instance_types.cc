@@ -279,6 +279,14 @@ std::optional<std::int64_t> DiscoveredTypes::on_demand_price(const TypeFacts& fa
   return *facts.price_micros * kNanosPerMicro;
 }
 
+std::string DiscoveredTypes::on_demand_source() const {
+  return on_demand_.empty() ? "the embedded table of July 2026" : "the price list";
+}
+
+std::string DiscoveredTypes::spot_source() const {
+  return spot_.empty() ? "as on-demand" : "the spot price history";
+}
+
 model::Catalogue DiscoveredTypes::catalogue(const std::string& region) const {
   model::Catalogue out;
   out.provider = "aws";

@@ -57,6 +57,9 @@ class DiscoveredTypes {
   // known it is the on-demand price, after that a zone without one has no spot. An on-demand price
   // that is not known is the embedded table's.
   model::Catalogue catalogue(const std::string& region) const;
+  // Where its prices come from, in words.
+  std::string on_demand_source() const;
+  std::string spot_source() const;
 
  private:
   struct SpotPrice {

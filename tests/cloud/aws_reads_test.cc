@@ -1,0 +1,120 @@
+// What the hands of EC2 read by themselves: instances, what is sold and its prices, what a node
+// class names.
+#include "base/sha256.h"
+#include "providers/aws/resolution.h"
+#include "tests/cloud/aws_cloud_case.h"
+
+namespace karst::cloud::aws {
+namespace {
+
+using model::OutcomeKind;
+
+struct AwsReadsTest : AwsCloudTest {};
+
+TEST_F(AwsReadsTest, TheListTellsWhatRunsAndWhatIsSold) {
+  cloud->start();
+  settle();
+  EXPECT_EQ(
+      reply(200, described(instance("i-a", "uid-0:1") + instance("i-b", "uid-1:1", "terminated"))),
+      "DescribeInstances");
+  EXPECT_EQ(sink.names(), (Strings{"ListStarted", "InstanceObserved", "ListEnded"}));
+  EXPECT_EQ(reply(200, "<DescribeInstanceTypesResponse/>"), "DescribeInstanceTypes");
+  EXPECT_EQ(reply(200, "<DescribeInstanceTypeOfferingsResponse/>"),
+            "DescribeInstanceTypeOfferings");
+  EXPECT_EQ(reply(403, error("UnauthorizedOperation")), "DescribeSpotPriceHistory");
+  for (const char* family : {"\"Compute Instance\"", "bare metal"}) {
+    reply(200, R"({"PriceList": []})");
+    EXPECT_NE(std::string::npos, last.body.find(family)) << last.body;
+  }
+  EXPECT_EQ(sink.names().back(), "CatalogueObserved") << "prices are not needed for it";
+}
+
+TEST_F(AwsReadsTest, PricesThatCannotBeReadAreToldOnceAndAskedAgain) {
+  Strings told;
+  cloud->tell_prices([&](bool good, const std::string& line) {
+    told.push_back((good ? "good: " : "bad: ") + line.substr(0, line.find(':')));
+  });
+  cloud->start();
+  settle();
+  // Answers whatever is asked until a catalogue has come, which it must within ten minutes.
+  const auto until_a_catalogue = [&](int price_list_status) {
+    const std::size_t before = sink.all<events::CatalogueObserved>().size();
+    for (int second = 0; second < 600; ++second) {
+      while (!transport.open.empty()) {
+        const std::string& body = transport.open.front().request.body;
+        const bool prices = body.find("Action=") == std::string::npos;
+        const bool instances = body.find("DescribeInstances&") != std::string::npos;
+        if (prices && price_list_status != 200)
+          reply(price_list_status, R"({"__type": "AccessDeniedException", "message": "no"})");
+        else
+          reply(200, prices ? R"({"PriceList": []})" : instances ? described("") : "<Response/>");
+      }
+      if (sink.all<events::CatalogueObserved>().size() > before) return second;
+      transport.advance(1'000);
+    }
+    return -1;
+  };
+  EXPECT_EQ(0, until_a_catalogue(400));
+  const int again = until_a_catalogue(400);
+  EXPECT_GE(again, kPricesAgainMillis / 1000);
+  EXPECT_LT(again, kPricesAgainMillis / 1000 + 10);
+  EXPECT_NE(-1, until_a_catalogue(200));
+  EXPECT_EQ(told, (Strings{"bad: EC2's on-demand prices cannot be read (AccessDeniedException)",
+                           "good: EC2's prices can be read again"}));
+}
+
+TEST_F(AwsReadsTest, AnIsolatedNetworkHasNoPriceList) {
+  cloud->without_price_list();
+  cloud->start();
+  settle();
+  EXPECT_EQ(reply(200, described("")), "DescribeInstances");
+  EXPECT_EQ(reply(200, "<DescribeInstanceTypesResponse/>"), "DescribeInstanceTypes");
+  EXPECT_EQ(reply(200, "<DescribeInstanceTypeOfferingsResponse/>"),
+            "DescribeInstanceTypeOfferings");
+  EXPECT_EQ(reply(200, "<DescribeSpotPriceHistoryResponse/>"), "DescribeSpotPriceHistory");
+  EXPECT_EQ(sink.names().back(), "CatalogueObserved");
+  EXPECT_TRUE(transport.open.empty());
+}
+
+TEST_F(AwsReadsTest, AListBesideALaunchIsTakenAgain) {
+  cloud->start();
+  settle();
+  cloud->submit({{model::LogId("log"), model::Position(7)}, 1, LaunchCase().command()});
+  EXPECT_EQ(reply(200, described("")), "DescribeInstances");
+  EXPECT_TRUE(sink.all<events::ListStarted>().empty());
+}
+
+TEST_F(AwsReadsTest, ANodeClassIsAskedUntilNothingIsOpen) {
+  model::ResolveNodeClass spec;
+  spec.ref = {"karpenter.k8s.aws", "EC2NodeClass", "default"};
+  spec.uid = "class-uid";
+  spec.generation = 3;
+  model::NodeClass node_class;
+  node_class.ref = spec.ref;
+  node_class.uid = spec.uid;
+  node_class.generation = 3;
+  node_class.spec_json =
+      R"({"amiFamily":"AL2023","amiSelectorTerms":[{"id":"ami-1"}],"instanceProfile":"nodes",
+    "subnetSelectorTerms":[{"id":"subnet-1"}],"securityGroupSelectorTerms":[{"id":"sg-1"}]})";
+  spec.request = providers::aws::encode_resolve(node_class);
+  Strings asked;
+  const auto answer_all = [&] {
+    for (int i = 0; i < 20 && !transport.open.empty(); ++i)
+      asked.push_back(reply(400, error("InvalidParameterValue")));
+  };
+  submit(spec);
+  answer_all();
+  const model::Outcome first = outcome();
+  EXPECT_EQ(first.kind, OutcomeKind::kDone) << "what was refused is told by the class's conditions";
+  EXPECT_NE(first.resolution.find("SubnetsReady"), std::string::npos);
+  EXPECT_NE(std::find(asked.begin(), asked.end(), "DescribeSubnets"), asked.end());
+  EXPECT_NE(std::find(asked.begin(), asked.end(), "DescribeSecurityGroups"), asked.end());
+  sink.facts.clear();
+  spec.known = base::hex_lower(base::sha256(first.resolution));
+  submit(spec);
+  answer_all();
+  EXPECT_EQ(outcome().resolution, "") << "nothing has changed";
+}
+
+}  // namespace
+}  // namespace karst::cloud::aws
