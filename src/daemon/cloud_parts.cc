@@ -51,6 +51,7 @@ class AwsParts final : public CloudParts {
     cluster.reserved_interfaces = settings.reserved_interfaces;
     cluster.version = identity.version;
     cluster.region = account_->client().region();
+    cluster.may_make_profiles = !needs_.settings.shadow;
     KARST_TRY(complete(cluster));
     cloud_.emplace(account_->client(), needs_.sink, needs_.clock, std::move(cluster));
     if (needs_.guard) cloud_->guard_writes(needs_.guard);

@@ -29,6 +29,7 @@
 #include "kube/preflight.h"
 #include "providers/kwok/instance_types.h"
 #include "providers/kwok/kwok.h"
+#include "reconcilers/reconciler.h"
 
 namespace karst::daemon {
 namespace {
@@ -47,6 +48,19 @@ class NoHands final : public ports::CommandPort {
   void submit(const ports::IssuedCommand&) override {
     KARST_CHECK(false, "a shadow sends nothing");
   }
+};
+
+// Of a shadow's cloud: questions pass.
+class AskingHands final : public ports::CommandPort {
+ public:
+  void ask(ports::CommandPort& hands) { hands_ = &hands; }
+  void submit(const ports::IssuedCommand& command) override {
+    KARST_CHECK(reconcilers::asks_only(command.spec), "a shadow changes nothing");
+    hands_->submit(command);
+  }
+
+ private:
+  ports::CommandPort* hands_ = nullptr;
 };
 
 // The cloud's, with the types of a file if one is named.
@@ -219,8 +233,9 @@ class Cluster {
     auto opened = open_cloud(needs, identity);
     if (!opened) return base::fail(opened.error());
     cloud_ = std::move(*opened);
+    asking_.ask(cloud_->hands());
     parts_.instances =
-        settings_.shadow ? static_cast<ports::CommandPort*>(&none_) : &cloud_->hands();
+        settings_.shadow ? static_cast<ports::CommandPort*>(&asking_) : &cloud_->hands();
     parts_.queue = cloud_->queue();
     return {};
   }
@@ -268,6 +283,7 @@ class Cluster {
   std::optional<kube::KubeWriter> writer_;
   std::unique_ptr<CloudParts> cloud_;
   NoHands none_;
+  AskingHands asking_;
   const AlwaysLeads always_;
   std::optional<kube::LeaseHolder> lease_;
   DaemonParts parts_;

@@ -24,13 +24,14 @@ model::Position apply_record(projections::ClusterState& state, const events::Rec
 namespace {
 
 // What hands must be told: the command itself, or the next attempt of one that is open. In a
-// shadow nothing.
+// shadow only questions, which have one attempt.
 void issue(const projections::ClusterState& state, const events::Body& body,
            model::Position position, Answer& answer) {
-  if (state.config().shadow) return;
   if (const auto* command = std::get_if<model::Command>(&body)) {
+    if (state.config().shadow && !reconcilers::asks_only(command->spec)) return;
     answer.commands.push_back({{state.log_id(), position}, 1, command->spec});
   } else if (const auto* attempt = std::get_if<model::AttemptStarted>(&body)) {
+    KARST_CHECK(!state.config().shadow, "a question has one attempt");
     const auto* row = state.commands().find(attempt->command);
     KARST_CHECK(row != nullptr, "only an open command gets another attempt");
     answer.commands.push_back(

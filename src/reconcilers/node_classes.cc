@@ -59,7 +59,7 @@ void reconcile_node_classes(const ClusterState& state, const Context& context, P
     if (plan.full()) return;
     if (!context.provider.understands(ref) || node_class.deletion_millis != 0) continue;
     resolve(state, context, plan, slot.row);
-    show(state, context, plan, slot.row);
+    if (!state.config().shadow) show(state, context, plan, slot.row);
   }
 }
 

@@ -12,7 +12,7 @@ namespace karst::reconcilers {
 // nodes raise; retry comes first, because a command that ends unclear blocks the others; mirrors
 // come last and show what the others have decided. A shadow ends what they have asked for.
 constexpr std::array kReconcilers{
-    Reconciler{"retry", reconcile_retry},
+    Reconciler{"retry", reconcile_retry, true},
     Reconciler{"interruption", reconcile_interruption, true},
     Reconciler{"repair", reconcile_repair},
     Reconciler{"lifecycle", reconcile_lifecycle},
@@ -23,7 +23,7 @@ constexpr std::array kReconcilers{
     Reconciler{"provisioning", reconcile_provisioning, true},
     Reconciler{"mirror", reconcile_mirror},
     Reconciler{"pools", reconcile_pools},
-    Reconciler{"node_classes", reconcile_node_classes},
+    Reconciler{"node_classes", reconcile_node_classes, true},
     Reconciler{"overlays", reconcile_overlays},
     Reconciler{"buffers", reconcile_buffers},
     Reconciler{"shadow", reconcile_shadow, true},

@@ -78,6 +78,12 @@ struct Context {
 // The reason of a command that a shadow ends.
 inline constexpr std::string_view kNotSent = "not_sent";
 
+// Whether a shadow sends it: a question that changes nothing, and without whose answer there is
+// nothing to decide about.
+inline bool asks_only(const model::CommandSpec& spec) {
+  return std::holds_alternative<model::ResolveNodeClass>(spec);
+}
+
 struct Reconciler {
   std::string_view name;
   void (*reconcile)(const projections::ClusterState& state, const Context& context, Plan& plan);

@@ -1,7 +1,7 @@
 // Shadow: karst beside the product that acts. Every command that the others have decided ends in
-// the same round, as not sent; no hand ever sees it. What it would have covered stays covered for a
-// while (projections::kNotSentMillis), so that it is not decided again with every round, and the
-// state keeps to what the world shows.
+// the same round, as not sent; no hand ever sees it, but for questions (asks_only). What it would
+// have covered stays covered for a while (projections::kNotSentMillis), so that it is not decided
+// again with every round, and the state keeps to what the world shows.
 #include "reconcilers/list.h"
 
 namespace karst::reconcilers {
@@ -10,7 +10,7 @@ void reconcile_shadow(const projections::ClusterState& state, const Context&, Pl
   if (!state.config().shadow) return;
   for (const auto& [position, slot] : state.commands().slots()) {
     if (plan.full()) return;
-    plan.abandon(position, kNotSent, {});
+    if (!asks_only(slot.row.command.spec)) plan.abandon(position, kNotSent, {});
   }
 }
 

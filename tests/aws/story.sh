@@ -12,11 +12,10 @@ main() {
   set_the_stage
   echo "# $pods_wanted pods"
   check "without the cluster's name it does not start, and says what to set" nameless_start || true
+  shadow
   start_karst
   await "karst is ready" 60 karst_ready || { tail -n 20 "$work/karst.$karst_runs.err"; return 1; }
   await "the node class is ready" 60 class_ready
-  check "the deployment is accepted" k apply -f "$aws/manifests/workload.yaml"
-  check "it wants $pods_wanted pods" k scale deployment shop --replicas="$pods_wanted"
   await "$pods_wanted pods run on nodes" 180 running "$pods_wanted"
   check "each node belongs to one claim, and each claim to one node" one_to_one || true
   local before; before=$(machines)
@@ -44,6 +43,29 @@ main() {
   k get clusterrole/karst-aws -o json | jq '{items: [.]}' > "$work/roles.json"
   take_lines rights "$here/rights_check.sh" "$plane/audit.jsonl" "$work/roles.json" /dev/null
   echo "# calls: $(curl -fsS "$moto/karst/calls" | jq -c 'with_entries(select(.value > 0))')"
+}
+# Before karst acts: it looks, decides, and changes nothing.
+shadow() {
+  echo "# a shadow before $pods_wanted pending pods"
+  k apply -f "$root/deploy/manifests/shadow/rbac.yaml" > /dev/null
+  for role in karst-shadow karst-shadow-aws; do k create clusterrolebinding "story-$role" --clusterrole=$role --user=karst-shadow > /dev/null; done
+  (. "$work/moto/env.sh"; export CLUSTER_NAME=story INTERRUPTION_QUEUE=$queue
+    exec "$karst" run --shadow --kubeconfig "$plane/kubeconfig.karst-shadow" --cloud aws --data "$work/shadow" --listen "127.0.0.1:$listen" \
+      > "$work/shadow.out" 2> "$work/shadow.err" < /dev/null) & karst_pid=$!
+  started=("$kubelets_pid" "$karst_pid")
+  await "the shadow is ready" 60 karst_ready || { tail -n 20 "$work/shadow.err"; return 1; }
+  check "the deployment is accepted" k apply -f "$aws/manifests/workload.yaml"
+  check "it wants $pods_wanted pods" k scale deployment shop --replicas="$pods_wanted"
+  await "it says which claims it would make" 60 grep -q '"message":"would have created nodeclaim"' "$work/shadow.out" || true
+  stop_karst
+  verified "the shadow" "$work/shadow"
+  check "it has only read from the account" only_read || true
+  check "there is no claim" [ -z "$(k get nodeclaims -o name)" ] || true
+}
+only_read() {
+  local writes; writes=$(curl -fsS "$moto/karst/calls" | jq -r 'to_entries[] | select(.value > 0).key | select(test("^(Describe|Get|List|GET )") | not)')
+  echo "$writes"
+  [ -z "$(grep -vE '^(Create(Queue|Role)|POST /clusters)$' <<< "$writes")" ]  # the stage's own
 }
 nameless_start() {
   local code=0

@@ -1,5 +1,6 @@
 // Node classes whose selectors are asked of an account: when they are asked, what their status
 // says, and what their pools can buy.
+#include "events/codec.h"
 #include "tests/engine/stage.h"
 
 namespace karst::engine {
@@ -106,6 +107,35 @@ TEST(NodeClasses, AreAskedForWhenTheyChangeAndEachMinute) {
   const auto changed = found(story, "large");
   EXPECT_EQ(changed.generation, 2);
   EXPECT_EQ(story.state().node_classes().slots().begin()->second.row.resolved, "large");
+}
+
+// Without an answer a shadow would have nothing to decide about; nothing else leaves it.
+TEST(NodeClasses, AreAskedForInAShadowToo) {
+  Account account;
+  events::MemoryLog log(model::LogId("log"));
+  events::Config config;
+  config.shadow = true;
+  Story story(log, config, &account);
+  set_the_stage(story);
+  found(story, "small");
+  EXPECT_TRUE(story.take<model::MirrorStatus>().empty());
+  add_pods(story, 1);
+  EXPECT_TRUE(story.step(1'100).to_dispatch.empty());
+  bool decided = false;
+  auto cursor = log.read(model::Position(1));
+  for (auto event = (*cursor)->next(); event && *event; event = (*cursor)->next()) {
+    const events::Body body = events::decode_body(**event);
+    const auto* command = std::get_if<model::Command>(&body);
+    decided = decided ||
+              (command != nullptr && std::holds_alternative<model::CreateNodeClaim>(command->spec));
+  }
+  EXPECT_TRUE(decided) << "the class has types";
+  // A question without an answer is given up, and asked anew.
+  story.step(60'000);
+  EXPECT_EQ(story.take<model::ResolveNodeClass>().size(), 1u);
+  for (int i = 0; i < 4; ++i) story.step(60'000);
+  EXPECT_EQ(story.take<model::ResolveNodeClass>().size(), 1u);
+  EXPECT_GT(verified(log).rounds, 0u);
 }
 
 TEST(NodeClasses, TellWhatTheySeeOncePerChange) {

@@ -374,5 +374,17 @@ TEST(AwsSelectors, AProfileOfARoleIsMadeWhenItIsNotThere) {
             reason(resolve(one, kCluster, answers, kNow), "InstanceProfileReady"));
 }
 
+TEST(AwsSelectors, AShadowTakesAProfileToBeThere) {
+  NodeClassSubject one = subject();
+  one.spec.instance_profile.clear();
+  one.spec.role = "team/node";
+  Cluster watched = kCluster;
+  watched.may_make_profiles = false;
+  EXPECT_TRUE(questions(one, watched, good_answers()).empty());
+  const Resolution out = resolve(one, watched, good_answers(), kNow);
+  EXPECT_TRUE(out.ready);
+  EXPECT_EQ(profile_name(one, kCluster), out.resolved.instance_profile);
+}
+
 }  // namespace
 }  // namespace karst::providers::aws

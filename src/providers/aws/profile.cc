@@ -66,7 +66,7 @@ std::string profile_name(const NodeClassSubject& subject, const Cluster& cluster
 
 void ask_for_profile(std::vector<Question>& out, const NodeClassSubject& subject,
                      const Cluster& cluster, const Answers& answers) {
-  if (subject.spec.role.empty()) return;
+  if (subject.spec.role.empty() || !cluster.may_make_profiles) return;
   const std::string name = profile_name(subject, cluster);
   out.push_back(ask("profile", "GetInstanceProfile", name));
   const Answer* found = answer_of(answers, "profile");
@@ -87,6 +87,10 @@ std::string resolve_profile(const NodeClassSubject& subject, const Cluster& clus
                             const Answers& answers, Resolved& resolved) {
   if (subject.spec.role.empty()) {
     resolved.instance_profile = subject.spec.instance_profile;
+    return {};
+  }
+  if (!cluster.may_make_profiles) {
+    resolved.instance_profile = profile_name(subject, cluster);
     return {};
   }
   for (const auto& [key, harmless] : {std::pair(std::string_view("profile"), kMissing),

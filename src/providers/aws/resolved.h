@@ -27,6 +27,8 @@ struct Cluster {
   bool ipv6 = false;
   std::int64_t memory_overhead_ppm = kMemoryOverheadPpm;  // VM_MEMORY_OVERHEAD_PERCENT
   std::int64_t reserved_interfaces = 0;                   // RESERVED_ENIS
+  // False: instance profiles are taken to be there, and neither looked up nor made. Not in JSON.
+  bool may_make_profiles = true;
   friend bool operator==(const Cluster&, const Cluster&) = default;
 };
 
