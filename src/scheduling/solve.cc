@@ -174,7 +174,7 @@ class Search {
   void try_every_plan() {
     if (goal_ == Goal::kFewest && best_.packer->claims().size() < 2) return;
     std::vector<std::size_t> pods;  // their rows, in the order of placing
-    for (const std::size_t row : order_by_size(prepared_.rows)) {
+    for (const std::size_t row : prepared_.by_size) {
       std::int64_t on_claims = 0;
       for (const Claim& claim : best_.packer->claims())
         for (const Share& share : claim.shares) on_claims += share.group == row ? share.count : 0;
@@ -270,10 +270,10 @@ Answer search(Prepared& prepared, Goal goal) {
   Search attempts(prepared, goal);
   Packer& best = attempts.run();
   Answer answer;
+  answer.unplaced = explain(prepared, best);
   answer.order = turns_of(prepared, best);
   answer.placements = placements_of(answer.order);
   answer.claims = list_claims(prepared, best);
-  answer.unplaced = explain(prepared, best);
   return answer;
 }
 
