@@ -5,6 +5,7 @@
 #include "scheduling/as_if_new.h"
 #include "scheduling/claims.h"
 #include "scheduling/few_pods.h"
+#include "scheduling/improve.h"
 #include "scheduling/packer.h"
 #include "scheduling/prepared.h"
 #include "scheduling/problem.h"
@@ -159,6 +160,7 @@ class Search {
     Search search(as_new, goal_);
     search.place_most();
     search.try_every_plan();
+    improve(as_new, *search.best_.packer);
     Attempt attempt;
     attempt.strategy = best_.strategy;
     attempt.packer =
@@ -271,6 +273,7 @@ Answer search(Prepared& prepared, Goal goal) {
   Packer& best = attempts.run();
   Answer answer;
   answer.unplaced = explain(prepared, best);
+  if (goal == Goal::kCheapest) improve(prepared, best);
   answer.order = turns_of(prepared, best);
   answer.placements = placements_of(answer.order);
   answer.claims = list_claims(prepared, best);
