@@ -7,16 +7,22 @@ affinity, what a pool demands, and pods that must be alone of their kind on a ho
 with --host-spreads). Left out: zones, pod affinity, volumes, host ports, DaemonSets, limits, minValues. With ANSWER (of `karst solve`)
 the gap between both is printed: price / bound - 1. Solved by HiGHS (PyPI: highspy), floats and all: this is bench, not karst.
 Problems with nodes that exist are refused: their room would have to be priced.
+
+--whole-below CPUS gives a second, higher bound: on machines of fewer CPUs pods are whole, and the program is over ways to fill such a machine
+(columns made as they pay, by a knapsack over CPU and memory). It knows no demands on labels, only one kind of pods that must be alone, and
+needs numpy; what it adds is what no packing can avoid.
 """
 import argparse
 import collections
 import gzip
 import json
+import math
 import sys
 from fractions import Fraction
 from pathlib import Path
 
 import highspy
+import numpy
 
 HOST_NAME = "kubernetes.io/hostname"
 SUFFIXES = {"": 1, "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000)}
@@ -160,17 +166,110 @@ def bound(problem, host_spreads):
     return highs.getInfo().objective_function_value, len(shapes), len(offers), unplaceable
 
 
+class Knapsack:
+    """The worth of the best filling of every room up to (cpus, memory), in units that divide all requests."""
+
+    def __init__(self, sizes, worth, cpus, memory):
+        self.sizes = sizes
+        self.best = numpy.zeros((cpus + 1, memory + 1))
+        self.last = numpy.full((cpus + 1, memory + 1), -1, numpy.int16)  # -2: as with one unit of CPU less
+        for c in range(cpus + 1):
+            if c > 0:
+                self.best[c] = self.best[c - 1]
+                self.last[c] = -2
+            for k, (cpu, size) in sizes.items():
+                if cpu > c or worth[k] <= 1e-9 or size > memory:
+                    continue
+                with_it = numpy.full(memory + 1, -1.0)
+                with_it[size:] = self.best[c - cpu][:memory + 1 - size] + worth[k]
+                better = with_it > self.best[c] + 1e-12
+                self.best[c][better] = with_it[better]
+                self.last[c][better] = k
+
+    def filling(self, c, m):
+        counts = collections.Counter()
+        while self.last[c][m] != -1:
+            k = int(self.last[c][m])
+            if k == -2:
+                c -= 1
+                continue
+            counts[k] += 1
+            c -= self.sizes[k][0]
+            m -= self.sizes[k][1]
+        return counts
+
+
+def whole_bound(problem, below):
+    """Pods are whole on machines of less than `below` CPUs."""
+    shapes = shapes_of(problem["pods"]["pending"], False)
+    offers = offers_of(problem, [])
+    if len({kind for *_, kinds in shapes for kind, _ in kinds}) > 1 or any(terms != [[]] for _, _, terms, _ in shapes):
+        raise SystemExit("bound.py: --whole-below knows one kind of lonely pods, and no demands on labels")
+    need = [(int(requests["cpu"] * 1000), int(requests["memory"])) for _, requests, _, _ in shapes]
+    lonely = [bool(kinds) for *_, kinds in shapes]
+    units = [math.gcd(*(one[i] for one in need)) for i in (0, 1)]
+    sizes = [(cpu // units[0], memory // units[1]) for cpu, memory in need]
+    rooms = [(price, int(room["cpu"] * 1000), int(room["memory"])) for price, _, room in offers]
+    small = [(price, cpu // units[0], memory // units[1]) for price, cpu, memory in rooms if cpu < below * 1000]
+    highs = highspy.Highs()
+    highs.silent()
+    infinity = highspy.kHighsInf
+    for count, *_ in shapes:
+        highs.addRow(count, infinity, 0, [], [])
+    row = len(shapes)
+    for price, cpu, memory in rooms:  # of the others, parts may be bought
+        if cpu < below * 1000:
+            continue
+        for _ in range(3):
+            highs.addRow(-infinity, 0, 0, [], [])
+        highs.addCol(price, 0, infinity, 3, [row, row + 1, row + 2], [-1, -1, -1])
+        for k, (asked_cpu, asked_memory) in enumerate(need):
+            entries = [(k, 1), (row, asked_cpu / cpu), (row + 1, asked_memory / memory)] + ([(row + 2, 1)] if lonely[k] else [])
+            highs.addCol(0, 0, infinity, len(entries), [e[0] for e in entries], [e[1] for e in entries])
+        row += 3
+    free = {k: size for k, size in enumerate(sizes) if not lonely[k]}
+    known = set()
+    while True:
+        highs.run()
+        least = highs.getInfo().objective_function_value
+        worth = highs.getSolution().row_dual[:len(shapes)]
+        knapsack = Knapsack(free, worth, max(c for _, c, _ in small), max(m for _, _, m in small))
+        before = len(known)
+        for price, cpu, memory in small:
+            best = (1e-7, None)
+            for k in [None] + [k for k in range(len(shapes)) if lonely[k]]:
+                c, m = (cpu, memory) if k is None else (cpu - sizes[k][0], memory - sizes[k][1])
+                if c >= 0 and m >= 0:
+                    gain = knapsack.best[c][m] - price + (0 if k is None else worth[k])
+                    best = max(best, (gain, (k, c, m)), key=lambda one: one[0])
+            if best[1] is None:
+                continue
+            k, c, m = best[1]
+            counts = knapsack.filling(c, m) + collections.Counter([] if k is None else [k])
+            column = (price, tuple(sorted(counts.items())))
+            if column not in known:
+                known.add(column)
+                highs.addCol(price, 0, infinity, len(counts), list(counts), [float(n) for n in counts.values()])
+        if len(known) == before:
+            return least
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("problem", type=Path)
     arguments.add_argument("answer", type=Path, nargs="?")
     arguments.add_argument("--host-spreads", action="store_true", help="also spreads by host name: a higher bound")
+    arguments.add_argument("--whole-below", type=int, metavar="CPUS", help="also the bound with whole pods on machines of fewer CPUs")
     given = arguments.parse_args()
     opened = gzip.open if given.problem.suffix == ".gz" else open
     with opened(given.problem, "rt") as file:
         problem = json.load(file)
     least, shapes, offers, unplaceable = bound(problem, given.host_spreads)
     print(f"bound {least:.6f} an hour ({shapes} shapes, {offers} offers{f', {unplaceable} pods fit nowhere' if unplaceable else ''})")
+    whole = least
+    if given.whole_below:
+        whole = whole_bound(problem, given.whole_below)
+        print(f"with whole pods on machines below {given.whole_below} CPUs {whole:.6f}, {100 * (whole / least - 1):.2f} % higher")
     if "expected" in problem:
         recorded = problem["expected"]["totalPrice"]
         print(f"Karpenter's answer {recorded:.6f}, {100 * (recorded / least - 1):.2f} % above the bound")
@@ -178,7 +277,9 @@ def main():
         answer = json.loads(given.answer.read_text())
         price = sum(claim["price"] for claim in answer["newNodeClaims"])
         left = len(answer.get("unschedulable") or {})
-        print(f"this answer {price:.6f}, {100 * (price / least - 1):.2f} % above the bound, {len(answer['newNodeClaims'])} nodes, {left} pods left over")
+        print(f"this answer {price:.6f}, {100 * (price / least - 1):.2f} % above the bound"
+              + (f" ({100 * (price / whole - 1):.2f} % above that with whole pods)" if given.whole_below else "")
+              + f", {len(answer['newNodeClaims'])} nodes, {left} pods left over")
     return 0
 
 

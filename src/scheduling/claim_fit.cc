@@ -241,8 +241,6 @@ void Packer::open(std::size_t row, const Fit& fit) {
   claim.held.assign(limits_[fit.pool].size(), 0);
   claim.min_values_relaxed = fit.min_values_relaxed;
   claims_.push_back(std::move(claim));
-  // Without pods yet, so it is the first.
-  if (!strategy_.cheapest_claim) by_pods_.insert(by_pods_.begin(), claims_.size() - 1);
   if (table.limits_nodes) --nodes_left_[fit.pool];
   join(claims_.size() - 1, row, fit);
 }
@@ -276,23 +274,7 @@ void Packer::join(std::size_t at, std::size_t row, const Fit& fit) {
   ++claim.pods;
   count(at, row, 1);
   tell(at, row);
-  if (!strategy_.cheapest_claim)
-    move_behind_emptier(at);
-  else if (queued_row_ == row)
-    queue_claim(at);
-}
-
-// A claim that has got a pod, in the order of pods.
-void Packer::move_behind_emptier(std::size_t at) {
-  const auto emptier = [&](std::size_t a, std::size_t b) {
-    return claims_[a].pods != claims_[b].pods ? claims_[a].pods < claims_[b].pods : a < b;
-  };
-  // It was in its place before it got its pod.
-  --claims_[at].pods;
-  const auto place = std::lower_bound(by_pods_.begin(), by_pods_.end(), at, emptier);
-  ++claims_[at].pods;
-  KARST_CHECK(place != by_pods_.end() && *place == at, "claims are in order of their pods");
-  std::rotate(place, place + 1, std::upper_bound(place + 1, by_pods_.end(), at, emptier));
+  if (queued_row_ != kNone) queue_claim(at);
 }
 
 // A claim's turns are told once no group that counts its pods is in doubt about their domain; until

@@ -6,25 +6,46 @@
 namespace karst::scheduling {
 
 void ClaimQueue::clear() {
-  with_room_.clear();
-  dearer_.clear();
-  taken_with_room_.clear();
-  taken_dearer_.clear();
+  for (const std::size_t lane : used_) {
+    lanes_[lane].with_room.clear();
+    lanes_[lane].dearer.clear();
+    lanes_[lane].is_used = false;
+    lanes_[lane].is_closed = false;
+  }
+  used_.clear();
+  open_.clear();
+  closed_.clear();
+  passed_.clear();
+  parked_.clear();
+  seen_ = 0;
 }
 
-void ClaimQueue::add_with_room(std::int64_t pods, std::size_t claim) {
-  push(with_room_, {0, pods, claim});
+void ClaimQueue::add(Kind kind, std::size_t lane, const Entry& entry) {
+  if (lane >= lanes_.size()) lanes_.resize(lane + 1);
+  if (!lanes_[lane].is_used) used_.push_back(lane);
+  lanes_[lane].is_used = true;
+  push(lanes_[lane].of(kind), entry);
 }
 
-void ClaimQueue::add_dearer(Entry entry) {
-  push(dearer_, entry);
+void ClaimQueue::close(const First& first) {
+  lanes_[first.lane].is_closed = true;
+  closed_.push_back(first.lane);
 }
 
-void ClaimQueue::put_back() {
-  for (const Entry& entry : taken_with_room_) push(with_room_, entry);
-  for (const Entry& entry : taken_dearer_) push(dearer_, entry);
-  taken_with_room_.clear();
-  taken_dearer_.clear();
+void ClaimQueue::end_pod() {
+  put_back(passed_);
+  for (const std::size_t lane : closed_) lanes_[lane].is_closed = false;
+  closed_.clear();
+}
+
+void ClaimQueue::move(const First& first, std::vector<First>& into) {
+  pop(lanes_[first.lane].of(first.kind));
+  into.push_back(first);
+}
+
+void ClaimQueue::put_back(std::vector<First>& from) {
+  for (const First& first : from) push(lanes_[first.lane].of(first.kind), first.entry);
+  from.clear();
 }
 
 ClaimQueue::Entry ClaimQueue::pop(Heap& heap) {
@@ -34,7 +55,7 @@ ClaimQueue::Entry ClaimQueue::pop(Heap& heap) {
   return entry;
 }
 
-void ClaimQueue::push(Heap& heap, Entry entry) {
+void ClaimQueue::push(Heap& heap, const Entry& entry) {
   heap.push_back(entry);
   std::push_heap(heap.begin(), heap.end(), std::greater<>());
 }

@@ -40,16 +40,24 @@ std::set<int> reservations_of(const Prepared& prepared, const PoolTable& pool, s
   return reservations;
 }
 
-// Machines that the claim may come up as, cheapest first.
-std::vector<const Machine*> machines_of(const Prepared& prepared, const PoolTable& pool,
-                                        const Claim& claim,
-                                        const std::vector<std::int64_t>& limits_left,
-                                        const std::set<int>& reservations) {
+// Of the view's machines, cheapest first: a bit for each one that the claim may come up as.
+using Bits = std::vector<std::uint64_t>;
+
+Bits machines_of(const Prepared& prepared, const PoolTable& pool, const Claim& claim,
+                 const std::vector<std::int64_t>& limits_left, const std::set<int>& reservations) {
+  const std::vector<Machine>& machines = claim.view->machines;
+  Bits bits((machines.size() + 63) / 64, 0);
+  for (std::size_t i = 0; i < machines.size(); ++i)
+    if (may_become(prepared, pool, claim, machines[i], limits_left) &&
+        (!claim.is_reserved || reservations.contains(machines[i].reservation)))
+      bits[i / 64] |= std::uint64_t{1} << i % 64;
+  return bits;
+}
+
+std::vector<const Machine*> machines_at(const View& view, const Bits& bits) {
   std::vector<const Machine*> machines;
-  for (const Machine& machine : claim.view->machines)
-    if (may_become(prepared, pool, claim, machine, limits_left) &&
-        (!claim.is_reserved || reservations.contains(machine.reservation)))
-      machines.push_back(&machine);
+  for (std::size_t i = 0; i < view.machines.size(); ++i)
+    if ((bits[i / 64] >> i % 64 & 1) != 0) machines.push_back(&view.machines[i]);
   return machines;
 }
 
@@ -101,14 +109,28 @@ bool meets_min_values(const PoolTable& pool, const std::vector<std::size_t>& typ
   return true;
 }
 
-void add_offers(const PoolTable& pool, const Machine& machine, std::vector<model::Offer>& offers) {
-  for (const std::size_t offer : machine.offers) {
-    const Offering& offering =
-        pool.type(machine).offerings[pool.types[machine.type].offers[offer].offering];
-    offers.push_back({pool.type(machine).name, std::string(value_of(offering, model::kZoneLabel)),
-                      std::string(value_of(offering, model::kCapacityTypeLabel)),
-                      offering.price_nanos_per_hour});
-  }
+// The offers of all machines of a view, with their machine: cheapest first.
+using ViewOffers = std::vector<std::pair<model::Offer, const Machine*>>;
+
+ViewOffers offers_of(const PoolTable& pool, const View& view) {
+  ViewOffers offers;
+  for (const Machine& machine : view.machines)
+    for (const std::size_t offer : machine.offers) {
+      const Offering& offering =
+          pool.type(machine).offerings[pool.types[machine.type].offers[offer].offering];
+      offers.push_back(
+          {{pool.type(machine).name, std::string(value_of(offering, model::kZoneLabel)),
+            std::string(value_of(offering, model::kCapacityTypeLabel)),
+            offering.price_nanos_per_hour},
+           &machine});
+    }
+  std::stable_sort(offers.begin(), offers.end(), [](const auto& x, const auto& y) {
+    const model::Offer& a = x.first;
+    const model::Offer& b = y.first;
+    return std::tie(a.price_nanos_per_hour, a.instance_type, a.zone, a.capacity_type) <
+           std::tie(b.price_nanos_per_hour, b.instance_type, b.zone, b.capacity_type);
+  });
+  return offers;
 }
 
 std::vector<model::RequirementSpec> claim_requirements(
@@ -150,24 +172,28 @@ struct Choice {
   bool min_values_relaxed = false;
 };
 
-Choice make_choice(const PoolTable& pool, const std::vector<const Machine*>& machines,
+Choice make_choice(const PoolTable& pool, const View& view, const ViewOffers& view_offers,
+                   const std::vector<const Machine*>& machines,
                    const std::vector<std::size_t>& types) {
   Choice choice;
   choice.overhead = machines.front()->overhead;
   choice.min_values_relaxed = !meets_min_values(pool, types);
   std::vector<bool> listed(pool.types.size(), false);
   for (const std::size_t type : types) listed[type] = true;
-  std::vector<model::Offer> offers;
+  std::vector<bool> is_listed(view.machines.size(), false);
+  std::size_t count = 0;
   for (const Machine* machine : machines) {
     if (!listed[machine->type]) continue;
-    add_offers(pool, *machine, offers);
+    is_listed[static_cast<std::size_t>(machine - view.machines.data())] = true;
+    count += machine->offers.size();
     for (std::size_t i = 0; i < choice.overhead.size(); ++i)
       choice.overhead[i] = std::min(choice.overhead[i], machine->overhead[i]);
   }
-  std::sort(offers.begin(), offers.end(), [](const model::Offer& a, const model::Offer& b) {
-    return std::tie(a.price_nanos_per_hour, a.instance_type, a.zone, a.capacity_type) <
-           std::tie(b.price_nanos_per_hour, b.instance_type, b.zone, b.capacity_type);
-  });
+  std::vector<model::Offer> offers;
+  offers.reserve(count);
+  for (const auto& [offer, machine] : view_offers)
+    if (is_listed[static_cast<std::size_t>(machine - view.machines.data())])
+      offers.push_back(offer);
   choice.offers = std::move(offers);
   std::vector<std::size_t> indices;
   for (const std::size_t type : types) {
@@ -179,22 +205,26 @@ Choice make_choice(const PoolTable& pool, const std::vector<const Machine*>& mac
   return choice;
 }
 
-// By what decides a choice.
-using Choices = std::map<std::vector<const Machine*>, Choice>;
+struct Choices {
+  std::map<std::pair<std::size_t, Bits>, Choice> made;  // by what decides one: view and machines
+  std::map<std::size_t, ViewOffers> offers;             // by view
+};
 
 NewClaim make_claim(const Prepared& prepared, const PoolTable& pool, const Claim& packed,
                     const std::vector<std::int64_t>& limits_left, const std::set<int>& reservations,
                     Choices& choices) {
-  std::vector<const Machine*> machines =
-      machines_of(prepared, pool, packed, limits_left, reservations);
-  KARST_CHECK(!machines.empty(), "a claim keeps a machine that fits");
   const Options& options = prepared.problem.options;
-  const auto [place, is_new] = choices.try_emplace(std::move(machines));
+  const View& view = *packed.view;
+  const auto [place, is_new] = choices.made.try_emplace(
+      {view.index, machines_of(prepared, pool, packed, limits_left, reservations)});
   if (is_new) {
-    const std::vector<const Machine*>& listed = place->first;
+    const std::vector<const Machine*> machines = machines_at(view, place->first.second);
+    KARST_CHECK(!machines.empty(), "a claim keeps a machine that fits");
+    ViewOffers& offers = choices.offers[view.index];
+    if (offers.empty()) offers = offers_of(pool, view);
     place->second = make_choice(
-        pool, listed,
-        choose_types(pool, listed, std::max<std::size_t>(options.instance_types_max, 1)));
+        pool, view, offers, machines,
+        choose_types(pool, machines, std::max<std::size_t>(options.instance_types_max, 1)));
   }
   const Choice& choice = place->second;
   NewClaim claim;

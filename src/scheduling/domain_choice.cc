@@ -228,14 +228,8 @@ std::vector<std::vector<int>> Packer::one_by_one(std::size_t pool, RequirementId
     for (const GroupCounts* counts : spreads) pods += count_at(counts->sure, domain);
     const RequirementId narrowed = prepared_.requirements.combine(base, in_domain(key, domain));
     if (narrowed == kImpossible) continue;
-    const View& view = prepared_.pools.view(pool, narrowed);
-    std::int64_t price = INT64_MAX;
-    std::size_t machines = 0;
-    for (const Machine& machine : view.machines) {
-      if (!fits(row.request, machine.room)) continue;
-      price = std::min(price, machine.price);
-      ++machines;
-    }
+    const auto& [price, machines, known] =
+        prepared_.pools.fitting(prepared_.pools.view(pool, narrowed), row.size_class, row.request);
     if (machines > 0)
       ranks.emplace_back(pods, contested(row, key, domain), price, SIZE_MAX - machines,
                          prepared_.domains.name(static_cast<std::size_t>(key), domain), domain);
@@ -250,13 +244,16 @@ bool Packer::choose_domains(const Claim* claim, std::size_t pool, RequirementId 
                             const PodRow& row, const Stage& stage, RequirementId strict,
                             std::vector<RequirementId>& out) {
   const auto& groups = prepared_.topology.groups();
-  out = {base};
+  out.assign(1, base);
+  if (const View& view = prepared_.pools.view(pool, base);
+      (claim == nullptr || claim->view == &view) && has_one_domain_each(view))
+    return stays_where_it_is(view, row, stage, strict);
   std::vector<int> keys;
-  const auto note = [&](GroupId group) {
-    const int key = groups[group].key;
+  const auto add = [&](int key) {
     if (key != kHostKey && std::find(keys.begin(), keys.end(), key) == keys.end())
       keys.push_back(key);
   };
+  const auto note = [&](GroupId group) { add(groups[group].key); };
   for (const Constraint& constraint : stage.constraints) note(constraint.group);
   // The first of its kind is bound before whoever follows it, so nobody may wait for its domain.
   const bool is_first = std::any_of(
@@ -266,16 +263,14 @@ bool Packer::choose_domains(const Claim* claim, std::size_t pool, RequirementId 
   for (const GroupId group : row.matched)
     if (groups[group].repels || (is_first && goes_by_sure(groups[group]))) note(group);
   const std::vector<int>& fixed = fixed_keys_[row.group];
-  for (const int key : fixed)
-    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+  for (const int key : fixed) add(key);
   // Nor for those of the pods that are there before it: they are told together.
   const std::vector<int> awaited =
       is_first && claim != nullptr ? claim->counted_keys : std::vector<int>();
   const auto is_awaited = [&](int key) {
     return std::find(awaited.begin(), awaited.end(), key) != awaited.end();
   };
-  for (const int key : awaited)
-    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+  for (const int key : awaited) add(key);
   for (const int key : keys) {
     const bool fix =
         std::find(fixed.begin(), fixed.end(), key) != fixed.end() ||

@@ -80,7 +80,7 @@ std::unique_ptr<Packer> place_few(Prepared& prepared, const Strategy& strategy, 
     return nullptr;
   std::vector<std::size_t> pods;
   std::int64_t hopeless = 0;
-  for (const std::size_t row : order_by_size(prepared.rows)) {
+  for (const std::size_t row : prepared.by_size) {
     const PodRow& own = prepared.rows[row];
     const std::int64_t count = std::max<std::int64_t>(own.source->count, 0);
     if (own.source->shape.priority != prepared.rows[0].source->shape.priority) return nullptr;

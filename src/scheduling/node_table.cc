@@ -62,13 +62,18 @@ NodeTable::NodeTable(const Problem& problem, const Columns& columns, Requirement
     if (node.takes_pods) order_.push_back(i);
   }
   met_.resize(profiles_.size());
-  for (std::size_t i = 0; i < problem.nodes.size(); ++i) room_.push_back(room_of(i, columns));
+  Ways ways;
+  for (const Daemon& daemon : problem.daemons)
+    ways.push_back(requirements.alternatives_of(daemon.shape));
+  for (std::size_t i = 0; i < problem.nodes.size(); ++i) room_.push_back(room_of(i, columns, ways));
   std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
     const Node& x = problem.nodes[a];
     const Node& y = problem.nodes[b];
     return std::make_tuple(!x.initialized, std::string_view(x.name), a) <
            std::make_tuple(!y.initialized, std::string_view(y.name), b);
   });
+  place_.assign(problem.nodes.size(), 0);
+  for (std::size_t at = 0; at < order_.size(); ++at) place_[order_[at]] = at;
 }
 
 bool NodeTable::meets(std::size_t node, RequirementId demand) {
@@ -80,19 +85,19 @@ bool NodeTable::meets(std::size_t node, RequirementId demand) {
   return met[demand] == 1;
 }
 
-Row NodeTable::room_of(std::size_t at, const Columns& columns) {
+Row NodeTable::room_of(std::size_t at, const Columns& columns, const Ways& ways) {
   const Node& node = problem_.nodes[at];
   Row room = columns.row(node.available);
   columns.limit_volumes(room, node.attach_limits);
   for (const auto& [driver, claim] : node.volumes)
     if (const std::size_t column = columns.volumes(driver); column < columns.size()) --room[column];
   Row to_come(columns.size(), 0);
-  for (const Daemon& daemon : problem_.daemons) {
-    const model::PodShape& shape = daemon.shape;
+  for (std::size_t daemon = 0; daemon < ways.size(); ++daemon) {
+    const model::PodShape& shape = problem_.daemons[daemon].shape;
     if (shape.uses_dra || model::first_untolerated(node.taints, shape.tolerations) != nullptr)
       continue;
-    const auto ways = requirements_.alternatives_of(shape);
-    if (std::any_of(ways.begin(), ways.end(), [&](RequirementId way) { return meets(at, way); }))
+    if (std::any_of(ways[daemon].begin(), ways[daemon].end(),
+                    [&](RequirementId way) { return meets(at, way); }))
       add_times(to_come, columns.row(shape.requests), 1);
   }
   add_times(to_come, columns.row(node.daemon_running), -1);

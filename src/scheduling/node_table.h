@@ -22,17 +22,21 @@ class NodeTable {
 
   // Indices into Problem::nodes: those that take pods, initialized ones first, then by name.
   const std::vector<std::size_t>& order() const { return order_; }
+  // A node's place in it.
+  std::size_t place(std::size_t node) const { return place_[node]; }
   // Room at the start, by index into Problem::nodes.
   const std::vector<Row>& room() const { return room_; }
   // The node's labels meet the demand: a key that it does not carry is not "any".
   bool meets(std::size_t node, RequirementId demand);
 
  private:
-  Row room_of(std::size_t node, const Columns& columns);
+  using Ways = std::vector<std::vector<RequirementId>>;  // by DaemonSet
+  Row room_of(std::size_t node, const Columns& columns, const Ways& ways);
 
   const Problem& problem_;
   RequirementTable& requirements_;
   std::vector<std::size_t> order_;
+  std::vector<std::size_t> place_;  // by node; of those that take pods
   std::vector<Row> room_;
   std::vector<std::size_t> profile_of_;
   std::vector<model::Requirements> profiles_;

@@ -17,6 +17,9 @@ Packer::Packer(Prepared& prepared, Strategy strategy)
     for (const auto& [driver, claim] : node.volumes) state.volumes.push_back(driver + " " + claim);
     nodes_.push_back(std::move(state));
   }
+  nothing_.assign(prepared.columns.size(), 0);
+  for (const std::size_t node : prepared.nodes.order())
+    free_.insert(free_.end(), nodes_[node].room.begin(), nodes_[node].room.end());
   for (const PoolTable& pool : prepared.pools.pools()) {
     limits_.push_back(pool.remaining);
     nodes_left_.push_back(pool.nodes_remaining);
@@ -76,7 +79,7 @@ bool Packer::spreads_over_hosts(const PodRow& row) const {
 }
 
 std::vector<std::size_t> Packer::order_of_rows() const {
-  std::vector<std::size_t> order = order_by_size(prepared_.rows);
+  std::vector<std::size_t> order = prepared_.by_size;
   if (strategy_.troubled_first) {
     const std::vector<int> turns = turns_for_troubled();
     std::stable_sort(order.begin(), order.end(),
@@ -154,24 +157,37 @@ bool Packer::tolerates(const PodRow& row, const Stage& stage,
 
 bool Packer::place_on_node(std::size_t row, const Stage& stage) {
   const std::vector<std::size_t>& order = prepared_.nodes.order();
-  // A node that has refused a pod without ties to others will refuse the next one too.
+  // A node that has refused a pod without ties to others will refuse the next one too, and so will
+  // one without room.
   const bool for_ever = has_no_ties(prepared_.rows[row]);
-  std::size_t at = for_ever ? first_node_[row] : 0;
-  for (; at < order.size(); ++at) {
-    const std::size_t node = order[at];
-    if (for_ever) first_node_[row] = at;
-    if (!node_takes(row, stage, node)) continue;
-    put_on_node(row, node);
+  std::size_t& first = first_node_[row];
+  first = next_with_room(row, first);
+  for (std::size_t at = first; at < order.size(); at = next_with_room(row, at + 1)) {
+    if (for_ever) first = at;
+    if (!node_takes(row, stage, order[at])) continue;
+    put_on_node(row, order[at]);
     return true;
   }
-  if (for_ever) first_node_[row] = at;
+  if (for_ever) first = order.size();
   return false;
+}
+
+// The first node from that place in their order that has room for one more pod of the row.
+std::size_t Packer::next_with_room(std::size_t row, std::size_t at) const {
+  const Row& request = prepared_.rows[row].request;
+  const std::size_t nodes = prepared_.nodes.order().size();
+  const std::size_t columns = request.size();
+  for (; at < nodes; ++at)
+    if (fits_beside(nothing_.data(), request.data(), &free_[at * columns], columns)) return at;
+  return nodes;
 }
 
 void Packer::put_on_node(std::size_t row, std::size_t node) {
   const PodRow& pod = prepared_.rows[row];
   NodeState& state = nodes_[node];
   add_times(state.room, pod.request, -1);
+  const std::size_t place = prepared_.nodes.place(node) * pod.request.size();
+  for (std::size_t i = 0; i < pod.request.size(); ++i) free_[place + i] -= pod.request[i];
   for (const auto& [column, volume] : pod.shared_volumes) {
     if (std::find(state.volumes.begin(), state.volumes.end(), volume) != state.volumes.end())
       continue;
@@ -237,14 +253,8 @@ bool Packer::node_takes(std::size_t row, const Stage& stage, std::size_t at) {
 }
 
 bool Packer::place_on_claim(std::size_t row, const Stage& stage) {
-  Fit fit;
-  if (strategy_.cheapest_claim) return place_cheapest(row, stage);
-  for (const std::size_t at : by_pods_)
-    if (fits_claim(claims_[at], row, stage, fit)) {
-      join(at, row, fit);
-      return true;
-    }
-  return place_on_new(row, fits_new(row, stage, fit), fit);
+  queue_claims(row, stage);
+  return strategy_.cheapest_claim ? place_cheapest(row, stage) : place_emptiest(row, stage);
 }
 
 bool Packer::place_on_new(std::size_t row, Found found, const Fit& fit) {
@@ -252,75 +262,6 @@ bool Packer::place_on_new(std::size_t row, Found found, const Fit& fit) {
   if (found != Found::kYes) return false;
   open(row, fit);
   return true;
-}
-
-// First claims that can take the pod as they are; if none, whatever becomes least dearer.
-bool Packer::place_cheapest(std::size_t row, const Stage& stage) {
-  if (queued_row_ != row) queue_claims(row);
-  const auto pods_of = [&](std::size_t at) { return claims_[at].pods; };
-  Fit best;
-  // Until something is found everything is before it.
-  ClaimQueue::Entry place{INT64_MAX, INT64_MAX, kNone};
-  const auto look = [&](std::size_t at, std::int64_t pods) {
-    Fit fit;
-    const Claim& claim = claims_[at];
-    if (!fits_claim(claim, row, stage, fit)) return;
-    const ClaimQueue::Entry found{fit.price - claim.view->machines[claim.machine].price, pods, at};
-    if (!(found < place)) return;
-    best = std::move(fit);
-    place = found;
-  };
-  while (place.least > 0) {
-    const auto entry = queue_.take_with_room(pods_of);
-    if (!entry) break;
-    look(entry->claim, entry->pods);
-  }
-  if (place.least > 0) {
-    // Of two that cost the same one with room is better, whatever else it is.
-    if (place.claim != kNone) place.pods = 0;
-    Fit fresh;
-    const Found found = fits_new(row, stage, fresh);
-    const std::int64_t most = found == Found::kYes ? fresh.price : INT64_MAX;
-    while (const auto entry = queue_.take_dearer(pods_of, place)) {
-      if (entry->least > most) break;
-      look(entry->claim, entry->pods);
-    }
-    queue_.put_back();
-    if (place.claim == kNone || place.least > most) return place_on_new(row, found, fresh);
-  }
-  queue_.put_back();
-  join(place.claim, row, best);
-  return true;
-}
-
-void Packer::queue_claims(std::size_t row) {
-  queued_row_ = row;
-  queue_.clear();
-  for (std::size_t at = 0; at < claims_.size(); ++at) queue_claim(at);
-}
-
-void Packer::queue_claim(std::size_t at) {
-  const Row& request = prepared_.rows[queued_row_].request;
-  const Claim& claim = claims_[at];
-  if (fits_beside(claim.content.data(), request.data(),
-                  claim.view->machines[claim.machine].room.data(), request.size()))
-    return queue_.add_with_room(claim.pods, at);
-  if (const std::int64_t least = least_growth(claim, request); least != INT64_MAX)
-    queue_.add_dearer({least, claim.pods, at});
-}
-
-// What the claim becomes dearer at least when it takes this too; INT64_MAX: nothing would hold it.
-std::int64_t Packer::least_growth(const Claim& claim, const Row& request) const {
-  if (claim.is_reserved) return 0;  // what it would become is a matter of reservations
-  const View& view = *claim.view;
-  // Where limits count, a cheaper machine that was kept out may be let in now.
-  auto step = view.steps.begin();
-  if (claim.held.empty()) step = std::lower_bound(step, view.steps.end(), claim.machine);
-  for (; step != view.steps.end(); ++step)
-    if (fits_beside(claim.content.data(), request.data(), view.machines[*step].room.data(),
-                    request.size()))
-      return view.machines[*step].price - view.machines[claim.machine].price;
-  return INT64_MAX;
 }
 
 bool Packer::place_as_planned(std::size_t row, const Stage& stage) {

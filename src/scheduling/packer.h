@@ -27,6 +27,13 @@ inline bool goes_by_sure(const TopologyGroup& group) {
   return group.key != kHostKey && (group.is_spread || group.attracts);
 }
 
+// Nothing is left to choose: every key has one domain.
+inline bool has_one_domain_each(const View& view) {
+  for (const std::vector<int>& domains : view.domains)
+    if (domains.size() != 1) return false;
+  return true;
+}
+
 struct Strategy {
   bool by_priority = false;  // higher priorities first, then by size
   // Claims in order of what taking the pod costs, not the emptiest first.
@@ -132,6 +139,13 @@ class Packer {
   };
   bool place_at(std::size_t row, const Target& target);
   void place_the_rest();
+  // For who made them cheaper: the same pods on other claims. It is at its end then.
+  void replace(std::vector<Claim> claims, std::vector<Turn> order) {
+    claims_ = std::move(claims);
+    order_ = std::move(order);
+  }
+  // Spreads went by the hosts that there are: there may be no more and no fewer.
+  bool hosts_are_final() const { return hosts_are_final_; }
 
  private:
   struct NodeState {
@@ -170,13 +184,17 @@ class Packer {
   void finish();
   void finish_order();
   bool place_on_node(std::size_t row, const Stage& stage);
+  std::size_t next_with_room(std::size_t row, std::size_t at) const;
   void put_on_node(std::size_t row, std::size_t node);
   bool has_no_ties(const PodRow& row) const;
   bool node_takes(std::size_t row, const Stage& stage, std::size_t node);
   bool place_on_claim(std::size_t row, const Stage& stage);
+  bool place_emptiest(std::size_t row, const Stage& stage);
   bool place_cheapest(std::size_t row, const Stage& stage);
+  bool may_share_lane(const View& view, const PodRow& row, const Stage& stage);
+  void refuse(const ClaimQueue::First& first, const PodRow& row, const Stage& stage);
   std::int64_t least_growth(const Claim& claim, const Row& request) const;
-  void queue_claims(std::size_t row);
+  void queue_claims(std::size_t row, const Stage& stage);
   void queue_claim(std::size_t at);
   bool place_as_planned(std::size_t row, const Stage& stage);
   bool tolerates(const PodRow& row, const Stage& stage,
@@ -199,7 +217,6 @@ class Packer {
   Row sum_with(const Claim* claim, const PodRow& row) const;
   void join(std::size_t claim, std::size_t row, const Fit& fit);
   void open(std::size_t row, const Fit& fit);
-  void move_behind_emptier(std::size_t claim);
   void tell(std::size_t claim, std::size_t row);
 
   // packer_wishes.cc
@@ -230,6 +247,8 @@ class Packer {
   std::vector<std::vector<int>> one_by_one(std::size_t pool, RequirementId base, const PodRow& row,
                                            int key, const std::vector<int>& allowed,
                                            const std::vector<const GroupCounts*>& spreads);
+  bool stays_where_it_is(const View& view, const PodRow& row, const Stage& stage,
+                         RequirementId strict);
   bool may_be_first(const Constraint& constraint, RequirementId strict) const;
   std::int32_t lowest(const Constraint& constraint, const PodRow& row);
   std::int32_t lowest_host(const Constraint& constraint);
@@ -242,10 +261,13 @@ class Packer {
   Prepared& prepared_;
   Strategy strategy_;
   std::vector<NodeState> nodes_;
+  // Their room again, in the order in which they are tried, side by side; no less than the truth.
+  std::vector<std::int64_t> free_;
+  Row nothing_;
   std::vector<Claim> claims_;
-  std::vector<std::size_t> by_pods_;  // claims, the emptiest first; not for the cheapest claim
-  ClaimQueue queue_;                  // for the cheapest claim; of pods of this row:
+  ClaimQueue queue_;  // of pods of the size of this row, as they are at this stage:
   std::size_t queued_row_ = kNone;
+  const Stage* queued_stage_ = nullptr;
   Counts counts_;
   Reservations reservations_;
   std::vector<std::vector<std::int64_t>> limits_;  // what is left, by pool

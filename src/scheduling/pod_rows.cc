@@ -1,6 +1,7 @@
 #include "scheduling/pod_rows.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "scheduling/preferences.h"
@@ -83,8 +84,11 @@ std::vector<PodRow> pod_rows(const Problem& problem, const Columns& columns,
   std::vector<PodRow> rows;
   for (std::size_t i = 0; i < problem.pods.size(); ++i)
     rows.push_back(row_of(problem, i, columns, soft_taints, requirements, topology));
-  for (PodRow& row : rows)
+  std::map<Row, std::size_t> sizes;
+  for (PodRow& row : rows) {
     row.matched = topology.matching(row.source->namespace_name, row.source->labels);
+    row.size_class = sizes.try_emplace(row.request, sizes.size()).first->second;
+  }
   return rows;
 }
 

@@ -31,7 +31,8 @@ struct Stage {
 };
 
 struct PodRow {
-  std::size_t group = 0;  // index into Problem::pods
+  std::size_t group = 0;       // index into Problem::pods
+  std::size_t size_class = 0;  // the same for rows that ask for the same
   const PodGroup* source = nullptr;
   Row request;                                                      // volumes of its own included
   std::vector<std::pair<std::size_t, std::string>> shared_volumes;  // column, and driver and claim

@@ -124,6 +124,7 @@ void PoolTables::add_pool(std::size_t pool) {
   });
   if (table.possible)
     for (const std::size_t type : by_name) add_type(table, type, base);
+  drop_far_limits(table);
   pools_.push_back(std::move(table));
 }
 
@@ -141,13 +142,48 @@ void PoolTables::add_type(PoolTable& table, std::size_t type, const model::Requi
   table.types.push_back(std::move(row));
 }
 
+// Limits that are kept even if every pod gets the largest machine for itself.
+void PoolTables::drop_far_limits(PoolTable& table) const {
+  Wide pods = 0;
+  for (const PodGroup& group : problem_.pods) pods += std::max<std::int64_t>(group.count, 0);
+  const auto drop = [](auto& list, std::size_t at) {
+    list.erase(list.begin() + static_cast<std::ptrdiff_t>(at));
+  };
+  for (std::size_t at = table.remaining.size(); at-- > 0;) {
+    std::int64_t largest = 0;
+    for (const TypeRow& type : table.types) largest = std::max(largest, type.limited[at]);
+    if (table.types.empty() || table.remaining[at] < pods * largest) continue;
+    drop(table.limited_names, at);
+    drop(table.remaining, at);
+    for (TypeRow& type : table.types) drop(type.limited, at);
+  }
+}
+
 const View& PoolTables::view(std::size_t pool, RequirementId requirements) {
   const auto [at, is_new] = view_of_[pool].try_emplace(requirements, nullptr);
   if (is_new) {
     views_.push_back(make_view(pools_[pool], requirements));
+    views_.back().index = views_.size() - 1;
+    views_.back().pool = pool;
     at->second = &views_.back();
   }
   return *at->second;
+}
+
+const PoolTables::Fitting& PoolTables::fitting(const View& view, std::size_t size_class,
+                                               const Row& request) {
+  if (view.index >= fittings_.size()) fittings_.resize(view.index + 1);
+  std::vector<Fitting>& known = fittings_[view.index];
+  if (size_class >= known.size()) known.resize(size_class + 1);
+  Fitting& fitting = known[size_class];
+  if (fitting.is_known) return fitting;
+  fitting.is_known = true;
+  for (const Machine& machine : view.machines) {
+    if (!fits(request, machine.room)) continue;
+    fitting.price = std::min(fitting.price, machine.price);
+    ++fitting.machines;
+  }
+  return fitting;
 }
 
 View PoolTables::make_view(const PoolTable& table, RequirementId requirements) {
@@ -164,9 +200,16 @@ View PoolTables::make_view(const PoolTable& table, RequirementId requirements) {
     for (const RequirementId demand : requirements_.alternatives_of(daemon))
       if (requirements_.conflict(requirements, demand).empty()) daemons.emplace_back(i, demand);
   }
+  // What all types of the pool meet already need not be asked again.
+  model::Requirements narrowed;
+  for (const auto& [key, set] : wanted.all())
+    if (const model::ValueSet* own = requirements_.at(table.base).find(key);
+        own == nullptr || !(*own == set))
+      narrowed.add(key, set);
+  Allowed allowed;
   for (std::size_t type = 0; type < table.types.size(); ++type)
-    if (table.types[type].requirements.intersects(wanted))
-      add_machines(table, type, wanted, daemons, view);
+    if (table.types[type].requirements.intersects(narrowed))
+      add_machines(table, type, wanted, daemons, allowed, view);
   std::stable_sort(view.machines.begin(), view.machines.end(),
                    [](const Machine& a, const Machine& b) {
                      return std::tie(a.price, a.type) < std::tie(b.price, b.type);
@@ -197,13 +240,16 @@ View PoolTables::make_view(const PoolTable& table, RequirementId requirements) {
 
 void PoolTables::add_machines(const PoolTable& table, std::size_t type,
                               const model::Requirements& wanted, const DaemonDemands& daemons,
-                              View& view) {
+                              Allowed& allowed, View& view) {
   const TypeRow& row = table.types[type];
   const InstanceType& source = table.source->types[row.type];
   const std::size_t first = view.machines.size();
   for (std::size_t i = 0; i < row.offers.size(); ++i) {
     const auto& [index, demands] = row.offers[i];
-    if (!wanted.incompatible(demands, requirements_.may_be_undefined()).empty()) continue;
+    const auto [known, is_new] = allowed.try_emplace(&demands, false);
+    if (is_new)
+      known->second = wanted.incompatible(demands, requirements_.may_be_undefined()).empty();
+    if (!known->second) continue;
     const Offering& offering = source.offerings[index];
     const int reservation = reservation_of(offering);
     const model::Resources& size = offering.allocatable.value_or(source.allocatable);
@@ -262,12 +308,17 @@ void PoolTables::add_domains(const PoolTable& table, const model::Requirements& 
       return true;
     };
     bool known = false;
+    Allowed seen;  // what offers or types say, once each
     for (const Machine& machine : view.machines) {
       const TypeRow& type = table.types[machine.type];
+      const auto says = [&](const model::Requirements& from) {
+        const model::ValueSet* set = from.find(name);
+        if (set != nullptr && seen.try_emplace(&from, true).second) known |= add(*set);
+        return set != nullptr;
+      };
       for (const std::size_t offer : machine.offers) {
-        const model::ValueSet* set = type.offers[offer].demands.find(name);
-        if (set == nullptr) set = type.requirements.find(name);
-        if (set != nullptr) known |= add(*set);
+        const auto at = seen.find(&type.offers[offer].demands);
+        if (at == seen.end() && !says(type.offers[offer].demands)) says(type.requirements);
       }
     }
     if (!known && asked != nullptr && !view.machines.empty()) add(*asked);

@@ -32,6 +32,8 @@ struct Machine {
 };
 
 struct View {
+  std::size_t index = 0;  // PoolTables::view_at() gives it
+  std::size_t pool = 0;   // index into PoolTables::pools
   RequirementId requirements = 0;
   std::vector<Machine> machines;  // by price, then type name, then reservation
   // Machines not reserved that no other of them has as much room as in every column: whether
@@ -67,7 +69,8 @@ struct PoolTable {
   bool possible = true;        // its own requirements do not exclude each other
   std::vector<TypeRow> types;  // by name; those that the pool's requirements leave
   std::vector<std::string> limited_names;
-  // What is left of the limits, resource by resource, at the start.
+  // What is left of the limits, resource by resource, at the start. Those that cannot be reached
+  // are left out.
   std::vector<std::int64_t> remaining;
   bool limits_nodes = false;
   std::int64_t nodes_remaining = 0;
@@ -104,6 +107,15 @@ class PoolTables {
   // In the order of asking: weight descending, then name descending.
   const std::vector<PoolTable>& pools() const { return pools_; }
   const View& view(std::size_t pool, RequirementId requirements);
+  const View& view_at(std::size_t index) const { return views_[index]; }
+  // Machines of the view that hold such a pod alone, and the least price of one. Asked often, so
+  // remembered by the size class.
+  struct Fitting {
+    std::int64_t price = INT64_MAX;
+    std::size_t machines = 0;
+    bool is_known = false;
+  };
+  const Fitting& fitting(const View& view, std::size_t size_class, const Row& request);
 
   struct Reservation {
     std::string id;
@@ -112,14 +124,18 @@ class PoolTables {
   const std::vector<Reservation>& reservations() const { return reservations_; }
 
  private:
+  // By what offers demand, which a catalogue reads once.
+  // order never shows: look-ups only
+  using Allowed = boost::unordered_flat_map<const model::Requirements*, bool>;
   using DaemonDemands = std::vector<std::pair<std::size_t, RequirementId>>;
   void add_pool(std::size_t pool);
   void add_type(PoolTable& table, std::size_t type, const model::Requirements& base);
+  void drop_far_limits(PoolTable& table) const;
   void note_reservations();
   int reservation_of(const Offering& offering) const;
   View make_view(const PoolTable& table, RequirementId requirements);
   void add_machines(const PoolTable& table, std::size_t type, const model::Requirements& wanted,
-                    const DaemonDemands& daemons, View& view);
+                    const DaemonDemands& daemons, Allowed& allowed, View& view);
   void add_domains(const PoolTable& table, const model::Requirements& wanted, View& view);
 
   const Problem& problem_;
@@ -129,6 +145,7 @@ class PoolTables {
   std::vector<PoolTable> pools_;
   std::vector<Reservation> reservations_;  // by id
   std::deque<View> views_;
+  std::vector<std::vector<Fitting>> fittings_;  // by view and size class
   // order never shows: look-ups only, by pool
   std::vector<boost::unordered_flat_map<RequirementId, const View*>> view_of_;
 };

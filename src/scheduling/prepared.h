@@ -23,7 +23,8 @@ struct Prepared {
         topology(problem, requirements, domains),
         pools(problem, columns, requirements, domains),
         nodes(problem, columns, requirements),
-        rows(pod_rows(problem, columns, requirements, topology)) {
+        rows(pod_rows(problem, columns, requirements, topology)),
+        by_size(order_by_size(rows)) {
     topology.finish(nodes);
   }
 
@@ -42,6 +43,7 @@ struct Prepared {
   PoolTables pools;
   NodeTable nodes;
   std::vector<PodRow> rows;
+  std::vector<std::size_t> by_size;  // the rows in the order of placing
 };
 
 }  // namespace karst::scheduling

@@ -5,6 +5,7 @@
 #include "scheduling/as_if_new.h"
 #include "scheduling/claims.h"
 #include "scheduling/few_pods.h"
+#include "scheduling/improve.h"
 #include "scheduling/packer.h"
 #include "scheduling/prepared.h"
 #include "scheduling/problem.h"
@@ -159,6 +160,7 @@ class Search {
     Search search(as_new, goal_);
     search.place_most();
     search.try_every_plan();
+    improve(as_new, *search.best_.packer);
     Attempt attempt;
     attempt.strategy = best_.strategy;
     attempt.packer =
@@ -174,7 +176,7 @@ class Search {
   void try_every_plan() {
     if (goal_ == Goal::kFewest && best_.packer->claims().size() < 2) return;
     std::vector<std::size_t> pods;  // their rows, in the order of placing
-    for (const std::size_t row : order_by_size(prepared_.rows)) {
+    for (const std::size_t row : prepared_.by_size) {
       std::int64_t on_claims = 0;
       for (const Claim& claim : best_.packer->claims())
         for (const Share& share : claim.shares) on_claims += share.group == row ? share.count : 0;
@@ -270,10 +272,11 @@ Answer search(Prepared& prepared, Goal goal) {
   Search attempts(prepared, goal);
   Packer& best = attempts.run();
   Answer answer;
+  answer.unplaced = explain(prepared, best);
+  if (goal == Goal::kCheapest) improve(prepared, best);
   answer.order = turns_of(prepared, best);
   answer.placements = placements_of(answer.order);
   answer.claims = list_claims(prepared, best);
-  answer.unplaced = explain(prepared, best);
   return answer;
 }
 

@@ -1,0 +1,19 @@
+// After the greedy answer: pods that may just as well be on another new claim are dealt out again,
+// sector by sector, where that makes the fleet cheaper. Within a sector (claims of one pool under
+// the same requirements) a pod finds the labels, the taints and the zone that it had, so every
+// count over zones is what it was, turn by turn; what matters is room, and who else is on the host.
+// Left as they are: claims of pools whose limits can be reached or that have minValues, answers
+// with reservations, pods on existing nodes, and pods with preferences, host ports, shared volumes,
+// affinity or anti-affinity over hosts, or ties over a zone that is still open.
+#pragma once
+
+#include "scheduling/packer.h"
+#include "scheduling/prepared.h"
+
+namespace karst::scheduling {
+
+// The packer's claims and turns, made cheaper in place; never dearer, all pods where some claim
+// takes them. The packer is at its end after that: it places no more pods.
+void improve(Prepared& prepared, Packer& packer);
+
+}  // namespace karst::scheduling

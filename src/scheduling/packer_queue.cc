@@ -1,0 +1,187 @@
+// The part of Packer that asks the claims that there are, in order, and no more of them than it
+// must.
+#include <algorithm>
+
+#include "scheduling/packer.h"
+
+namespace karst::scheduling {
+
+bool Packer::place_emptiest(std::size_t row, const Stage& stage) {
+  const auto pods_of = [&](std::size_t at) { return claims_[at].pods; };
+  Fit fit;
+  while (const auto first = queue_.first(ClaimQueue::Kind::kWithRoom, pods_of)) {
+    const std::size_t at = first->entry.claim;
+    if (!fits_claim(claims_[at], row, stage, fit)) {
+      refuse(*first, prepared_.rows[row], stage);
+      continue;
+    }
+    join(at, row, fit);
+    return true;
+  }
+  return place_on_new(row, fits_new(row, stage, fit), fit);
+}
+
+// First claims that can take the pod as they are; if none, whatever becomes least dearer.
+bool Packer::place_cheapest(std::size_t row, const Stage& stage) {
+  const auto pods_of = [&](std::size_t at) { return claims_[at].pods; };
+  Fit best;
+  // Until something is found everything is before it.
+  ClaimQueue::Entry place{INT64_MAX, INT64_MAX, kNone};
+  const auto look = [&](const ClaimQueue::First& first) {
+    Fit fit;
+    const auto& [least, pods, at] = first.entry;
+    const Claim& claim = claims_[at];
+    if (!fits_claim(claim, row, stage, fit)) return refuse(first, prepared_.rows[row], stage);
+    const ClaimQueue::Entry found{fit.price - claim.view->machines[claim.machine].price, pods, at};
+    queue_.pass(first);
+    if (!(found < place)) return;
+    best = std::move(fit);
+    place = found;
+  };
+  while (place.least > 0) {
+    const auto first = queue_.first(ClaimQueue::Kind::kWithRoom, pods_of);
+    if (!first) break;
+    look(*first);
+  }
+  if (place.least > 0) {
+    // Of two that cost the same one with room is better, whatever else it is.
+    if (place.claim != kNone) place.pods = 0;
+    Fit fresh;
+    const Found found = fits_new(row, stage, fresh);
+    const std::int64_t most = found == Found::kYes ? fresh.price : INT64_MAX;
+    while (const auto first = queue_.first(ClaimQueue::Kind::kDearer, pods_of)) {
+      if (!(first->entry < place) || first->entry.least > most) break;
+      look(*first);
+    }
+    if (place.claim == kNone || place.least > most) return place_on_new(row, found, fresh);
+  }
+  join(place.claim, row, best);
+  return true;
+}
+
+// Claims in the order in which the row's pods look at them. Pods of one size share it.
+void Packer::queue_claims(std::size_t row, const Stage& stage) {
+  const PodRow& pod = prepared_.rows[row];
+  const auto may_share = [&](std::size_t view) {
+    return may_share_lane(prepared_.pools.view_at(view), pod, stage);
+  };
+  queue_.end_pod();
+  const bool same_size =
+      queued_row_ != kNone && prepared_.rows[queued_row_].size_class == pod.size_class;
+  const bool same_row = queued_row_ == row && queued_stage_ == &stage;
+  queued_row_ = row;
+  queued_stage_ = &stage;
+  if (!same_size) {
+    queue_.clear();
+    for (std::size_t at = 0; at < claims_.size(); ++at) queue_claim(at);
+  }
+  if (same_row)
+    queue_.open_new(may_share);
+  else
+    queue_.begin_row(may_share);
+}
+
+void Packer::queue_claim(std::size_t at) {
+  const Row& request = prepared_.rows[queued_row_].request;
+  const Claim& claim = claims_[at];
+  const View& view = *claim.view;
+  const auto holds_both = [&](std::size_t machine) {
+    return fits_beside(claim.content.data(), request.data(), view.machines[machine].room.data(),
+                       request.size());
+  };
+  if (!strategy_.cheapest_claim) {
+    if (claim.is_reserved || std::any_of(view.largest.begin(), view.largest.end(), holds_both))
+      queue_.add(ClaimQueue::Kind::kWithRoom, view.index, {0, claim.pods, at});
+    return;
+  }
+  if (holds_both(claim.machine))
+    return queue_.add(ClaimQueue::Kind::kWithRoom, view.index, {0, claim.pods, at});
+  if (const std::int64_t least = least_growth(claim, request); least != INT64_MAX)
+    queue_.add(ClaimQueue::Kind::kDearer, view.index, {least, claim.pods, at});
+}
+
+// Whether some claim of the view could take such a pod, as far as labels and taints go.
+bool Packer::may_share_lane(const View& view, const PodRow& row, const Stage& stage) {
+  const PoolTable& table = prepared_.pools.pools()[view.pool];
+  if (!tolerates(row, stage, table.spec().taints)) return false;
+  RequirementTable& requirements = prepared_.requirements;
+  return std::any_of(stage.ways.begin(), stage.ways.end(), [&](const Way& way) {
+    const RequirementId with_pod = requirements.combine(view.requirements, way.wanted);
+    return with_pod != kImpossible && requirements.combine(table.base, way.wanted) != kImpossible &&
+           std::any_of(row.volume_ways.begin(), row.volume_ways.end(), [&](RequirementId volumes) {
+             return requirements.combine(with_pod, volumes) != kImpossible;
+           });
+  });
+}
+
+// The claim does not take the pod. Who is on its host will not leave again; and where the claims of
+// a view have no choice of domains, the counts refuse one as they refuse the other.
+void Packer::refuse(const ClaimQueue::First& first, const PodRow& row, const Stage& stage) {
+  const Claim& claim = claims_[first.entry.claim];
+  const auto& groups = prepared_.topology.groups();
+  const bool seeks_host = std::any_of(stage.constraints.begin(), stage.constraints.end(),
+                                      [&](const Constraint& constraint) {
+                                        return constraint.kind == ConstraintKind::kAffinity &&
+                                               groups[constraint.group].key == kHostKey;
+                                      });
+  const int host = static_cast<int>(nodes_.size() + first.entry.claim);
+  if (!seeks_host && !hosts_are_final_ &&
+      std::none_of(stage.ways.begin(), stage.ways.end(),
+                   [&](const Way& way) { return host_allows(row, stage, host, way.strict); }))
+    return queue_.park(first);
+  const View& view = *claim.view;
+  if (has_one_domain_each(view) &&
+      std::none_of(stage.ways.begin(), stage.ways.end(),
+                   [&](const Way& way) { return stays_where_it_is(view, row, stage, way.strict); }))
+    return queue_.close(first);
+  queue_.pass(first);
+}
+
+// What the claim becomes dearer at least when it takes this too; INT64_MAX: nothing would hold it.
+std::int64_t Packer::least_growth(const Claim& claim, const Row& request) const {
+  if (claim.is_reserved) return 0;  // what it would become is a matter of reservations
+  const View& view = *claim.view;
+  // Where limits count, a cheaper machine that was kept out may be let in now.
+  auto step = view.steps.begin();
+  if (claim.held.empty()) step = std::lower_bound(step, view.steps.end(), claim.machine);
+  for (; step != view.steps.end(); ++step)
+    if (fits_beside(claim.content.data(), request.data(), view.machines[*step].room.data(),
+                    request.size()))
+      return view.machines[*step].price - view.machines[claim.machine].price;
+  return INT64_MAX;
+}
+
+// For a view that leaves one domain of every key: whether the row's pods may be there, as far as
+// counts go. What is chosen then is what the view has.
+bool Packer::stays_where_it_is(const View& view, const PodRow& row, const Stage& stage,
+                               RequirementId strict) {
+  const auto& groups = prepared_.topology.groups();
+  const auto domain_of = [&](GroupId group) {
+    return view.domains[static_cast<std::size_t>(groups[group].key)].front();
+  };
+  for (const GroupId group : row.matched)
+    if (groups[group].key != kHostKey && groups[group].repels &&
+        count_at(counts_[group].owners, domain_of(group)) > 0)
+      return false;
+  for (const Constraint& constraint : stage.constraints) {
+    if (groups[constraint.group].key == kHostKey) continue;
+    const int domain = domain_of(constraint.group);
+    const bool allowed = constraint.kind == ConstraintKind::kAffinity
+                             ? count_at(counts_[constraint.group].sure, domain) > 0 ||
+                                   may_be_first(constraint, strict)
+                             : domain_allowed(nullptr, constraint, row, domain, false);
+    if (!allowed) return false;
+  }
+  return std::all_of(balances_[row.group].begin(), balances_[row.group].end(),
+                     [&](const Balance& balance) {
+                       return domain_allowed(nullptr, balance.constraint,
+                                             prepared_.rows[balance.row],
+                                             domain_of(balance.constraint.group), false);
+                     }) &&
+         std::none_of(wishes_[row.group].begin(), wishes_[row.group].end(), [&](const Wish& wish) {
+           const Wish* open = open_wish(row, groups[wish.group].key);
+           return open != nullptr && !would_do(*open, domain_of(wish.group));
+         });
+}
+
+}  // namespace karst::scheduling

@@ -1,0 +1,206 @@
+// What comes after the greedy answer: cheaper, never dearer, and right for a judge that knows none
+// of it.
+#include "scheduling/improve.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+
+#include "scheduling/refill.h"
+#include "tests/scheduling/cases.h"
+#include "tests/scheduling/random.h"
+#include "tests/scheduling/replay.h"
+
+namespace karst::scheduling::test {
+namespace {
+
+const std::string kZone(model::kZoneLabel);
+const std::string kHost(model::kHostnameLabel);
+
+// Machines of 1 to `largest` CPUs with twice as many GiB, all at one price a CPU, of which a tenth
+// of a CPU is not for pods.
+Pool by_the_cpu(std::int64_t largest) {
+  Pool result = pool();
+  std::vector<InstanceType> types;
+  for (std::int64_t cpus = 1; cpus <= largest; ++cpus) {
+    types.push_back(machine("m" + std::to_string(100 + cpus), cpus, 2 * cpus, 10 * cpus));
+    types.back().allocatable.cpu_millis -= 100;
+  }
+  result.types = std::move(types);
+  return result;
+}
+
+PodGroup asking(std::int64_t count, std::int64_t cpu_millis, std::int64_t memory_mib) {
+  PodGroup group = pods(count, cpu_millis);
+  group.shape.requests.memory_bytes = memory_mib << 20;
+  return group;
+}
+
+PodGroup alone(PodGroup group) {
+  group = app(std::move(group), "alone");
+  group.shape.affinity = {one_per_node("alone")};
+  return group;
+}
+
+struct Prices {
+  std::int64_t greedy = 0;
+  std::int64_t improved = 0;
+};
+
+// By row, from the claims and again from the turns.
+std::vector<std::int64_t> pods_of(const Prepared& prepared, const Packer& packer) {
+  std::vector<std::int64_t> pods(2 * prepared.rows.size(), 0);
+  for (const Claim& claim : packer.claims())
+    for (const Share& share : claim.shares) pods[share.group] += share.count;
+  for (const Turn& turn : packer.order())
+    if (turn.on_claim) pods[prepared.rows.size() + turn.group] += turn.count;
+  return pods;
+}
+
+Prices prices_of(const Problem& problem) {
+  Prepared prepared(problem);
+  Packer packer(prepared, {.cheapest_claim = true});
+  packer.run();
+  Prices prices{packer.price(), 0};
+  const std::vector<std::int64_t> before = pods_of(prepared, packer);
+  improve(prepared, packer);
+  EXPECT_EQ(before, pods_of(prepared, packer));
+  prices.improved = packer.price();
+  return prices;
+}
+
+// Everybody that must be alone gets neighbours that fill its machine.
+TEST(Improve, FillsTheMachinesOfThoseThatMustBeAlone) {
+  const Problem mixed =
+      problem({alone(asking(30, 250, 300)), asking(30, 500, 900), asking(30, 100, 100),
+               asking(40, 1500, 1800), asking(20, 1000, 700)},
+              {by_the_cpu(40)});
+  const Prices prices = prices_of(mixed);
+  // 105.5 CPUs are asked for, with the tenths of 30 machines it is 108.5; spot is 7 cents a CPU.
+  EXPECT_LT(prices.improved, prices.greedy);
+  EXPECT_GE(prices.improved, 1085 * 7 * kCent / 10);
+  EXPECT_LE(prices.improved, 1130 * 7 * kCent / 10);
+  const Answer answer = solve(mixed);
+  EXPECT_EQ("", wrong(mixed, answer));
+  EXPECT_EQ("", wrong_order(mixed, answer));
+  EXPECT_EQ(prices.improved, price(answer));
+  EXPECT_EQ(150, placed(answer));
+}
+
+// A claim may come up as fifteen types, or as many as the shortest list had before.
+TEST(Improve, KeepsAlternatives) {
+  const Problem many = problem({asking(400, 500, 1000), asking(100, 100, 100)}, {by_the_cpu(40)});
+  const Answer answer = solve(many);
+  EXPECT_EQ("", wrong(many, answer));
+  for (const NewClaim& claim : answer.claims) EXPECT_GE(claim.types.size(), 1u);
+  Prepared prepared(many);
+  Packer packer(prepared, {.cheapest_claim = true});
+  packer.run();
+  std::size_t fewest = kAlternativesMin;
+  for (const Claim& claim : packer.claims())
+    fewest = std::min(fewest, alternatives(*claim.view, claim.machine, kAlternativesMin));
+  improve(prepared, packer);
+  for (const Claim& claim : packer.claims())
+    EXPECT_GE(alternatives(*claim.view, claim.machine, kAlternativesMin), fewest);
+}
+
+// Left as they are: limits that can be reached, minValues.
+TEST(Improve, LeavesPoolsWithLimitsAlone) {
+  Problem limited = problem({alone(asking(10, 250, 300)), asking(20, 500, 900), asking(9, 100, 90)},
+                            {by_the_cpu(40)});
+  ASSERT_LT(prices_of(limited).improved, prices_of(limited).greedy);
+  limited.pools[0].pool.limits = {{"cpu", 100'000}};
+  EXPECT_EQ(prices_of(limited).greedy, prices_of(limited).improved);
+  limited.pools[0].pool.limits = {{"cpu", 100'000'000}};
+  EXPECT_LT(prices_of(limited).improved, prices_of(limited).greedy);
+}
+
+PodGroup random_group() {
+  const std::int64_t sizes[] = {100, 250, 500, 1000, 1500};
+  const std::int64_t memory[] = {100, 256, 512, 1024, 2048, 4096};
+  PodGroup group = asking(pick(1, 12), sizes[pick(0, 5)], memory[pick(0, 6)]);
+  const auto name = [] { return chance(2) ? "web" : chance(2) ? "db" : "alone"; };
+  group = app(std::move(group), name());
+  switch (pick(0, 7)) {
+    case 0:
+      group.shape.affinity = {one_per_node(name())};
+      break;
+    case 1:
+      return spread(std::move(group), kZone, name());
+    case 2:
+      return spread(std::move(group), kHost, name(), static_cast<std::int32_t>(pick(1, 3)));
+    case 3:
+      return with_affinity(std::move(group), kZone, name(), chance(3));
+    case 4:
+      return with_affinity(std::move(group), kHost, name(), false);
+    default:
+      break;
+  }
+  return group;
+}
+
+Problem random_problem() {
+  Problem result = problem({}, {by_the_cpu(pick(8, 40))});
+  for (std::int64_t i = pick(2, 10); i > 0; --i) result.pods.push_back(random_group());
+  if (chance(2))
+    result.pods.push_back(alone(asking(pick(5, 20), pick(1, 15) * 100, pick(1, 20) * 100)));
+  for (std::int64_t i = pick(0, 4); i > 0; --i)
+    result.pods.push_back(asking(pick(5, 30), pick(1, 16) * 100, pick(1, 20) * 100));
+  if (chance(4)) result.pools.push_back(by_the_cpu(30));
+  if (result.pools.size() > 1) result.pools[1].pool.name = model::PoolName("other");
+  if (chance(3)) result.daemons.push_back({pods(1, 100, 0).shape});
+  return result;
+}
+
+TEST(Improve, IsValidAndNeverDearer) {
+  EXPECT_TRUE(rc::check("improved answers are valid and never dearer", [] {
+    const Problem problem = random_problem();
+    const Prices prices = prices_of(problem);
+    RC_ASSERT(prices.improved <= prices.greedy);
+    const Answer answer = solve(problem);
+    RC_LOG() << describe(problem, answer);
+    RC_ASSERT(wrong(problem, answer) == "");
+    RC_ASSERT(wrong_order(problem, answer) == "");
+    RC_TAG(prices.improved < prices.greedy ? "cheaper" : "the same");
+  }));
+}
+
+// Were pods dealt out without a look at who is on the host, the judge would say so.
+TEST(Improve, TheJudgeSeesAPodOnAHostThatRepelsIt) {
+  const Problem both =
+      problem({alone(asking(2, 250, 300)), app(asking(1, 500, 100), "free")}, {by_the_cpu(8)});
+  Answer answer = solve(both);
+  ASSERT_EQ("", wrong_order(both, answer));
+  ASSERT_EQ(2u, answer.claims.size());
+  for (Turn& turn : answer.order) turn.target = 0;
+  answer.claims[0].pods = {{0, 2}, {1, 1}};
+  answer.claims.pop_back();
+  EXPECT_NE("", wrong_order(both, answer));
+}
+
+// Whoever is let onto a host is right there in any order.
+TEST(Improve, HostState) {
+  const HostTies web{{0}, {}, {}, false};
+  const HostTies few{{}, {{0, 2}}, {}, false};
+  const HostTies own{{0}, {{0, 1}}, {}, false};
+  const HostTies repelling{{1}, {}, {0}, true};
+  HostState host(2);
+  host.add(web, 1);
+  EXPECT_TRUE(host.takes(web));
+  EXPECT_TRUE(host.takes(few));
+  EXPECT_FALSE(host.takes(own));
+  host.add(few, 1);
+  EXPECT_TRUE(host.takes(web));
+  host.add(web, 1);
+  EXPECT_FALSE(host.takes(web));
+  EXPECT_TRUE(host.takes(few));
+  host.clear();
+  EXPECT_TRUE(host.takes(own));
+  host.add(repelling, 1);
+  EXPECT_FALSE(host.takes(web));
+  EXPECT_TRUE(host.takes(few));
+}
+
+}  // namespace
+}  // namespace karst::scheduling::test
