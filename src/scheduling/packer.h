@@ -81,6 +81,14 @@ struct Claim {
   std::vector<Turn> waiting;        // turns to be told once its domains are decided
 };
 
+// A domain that some claim of the pool has decided on.
+struct Made {
+  std::size_t pool = 0;  // index into PoolTables::pools
+  int key = 0;
+  int domain = 0;
+  friend bool operator==(const Made&, const Made&) = default;
+};
+
 class Packer {
  public:
   Packer(Prepared& prepared, Strategy strategy);
@@ -146,7 +154,8 @@ class Packer {
     std::size_t machine = kNone;
     std::int64_t price = 0;
     bool is_reserved = false;
-    std::vector<int> reservations;   // that it may use
+    std::vector<int> reservations;   // that it may use, one of them
+    bool needs_all = false;          // not one: all of them
     std::vector<std::int64_t> hold;  // of the pool's limits
     bool min_values_relaxed = false;
   };
@@ -189,7 +198,10 @@ class Packer {
   Found find_machine(const Claim* claim, std::size_t pool, const View& view, const PodRow& row,
                      const Row& sum, Fit& fit);
   Found find_reserved(const Claim* claim, const PoolTable& table, const View& view,
-                      const PodRow& row, const Row& sum, Fit& fit);
+                      const PodRow& row, const Row& sum, bool minded, Fit& fit);
+  bool choose_reservations(const Claim* claim, const PoolTable& table, const View& view,
+                           const std::vector<std::size_t>& fitting, Fit& fit);
+  std::size_t number_of(const Claim* claim) const;
   std::size_t cheapest_machine(const Claim* claim, const PoolTable& table, const View& view,
                                const PodRow& row, const Row& sum) const;
   bool machine_fits(const Claim* claim, const PoolTable& table, const View& view,
@@ -232,6 +244,8 @@ class Packer {
                                            const std::vector<const GroupCounts*>& spreads);
   bool may_be_first(const Constraint& constraint, RequirementId strict) const;
   std::int32_t lowest(const Constraint& constraint, const PodRow& row);
+  bool counts_elsewhere(GroupId group, const Made& made, const std::vector<int>& reach);
+  void note_made(const Claim& claim);
   std::int32_t lowest_host(const Constraint& constraint);
   HostsLow look_at_hosts(GroupId group);
   std::int32_t waiting_matches(const Claim* claim, GroupId group);
@@ -246,6 +260,7 @@ class Packer {
   std::vector<std::size_t> by_pods_;  // claims, the emptiest first; not for the cheapest claim
   ClaimQueue queue_;                  // for the cheapest claim; of pods of this row:
   std::size_t queued_row_ = kNone;
+  std::vector<Made> made_;
   Counts counts_;
   Reservations reservations_;
   std::vector<std::vector<std::int64_t>> limits_;  // what is left, by pool

@@ -177,18 +177,12 @@ View PoolTables::make_view(const PoolTable& table, RequirementId requirements) {
     for (const std::size_t daemon : machine.daemons)
       view.daemons_use_ports |= !problem_.daemons[daemon].shape.host_ports.empty();
     if (machine.reservation != kNotReserved) continue;
-    const auto covers = [&](std::size_t a, std::size_t b) {
-      const Row& x = view.machines[a].room;
-      const Row& y = view.machines[b].room;
-      for (std::size_t k = 0; k < x.size(); ++k)
-        if (x[k] < y[k]) return false;
-      return true;
-    };
+    const auto room = [&](std::size_t at) -> const Row& { return view.machines[at].room; };
     if (std::any_of(view.largest.begin(), view.largest.end(),
-                    [&](std::size_t other) { return covers(other, i); }))
+                    [&](std::size_t other) { return covers(room(other), room(i)); }))
       continue;
     view.steps.push_back(i);
-    std::erase_if(view.largest, [&](std::size_t other) { return covers(i, other); });
+    std::erase_if(view.largest, [&](std::size_t other) { return covers(room(i), room(other)); });
     view.largest.push_back(i);
   }
   add_domains(table, wanted, view);

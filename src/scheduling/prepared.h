@@ -10,6 +10,7 @@
 #include "scheduling/pod_rows.h"
 #include "scheduling/pool_table.h"
 #include "scheduling/problem.h"
+#include "scheduling/reach.h"
 #include "scheduling/requirement_table.h"
 #include "scheduling/topology.h"
 
@@ -23,7 +24,8 @@ struct Prepared {
         topology(problem, requirements, domains),
         pools(problem, columns, requirements, domains),
         nodes(problem, columns, requirements),
-        rows(pod_rows(problem, columns, requirements, topology)) {
+        rows(pod_rows(problem, columns, requirements, topology)),
+        reach(problem, columns, topology, domains, pools, requirements) {
     topology.finish(nodes);
   }
 
@@ -42,6 +44,7 @@ struct Prepared {
   PoolTables pools;
   NodeTable nodes;
   std::vector<PodRow> rows;
+  Reach reach;
 };
 
 }  // namespace karst::scheduling
