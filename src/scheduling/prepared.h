@@ -25,7 +25,7 @@ struct Prepared {
         pools(problem, columns, requirements, domains),
         nodes(problem, columns, requirements),
         rows(pod_rows(problem, columns, requirements, topology)),
-        reach(problem, columns, topology, domains, pools, requirements) {
+        reach(problem, columns, topology, domains, pools, nodes, requirements) {
     topology.finish(nodes);
   }
 

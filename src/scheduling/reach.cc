@@ -3,14 +3,24 @@
 #include <algorithm>
 
 namespace karst::scheduling {
+namespace {
+
+void sort(std::vector<int>& domains) {
+  std::sort(domains.begin(), domains.end());
+  domains.erase(std::unique(domains.begin(), domains.end()), domains.end());
+}
+
+}  // namespace
 
 Reach::Reach(const Problem& problem, const Columns& columns, Topology& topology,
-             DomainNames& domains, const PoolTables& pools, RequirementTable& requirements)
+             DomainNames& domains, const PoolTables& pools, NodeTable& nodes,
+             RequirementTable& requirements)
     : problem_(problem),
       columns_(columns),
       topology_(topology),
       domains_(domains),
       pools_(pools),
+      nodes_(nodes),
       requirements_(requirements),
       anything_(requirements.intern(model::Requirements())) {}
 
@@ -23,24 +33,44 @@ const std::vector<int>& Reach::domains(GroupId group, const PodRow& row) {
   const TopologyGroup& own = topology_.groups()[group];
   found = own.universe;
   // Where node affinity does not count, zones do that it keeps the pod out of.
-  const std::vector<RequirementId> any = {anything_};
+  add_pools(static_cast<std::size_t>(own.key), row,
+            own.filter.by_affinity ? row.demands : std::vector<RequirementId>{anything_}, found);
+  sort(found);
+  return found;
+}
+
+const std::vector<int>& Reach::places(int key, const PodRow& row) {
+  const auto [at, is_new] = places_.try_emplace({key, row.group});
+  std::vector<int>& found = at->second;
+  if (!is_new) return found;
+  for (std::size_t node = 0; node < problem_.nodes.size(); ++node)
+    if (const int domain = topology_.node_domain(key, node);
+        domain != kNoDomain && problem_.nodes[node].takes_pods &&
+        fits(row.request, nodes_.room()[node]) &&
+        std::any_of(row.demands.begin(), row.demands.end(),
+                    [&](RequirementId demand) { return nodes_.meets(node, demand); }))
+      found.push_back(domain);
+  add_pools(static_cast<std::size_t>(key), row, row.demands, found);
+  sort(found);
+  return found;
+}
+
+void Reach::add_pools(std::size_t key, const PodRow& row, const std::vector<RequirementId>& demands,
+                      std::vector<int>& found) {
   for (std::size_t pool = 0; pool < pools_.pools().size(); ++pool) {
     const PoolTable& table = pools_.pools()[pool];
     if (!table.possible ||
         model::first_untolerated(table.spec().taints, row.source->shape.tolerations) != nullptr)
       continue;
-    for (const RequirementId demand : own.filter.by_affinity ? row.demands : any) {
+    for (const RequirementId demand : demands) {
       const RequirementId together = requirements_.combine(table.base, demand);
       if (together == kImpossible) continue;
-      for (const Sold& one : sold(pool, together, static_cast<std::size_t>(own.key)))
+      for (const Sold& one : sold(pool, together, key))
         if (std::any_of(one.rooms.begin(), one.rooms.end(),
                         [&](const Row& room) { return fits(row.request, room); }))
           found.push_back(one.domain);
     }
   }
-  std::sort(found.begin(), found.end());
-  found.erase(std::unique(found.begin(), found.end()), found.end());
-  return found;
 }
 
 const std::vector<Reach::Sold>& Reach::sold(std::size_t pool, RequirementId together,
