@@ -4,7 +4,6 @@
 #include <cstring>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <variant>
 
 #include "objects/scheduler_config.h"
@@ -25,8 +24,13 @@ base::Error about(const std::string& file, std::string_view what) {
 base::Result<std::string> read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return base::fail(about(path, std::strerror(errno)));
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (text.size() > kCaseBytesMax) return base::fail(about(path, "larger than 512 MiB"));
+  std::string text;
+  char buffer[65536];
+  while (file.read(buffer, sizeof buffer) || file.gcount() > 0) {
+    text.append(buffer, static_cast<std::size_t>(file.gcount()));
+    if (text.size() > kCaseBytesMax) return base::fail(about(path, "larger than 512 MiB"));
+  }
+  if (file.bad()) return base::fail(about(path, "cannot be read; it must be a file"));
   return text;
 }
 

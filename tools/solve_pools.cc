@@ -88,7 +88,8 @@ base::Result<std::vector<model::InstanceType>> aws_types(const model::NodeClassR
   }
   const auto settings = providers::aws::read_node_class(at->spec_json);
   if (!settings)
-    return base::fail(base::Kind::kInvalid, shown(ref) + ": spec." + settings.error().message);
+    return base::fail(base::Kind::kInvalid,
+                      objects::located(manifests, shown(ref), "spec", settings.error().message));
   std::vector<model::InstanceType> types = providers::aws::make_catalogue(*settings, place).types;
   const auto reservations = reservations_of(ref, manifests, notes);
   for (model::InstanceType& type : types)
@@ -98,7 +99,7 @@ base::Result<std::vector<model::InstanceType>> aws_types(const model::NodeClassR
 
 // Keys of EC2's own domain must be ones that its machines have: the provider's CRDs and Karpenter's
 // runtime validation refuse others, which are mostly misspelt.
-base::Status check_aws_keys(const NodePool& pool) {
+base::Status check_aws_keys(const NodePool& pool, const objects::Manifests& manifests) {
   std::vector<std::string_view> known(std::begin(kLaunchLabels), std::end(kLaunchLabels));
   const auto of_types = providers::aws::label_keys();
   known.insert(known.end(), of_types.begin(), of_types.end());
@@ -108,15 +109,17 @@ base::Status check_aws_keys(const NodePool& pool) {
         std::find(known.begin(), known.end(), key) != known.end())
       return {};
     const std::string_view near = objects::nearest(key, known);
-    return base::fail(base::Kind::kInvalid,
-                      "NodePool " + pool.name.str() + ": spec.template." + field +
-                          ": label domain \"karpenter.k8s.aws\" is restricted, and \"" + key +
-                          "\" is not one of its labels" +
-                          (near.empty() ? "" : "; did you mean " + std::string(near) + "?"));
+    return base::fail(
+        base::Kind::kInvalid,
+        objects::located(manifests, "NodePool " + pool.name.str(), "spec.template." + field,
+                         "label domain \"karpenter.k8s.aws\" is restricted, and \"" + key +
+                             "\" is not one of its labels" +
+                             (near.empty() ? "" : "; did you mean " + std::string(near) + "?")));
   };
   for (std::size_t i = 0; i < pool.requirements.size(); ++i)
     KARST_TRY(check(pool.requirements[i].key, "spec.requirements[" + std::to_string(i) + "].key"));
-  for (const auto& [key, value] : pool.template_labels) KARST_TRY(check(key, "metadata.labels"));
+  for (const auto& [key, value] : pool.template_labels)
+    KARST_TRY(check(key, "metadata.labels[" + key + "]"));
   return {};
 }
 
@@ -125,16 +128,18 @@ base::Result<std::vector<model::InstanceType>> types_of(const NodePool& pool,
                                                         const objects::Manifests& manifests,
                                                         std::vector<std::string>& notes) {
   if (is_aws(pool.node_class)) {
-    KARST_TRY(check_aws_keys(pool));
+    KARST_TRY(check_aws_keys(pool, manifests));
     return aws_types(pool.node_class, place, manifests, notes);
   }
   if (is_kwok(pool.node_class)) return providers::kwok::make_catalogue().types;
-  return base::fail(base::Kind::kInvalid,
-                    "NodePool " + pool.name.str() +
-                        ": there is no catalogue of instance types for " + pool.node_class.kind +
-                        " (" + pool.node_class.group +
-                        "); there are those of EC2NodeClass (karpenter.k8s.aws) and KWOKNodeClass "
-                        "(karpenter.kwok.sh)");
+  return base::fail(
+      base::Kind::kInvalid,
+      objects::located(
+          manifests, "NodePool " + pool.name.str(), "spec.template.spec.nodeClassRef",
+          "there is no catalogue of instance types for " + pool.node_class.kind + " (" +
+              pool.node_class.group +
+              "); there are those of EC2NodeClass (karpenter.k8s.aws) and KWOKNodeClass "
+              "(karpenter.kwok.sh)"));
 }
 
 // What the type table cannot say: ids of zones, and how many volumes a machine attaches.

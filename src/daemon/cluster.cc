@@ -118,16 +118,8 @@ std::int64_t jitter_of(const events::RocksLog& log) {
 void tell_start(const Store& store, const Settings& settings, LogNotices& notices,
                 base::WallTime now) {
   if (!store.remark.empty()) notices.alarm(now, store.remark);
-  std::string names;
-  for (const std::string& name : settings.without_effect)
-    names += (names.empty() ? "" : ", ") + name;
-  if (!names.empty())
-    notices.remark(LogLevel::kWarn, now, "settings without effect in this version: " + names);
-  if (!settings.default_spread.empty())
-    notices.remark(LogLevel::kWarn, now,
-                   "SCHEDULER_CONFIG: default topology spreads count for pods of Deployments and "
-                   "StatefulSets, by their revision; not for pods that only a Service or a "
-                   "ReplicationController selects, for karst does not read those");
+  for (const std::string& warning : start_warnings(settings))
+    notices.remark(LogLevel::kWarn, now, warning);
 }
 
 // Whatever stands between the engine and one cluster. Destroyed in the reverse order, after stop().

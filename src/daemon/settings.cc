@@ -295,6 +295,20 @@ base::Result<Settings> read_settings(const std::map<std::string, std::string>& f
   return settings;
 }
 
+std::vector<std::string> start_warnings(const Settings& settings) {
+  std::vector<std::string> warnings;
+  std::string names;
+  for (const std::string& name : settings.without_effect)
+    names += (names.empty() ? "" : ", ") + name;
+  if (!names.empty()) warnings.push_back("settings without effect in this version: " + names);
+  if (!settings.default_spread.empty())
+    warnings.emplace_back(
+        "SCHEDULER_CONFIG: default topology spreads count for pods of Deployments and "
+        "StatefulSets, by their revision; not for pods that only a Service or a "
+        "ReplicationController selects, for karst does not read those");
+  return warnings;
+}
+
 void adopt(const Settings& settings, events::Config& config) {
   config.batch_max_millis = settings.batch_max_millis;
   config.batch_idle_millis = settings.batch_idle_millis;

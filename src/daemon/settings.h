@@ -82,6 +82,9 @@ using Environment = std::function<std::optional<std::string>(std::string_view va
 base::Result<Settings> read_settings(const std::map<std::string, std::string>& flags,
                                      const Environment& environment);
 
+// What the start warns of: given for Karpenter's sake, and something of it or all does not count.
+std::vector<std::string> start_warnings(const Settings& settings);
+
 // What decisions read of them.
 void adopt(const Settings& settings, events::Config& config);
 

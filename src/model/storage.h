@@ -34,7 +34,7 @@ struct PersistentVolume {
   std::string name;
   std::string driver;  // CSI; empty for other kinds
   std::string storage_class;
-  bool on_node = false;  // local or hostPath: its host name terms do not count
+  bool on_node = false;  // local or hostPath: host name terms count while that node is there
   bool deleting = false;
   Topology topology;  // of its node affinity
   friend bool operator==(const PersistentVolume&, const PersistentVolume&) = default;

@@ -44,4 +44,12 @@ base::Result<Manifests> read_manifests(const std::vector<ManifestText>& texts) {
   return manifests;
 }
 
+std::string located(const Manifests& manifests, const std::string& object, const std::string& field,
+                    const std::string& what) {
+  auto at = manifests.places.find(object + ": " + field);
+  if (at == manifests.places.end()) at = manifests.places.find(object);
+  return (at == manifests.places.end() ? "" : at->second + ": ") + object + ": " + field + ": " +
+         what;
+}
+
 }  // namespace karst::objects

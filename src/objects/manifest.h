@@ -90,7 +90,15 @@ struct Manifests {
   std::map<std::string, model::Labels> namespaces;
   // Objects that say nothing about where pods go, by kind.
   std::map<std::string, std::int64_t> ignored;
+  // "FILE:LINE" of pools and node classes ("NodePool NAME") and of what only a cloud's catalogue
+  // can refuse in a pool ("NodePool NAME: FIELD").
+  std::map<std::string, std::string> places;
 };
+
+// "FILE:LINE: OBJECT: FIELD: what", as read_manifests says it; the object's line where the field's
+// is not kept.
+std::string located(const Manifests& manifests, const std::string& object, const std::string& field,
+                    const std::string& what);
 
 // Errors: kInvalid, one line for each thing that is wrong, kRefusalsMax at most:
 // "FILE:LINE: KIND NAME: FIELD: what".

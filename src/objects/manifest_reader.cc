@@ -287,17 +287,37 @@ void ManifestReader::add(Review& review, const TreeValue& object, const KindInfo
   add_reduced(review, object, *element, info, kind);
 }
 
+void ManifestReader::note_places(const Review& review, const TreeValue& object,
+                                 const std::string& kind) {
+  const TreeValue* metadata = object.find("metadata");
+  const std::string name = kind + " " + std::string(metadata->text_of("name"));
+  const auto note = [&](const std::string& what, std::uint32_t line) {
+    out_.places[what] = review.file() + ":" + std::to_string(line);
+  };
+  note(name, object.line);
+  const std::string field = name + ": spec.template.";
+  if (const TreeValue* list = object.at({"spec", "template", "spec", "requirements"}))
+    for (std::size_t i = 0; i < list->items.size(); ++i)
+      note(field + "spec.requirements[" + std::to_string(i) + "].key",
+           line_of(list->items[i], "key"));
+  if (const TreeValue* labels = object.at({"spec", "template", "metadata", "labels"}))
+    for (const TreeField& label : labels->fields)
+      note(field + "metadata.labels[" + label.key + "]", label.line);
+}
+
 void ManifestReader::add_reduced(Review& review, const TreeValue& object,
                                  simdjson::dom::element element, const KindInfo& info,
                                  const std::string& kind) {
   switch (info.role) {
     case Role::kNodePool:
+      note_places(review, object, kind);
       return take(review, object, reduce_node_pool(element), out_.pools);
     case Role::kNodeClaim:
       return take(review, object, reduce_node_claim(element), out_.claims);
     case Role::kNodeOverlay:
       return take(review, object, reduce_overlay(element), out_.overlays);
     case Role::kNodeClass: {
+      note_places(review, object, kind);
       read_reservations(review, object, out_.reservations);
       const std::string_view version = object.text_of("apiVersion");
       return take(review, object,

@@ -28,6 +28,7 @@ class ManifestReader {
   void add_pods(Review& review, const TreeValue& object, const std::string& kind,
                 std::int64_t count);
   void add_priority_class(const TreeValue& object);
+  void note_places(const Review& review, const TreeValue& object, const std::string& kind);
 
   Manifests& out_;
   Parser parser_;

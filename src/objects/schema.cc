@@ -268,9 +268,13 @@ void Schema::add_field(Type& type, std::string_view text) {
 }
 
 void Schema::check(Review& review, std::string_view type, const TreeValue& value) const {
-  const auto at = types_.find(type);
+  check_object(review, this->type(type), value);
+}
+
+const Type& Schema::type(std::string_view name) const {
+  const auto at = types_.find(name);
   KARST_CHECK(at != types_.end() && !at->second.name.empty(), "the schema has this type");
-  check_object(review, at->second, value);
+  return at->second;
 }
 
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& words) {

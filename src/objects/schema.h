@@ -93,6 +93,9 @@ class Schema {
   // `value` against the type of that name, which must exist. Reads all of it, whatever is wrong.
   void check(Review& review, std::string_view type, const TreeValue& value) const;
 
+  // The fields of the type of that name, which must exist.
+  const Type& type(std::string_view name) const;
+
  private:
   Schema();
   void read(std::string_view table);

@@ -34,15 +34,67 @@ bool Packer::machine_fits(const Claim* claim, const PoolTable& table, const View
   return true;
 }
 
+std::size_t Packer::number_of(const Claim* claim) const {
+  return claim == nullptr ? claims_.size() : static_cast<std::size_t>(claim - claims_.data());
+}
+
+// As many reservations as minValues need: a claim that holds some comes up as nothing else.
+bool Packer::choose_reservations(const Claim* claim, const PoolTable& table, const View& view,
+                                 const std::vector<std::size_t>& fitting, Fit& fit) {
+  std::vector<int> chosen;
+  std::vector<std::int64_t> hold(limits_[fit.pool].size(), 0);
+  const auto is_chosen = [&](std::size_t machine) {
+    return std::find(chosen.begin(), chosen.end(), view.machines[machine].reservation) !=
+           chosen.end();
+  };
+  for (std::size_t at = 0; at < table.min_values.size(); ++at) {
+    std::set<std::string_view> values;
+    const auto add = [&](std::size_t machine) {
+      const std::vector<std::string>& own = table.types[view.machines[machine].type].counted[at];
+      const std::size_t before = values.size();
+      values.insert(own.begin(), own.end());
+      return values.size() > before;
+    };
+    const auto is_met = [&] {
+      return static_cast<int>(values.size()) >= table.min_values[at].second;
+    };
+    for (const std::size_t machine : fitting)
+      if (is_chosen(machine)) add(machine);
+    for (const std::size_t machine : fitting)
+      if (!is_met() && !is_chosen(machine) &&
+          reservations_.may_take(number_of(claim), view.machines[machine].reservation) &&
+          add(machine))
+        chosen.push_back(view.machines[machine].reservation);
+    if (!is_met()) return false;
+  }
+  if (chosen.empty()) return false;
+  for (const std::size_t machine : fitting) {
+    if (!is_chosen(machine)) continue;
+    if (fit.machine == kNone) fit.machine = machine;
+    const auto& limited = table.types[view.machines[machine].type].limited;
+    for (std::size_t i = 0; i < hold.size(); ++i) hold[i] = std::max(hold[i], limited[i]);
+  }
+  fit.hold = std::move(hold);
+  fit.reservations = std::move(chosen);
+  fit.needs_all = true;
+  fit.is_reserved = true;
+  return true;
+}
+
 // The cheapest reserved machine that fits and whose reservation can be had, and all reservations
 // that would do as well: what the limits hold for the machine is enough for theirs.
 Packer::Found Packer::find_reserved(const Claim* claim, const PoolTable& table, const View& view,
-                                    const PodRow& row, const Row& sum, Fit& fit) {
+                                    const PodRow& row, const Row& sum, bool minded, Fit& fit) {
   std::vector<std::size_t> fitting;
   for (std::size_t i = 0; i < view.machines.size(); ++i)
     if (view.machines[i].reservation != kNotReserved &&
         machine_fits(claim, table, view, view.machines[i], row, sum))
       fitting.push_back(i);
+  if (minded && choose_reservations(claim, table, view, fitting, fit)) return Found::kYes;
+  if (minded &&
+      (claim != nullptr || prepared_.problem.options.min_values == MinValuesPolicy::kStrict))
+    return fitting.empty() ? Found::kNo : Found::kReservedOut;
+  fit.min_values_relaxed = minded;
   const auto limited = [&](std::size_t machine) -> const std::vector<std::int64_t>& {
     return table.types[view.machines[machine].type].limited;
   };
@@ -55,10 +107,9 @@ Packer::Found Packer::find_reserved(const Claim* claim, const PoolTable& table, 
       if (no_larger) options.insert(view.machines[other].reservation);
     }
     fit.reservations.assign(options.begin(), options.end());
-    const bool could =
-        claim == nullptr ? reservations_.could_hold(fit.reservations)
-                         : reservations_.could_hold(
-                               static_cast<std::size_t>(claim - claims_.data()), fit.reservations);
+    const bool could = claim == nullptr
+                           ? reservations_.could_hold(fit.reservations)
+                           : reservations_.could_hold(number_of(claim), fit.reservations);
     if (could) {
       fit.machine = held;
       fit.is_reserved = true;
@@ -67,17 +118,18 @@ Packer::Found Packer::find_reserved(const Claim* claim, const PoolTable& table, 
     if (!table.is_limited()) break;  // the options are the same for each
   }
   fit.reservations.clear();
+  fit.min_values_relaxed = false;
   return fitting.empty() ? Found::kNo : Found::kReservedOut;
 }
 
 std::size_t Packer::cheapest_machine(const Claim* claim, const PoolTable& table, const View& view,
                                      const PodRow& row, const Row& sum) const {
-  if (!table.is_limited() && !view.daemons_use_ports) {
-    const bool same = claim != nullptr && claim->view == &view;
+  if (!view.daemons_use_ports) {
+    const bool same = claim != nullptr && claim->view == &view && !table.is_limited();
     for (auto step =
              std::lower_bound(view.steps.begin(), view.steps.end(), same ? claim->machine : 0);
          step != view.steps.end(); ++step)
-      if (fits(sum, view.machines[*step].room)) return *step;
+      if (machine_fits(claim, table, view, view.machines[*step], row, sum)) return *step;
     return kNone;
   }
   for (std::size_t i = 0; i < view.machines.size(); ++i)
@@ -93,8 +145,10 @@ Packer::Found Packer::find_machine(const Claim* claim, std::size_t pool, const V
   fit = Fit{};
   fit.pool = pool;
   fit.view = &view;
+  const bool minded = !table.min_values.empty() && !strategy_.lowers_min_values &&
+                      (claim == nullptr || !claim->min_values_relaxed);
   if (view.has_reserved && (claim == nullptr || claim->is_reserved)) {
-    const Found found = find_reserved(claim, table, view, row, sum, fit);
+    const Found found = find_reserved(claim, table, view, row, sum, minded, fit);
     if (found == Found::kReservedOut && claim == nullptr &&
         prepared_.problem.options.reserved == ReservedMode::kStrict)
       return found;
@@ -103,10 +157,11 @@ Packer::Found Packer::find_machine(const Claim* claim, std::size_t pool, const V
   if (!fit.is_reserved) fit.machine = cheapest_machine(claim, table, view, row, sum);
   if (fit.machine == kNone) return Found::kNo;
   fit.price = view.machines[fit.machine].price;
+  if (fit.needs_all) return Found::kYes;
   fit.hold = table.types[view.machines[fit.machine].type].limited;
-  const bool minded = !table.min_values.empty() && !strategy_.lowers_min_values &&
-                      (claim == nullptr || !claim->min_values_relaxed);
-  return !minded || meets_min_values(claim, table, view, row, sum, fit) ? Found::kYes : Found::kNo;
+  return !minded || fit.min_values_relaxed || meets_min_values(claim, table, view, row, sum, fit)
+             ? Found::kYes
+             : Found::kNo;
 }
 
 bool Packer::meets_min_values(const Claim* claim, const PoolTable& table, const View& view,
@@ -117,7 +172,7 @@ bool Packer::meets_min_values(const Claim* claim, const PoolTable& table, const 
     for (const Machine& machine : view.machines) {
       const std::vector<std::string>& own = table.types[machine.type].counted[at];
       if (own.empty() || static_cast<int>(values.size()) >= count ||
-          (machine.reservation != kNotReserved) != fit.is_reserved ||
+          machine.reservation != kNotReserved ||
           !machine_fits(claim, table, view, machine, row, sum))
         continue;
       values.insert(own.begin(), own.end());
@@ -242,6 +297,7 @@ void Packer::open(std::size_t row, const Fit& fit) {
   claim.min_values_relaxed = fit.min_values_relaxed;
   claims_.push_back(std::move(claim));
   if (table.limits_nodes) --nodes_left_[fit.pool];
+  note_made(claims_.back());
   join(claims_.size() - 1, row, fit);
 }
 
@@ -254,13 +310,16 @@ void Packer::join(std::size_t at, std::size_t row, const Fit& fit) {
     claim.view = fit.view;
     for (const Share& share : claim.shares)
       count(at, share.group, static_cast<std::int32_t>(share.count));
+    note_made(claim);
   }
   claim.content = sum_with(&claim, pod);
   claim.machine = fit.machine;
   for (std::size_t i = 0; i < fit.hold.size(); ++i)
     limits_[claim.pool][i] -= fit.hold[i] - claim.held[i];
   claim.held = fit.hold;
-  if (fit.is_reserved)
+  if (fit.needs_all)
+    reservations_.hold_all(at, fit.reservations);
+  else if (fit.is_reserved)
     KARST_CHECK(reservations_.hold(at, fit.reservations), "what could be held is held");
   for (const auto& [column, volume] : pod.shared_volumes)
     if (std::find(claim.volumes.begin(), claim.volumes.end(), volume) == claim.volumes.end())

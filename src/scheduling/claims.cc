@@ -31,7 +31,7 @@ std::set<int> reservations_of(const Prepared& prepared, const PoolTable& pool, s
   const Claim& claim = packer.claims()[at];
   std::set<int> reservations;
   if (!claim.is_reserved) return reservations;
-  reservations.insert(packer.reservations().held(at));
+  for (const int held : packer.reservations().held(at)) reservations.insert(held);
   for (const Machine& machine : claim.view->machines)
     if (may_become(prepared, pool, claim, machine, limits_left) &&
         !reservations.contains(machine.reservation) &&

@@ -53,6 +53,12 @@ inline bool fits(const Row& content, const Row& room) {
     if (content[i] > 0 && content[i] > room[i]) return false;
   return true;
 }
+// As much room as the other in every column.
+inline bool covers(const Row& room, const Row& other) {
+  for (std::size_t i = 0; i < room.size(); ++i)
+    if (room[i] < other[i]) return false;
+  return true;
+}
 
 // How often `request` fits into `room`, at most `most`. A request of 0 always fits.
 std::int64_t fit_count(const Row& room, const Row& request, std::int64_t most);

@@ -23,15 +23,20 @@ bool Packer::may_be_first(const Constraint& constraint, RequirementId strict) co
 }
 
 // The domains are those of all alternatives of the pod, not of the one that is tried: the
-// kube-scheduler looks at every node that meets any of them.
+// kube-scheduler looks at every node that meets any of them. So it does at the nodes that others
+// get where the pod itself could not have one.
 std::int32_t Packer::lowest(const Constraint& constraint, const PodRow& row) {
-  const std::vector<int>& universe =
-      prepared_.topology.universe(constraint.group, row.group, row.demands);
-  if (universe.empty() || static_cast<int>(universe.size()) < constraint.min_domains) return 0;
+  const std::vector<int>& reach = prepared_.reach.domains(constraint.group, row);
   const std::vector<std::int32_t>& sure = counts_[constraint.group].sure;
   std::int32_t low = INT32_MAX;
-  for (const int domain : universe) low = std::min(low, count_at(sure, domain));
-  return low;
+  auto domains = static_cast<int>(reach.size());
+  for (const int domain : reach) low = std::min(low, count_at(sure, domain));
+  for (const Made& made : made_) {
+    if (!counts_elsewhere(constraint.group, made, reach)) continue;
+    low = std::min(low, count_at(sure, made.domain));
+    ++domains;
+  }
+  return domains == 0 || domains < constraint.min_domains ? 0 : low;
 }
 
 // 0 while a node may still come, and where a claim has pods whose turns are not told yet.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace karst::scheduling {
@@ -29,11 +30,12 @@ std::string_view after_slash(std::string_view key) {
   return key.substr(key.find('/') == key.npos ? 0 : key.find('/') + 1);
 }
 
-// 0 is nearest; 3 is not near.
-int farness(std::string_view key, std::string_view known) {
-  if (after_slash(known) == after_slash(key)) return 0;
-  if (known.find(key) != known.npos) return 1;
-  return distance(key, known) < known.size() / 5 ? 2 : 3;
+// 0 is nearest; 3 is not near. And how many letters are wrong.
+std::pair<int, std::size_t> farness(std::string_view key, std::string_view known) {
+  if (after_slash(known) == after_slash(key)) return {0, 0};
+  if (known.find(key) != known.npos) return {1, 0};
+  const std::size_t wrong = distance(key, known);
+  return {wrong < known.size() / 5 ? 2 : 3, wrong};
 }
 
 }  // namespace
@@ -46,11 +48,12 @@ std::string label_hint(std::string_view text, const std::set<std::string, std::l
   std::string_view key = text.substr(from + kBefore.size());
   key.remove_suffix(kAfter.size());
   if (key.find('"') != key.npos || key.size() < kWordMin || key.size() > kWordMax) return {};
-  std::tuple<int, std::size_t, std::string_view> best{3, 0, ""};
+  using Rank = std::tuple<std::pair<int, std::size_t>, std::size_t, std::string_view>;
+  Rank best{{3, 0}, 0, ""};
   for (const std::string& one : known)
-    best = std::min(
-        best, std::tuple<int, std::size_t, std::string_view>(farness(key, one), one.size(), one));
-  return std::get<0>(best) == 3 ? "" : " (typo of \"" + std::string(std::get<2>(best)) + "\"?)";
+    best = std::min(best, Rank(farness(key, one), one.size(), one));
+  return std::get<0>(best).first == 3 ? ""
+                                      : " (typo of \"" + std::string(std::get<2>(best)) + "\"?)";
 }
 
 }  // namespace karst::scheduling

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -34,6 +35,14 @@ inline bool has_one_domain_each(const View& view) {
   return true;
 }
 
+// A domain that some claim of the pool has decided on.
+struct Made {
+  std::size_t pool = 0;  // index into PoolTables::pools
+  int key = 0;
+  int domain = 0;
+  friend bool operator==(const Made&, const Made&) = default;
+};
+
 struct Strategy {
   bool by_priority = false;  // higher priorities first, then by size
   // Claims in order of what taking the pod costs, not the emptiest first.
@@ -53,6 +62,8 @@ struct Strategy {
   // Under MinValuesPolicy::kBestEffort: minValues keep no pod off a claim and hold nothing of the
   // limits. For pods that are left over otherwise.
   bool lowers_min_values = false;
+  // Where claims of other pods will be, known from the start.
+  std::vector<Made> made = {};
   // Not empty: the n-th pod that no existing node takes goes to claim plan[n], which is one that
   // is there or the next one, or nowhere.
   std::vector<std::size_t> plan = {};
@@ -101,6 +112,14 @@ class Packer {
   const std::vector<std::vector<std::int64_t>>& limits_left() const { return limits_; }
   std::int64_t nodes_left(std::size_t pool) const { return nodes_left_[pool]; }
   std::int64_t price() const;
+
+  // Domains that its claims have decided on.
+  const std::vector<Made>& made() const { return made_; }
+  // Pods of the row that have a place, and could not be bound there once every claim is a node: a
+  // claim that came later is in a domain that their spread did not count yet.
+  std::int64_t held_up(std::size_t row) const;
+  // What a spread of the row counts now.
+  std::vector<int> counted_domains(GroupId group, const PodRow& row) const;
 
   // For reasons: the state as it is at the end.
   const Counts& counts() const { return counts_; }
@@ -160,7 +179,8 @@ class Packer {
     std::size_t machine = kNone;
     std::int64_t price = 0;
     bool is_reserved = false;
-    std::vector<int> reservations;   // that it may use
+    std::vector<int> reservations;   // that it may use, one of them
+    bool needs_all = false;          // not one: all of them
     std::vector<std::int64_t> hold;  // of the pool's limits
     bool min_values_relaxed = false;
   };
@@ -207,7 +227,10 @@ class Packer {
   Found find_machine(const Claim* claim, std::size_t pool, const View& view, const PodRow& row,
                      const Row& sum, Fit& fit);
   Found find_reserved(const Claim* claim, const PoolTable& table, const View& view,
-                      const PodRow& row, const Row& sum, Fit& fit);
+                      const PodRow& row, const Row& sum, bool minded, Fit& fit);
+  bool choose_reservations(const Claim* claim, const PoolTable& table, const View& view,
+                           const std::vector<std::size_t>& fitting, Fit& fit);
+  std::size_t number_of(const Claim* claim) const;
   std::size_t cheapest_machine(const Claim* claim, const PoolTable& table, const View& view,
                                const PodRow& row, const Row& sum) const;
   bool machine_fits(const Claim* claim, const PoolTable& table, const View& view,
@@ -251,6 +274,9 @@ class Packer {
                          RequirementId strict);
   bool may_be_first(const Constraint& constraint, RequirementId strict) const;
   std::int32_t lowest(const Constraint& constraint, const PodRow& row);
+  bool counts_elsewhere(GroupId group, const Made& made, const std::vector<int>& reach) const;
+  std::map<int, std::int64_t> placed_by_domain(std::size_t row, int key) const;
+  void note_made(const Claim& claim);
   std::int32_t lowest_host(const Constraint& constraint);
   HostsLow look_at_hosts(GroupId group);
   std::int32_t waiting_matches(const Claim* claim, GroupId group);
@@ -268,6 +294,7 @@ class Packer {
   ClaimQueue queue_;  // of pods of the size of this row, as they are at this stage:
   std::size_t queued_row_ = kNone;
   const Stage* queued_stage_ = nullptr;
+  std::vector<Made> made_;
   Counts counts_;
   Reservations reservations_;
   std::vector<std::vector<std::int64_t>> limits_;  // what is left, by pool

@@ -106,8 +106,11 @@ std::int64_t Packer::contested(const PodRow& row, int key, int domain) const {
   });
 }
 
+// Where the pods fit nowhere at all, what they ask of labels is all that is known.
 bool Packer::is_meant(const Wish& wish, int domain) const {
   const int key = prepared_.topology.groups()[wish.group].key;
+  const std::vector<int>& places = prepared_.reach.places(key, prepared_.rows[wish.row]);
+  if (!places.empty() && !std::binary_search(places.begin(), places.end(), domain)) return false;
   return std::any_of(wish.ways.begin(), wish.ways.end(), [&](RequirementId way) {
     return prepared_.topology.allows(way, key, domain);
   });

@@ -10,6 +10,7 @@
 #include "scheduling/pod_rows.h"
 #include "scheduling/pool_table.h"
 #include "scheduling/problem.h"
+#include "scheduling/reach.h"
 #include "scheduling/requirement_table.h"
 #include "scheduling/topology.h"
 
@@ -24,7 +25,8 @@ struct Prepared {
         pools(problem, columns, requirements, domains),
         nodes(problem, columns, requirements),
         rows(pod_rows(problem, columns, requirements, topology)),
-        by_size(order_by_size(rows)) {
+        by_size(order_by_size(rows)),
+        reach(problem, columns, topology, domains, pools, nodes, requirements) {
     topology.finish(nodes);
   }
 
@@ -44,6 +46,7 @@ struct Prepared {
   NodeTable nodes;
   std::vector<PodRow> rows;
   std::vector<std::size_t> by_size;  // the rows in the order of placing
+  Reach reach;
 };
 
 }  // namespace karst::scheduling

@@ -196,8 +196,8 @@ std::string domains_text(const Prepared& prepared, const std::string& key, Requi
 }
 
 // `counts`: of pods that the group counts, or of those that keep them away.
-std::string counts_text(const Prepared& prepared, const std::vector<std::int32_t>& counts,
-                        GroupId group) {
+std::string counts_text(const Prepared& prepared, const Packer& packer,
+                        const std::vector<std::int32_t>& counts, GroupId group, const PodRow& pod) {
   const TopologyGroup& own = prepared.topology.groups()[group];
   std::vector<std::pair<std::string, std::int32_t>> shown;
   const std::size_t nodes = prepared.problem.nodes.size();
@@ -209,9 +209,12 @@ std::string counts_text(const Prepared& prepared, const std::vector<std::int32_t
                            counts[host]);
   } else {
     const auto key = static_cast<std::size_t>(own.key);
+    const std::vector<int> reach =
+        own.is_spread ? packer.counted_domains(group, pod) : std::vector<int>();
     for (std::size_t domain = 0; domain < prepared.domains.size(key); ++domain) {
       const int id = static_cast<int>(domain);
-      if (own.is_spread && !std::binary_search(own.universe.begin(), own.universe.end(), id))
+      if (own.is_spread && count_at(counts, id) == 0 &&
+          !std::binary_search(reach.begin(), reach.end(), id))
         continue;
       shown.emplace_back(prepared.domains.name(key, id), count_at(counts, id));
     }
@@ -245,7 +248,7 @@ std::string topology_text(Prepared& prepared, Packer& packer, std::size_t row, s
                                                         : own.possible;
   const std::string key = prepared.topology.key_name(prepared.topology.groups()[group].key);
   return "unsatisfiable topology constraint for " + kind + ", key=" + key +
-         " (counts = " + counts_text(prepared, counts, group) +
+         " (counts = " + counts_text(prepared, packer, counts, group, prepared.rows[row]) +
          ", podDomains = " + domains_text(prepared, key, probe.strict) +
          ", nodeDomains = " + domains_text(prepared, key, probe.together) + ")";
 }
@@ -301,7 +304,8 @@ Said say(Prepared& prepared, Packer& packer, std::size_t row, std::size_t at,
   return {"reserved", "a nodepool that comes first may have a reservation free later"};
 }
 
-std::vector<PoolReason> pool_reasons(Prepared& prepared, Packer& packer, std::size_t row) {
+std::vector<PoolReason> pool_reasons(Prepared& prepared, Packer& packer, Removals& removals,
+                                     std::size_t row) {
   const PodRow& pod = prepared.rows[row];
   const bool of_volumes = !pod.source->volume_error.empty();
   if (!pod.unsupported.empty())
@@ -317,7 +321,7 @@ std::vector<PoolReason> pool_reasons(Prepared& prepared, Packer& packer, std::si
     reason.code = said.code;
     const std::string name = " (NodePool=" + reason.pool + ")";
     reason.text = said.text.ends_with(name) ? std::move(said.text) : said.text + name;
-    count_removals(prepared, packer, row, pool, probe, reason);
+    removals.count(row, pool, probe, reason);
     reasons.push_back(std::move(reason));
   }
   return reasons;
@@ -327,13 +331,14 @@ std::vector<PoolReason> pool_reasons(Prepared& prepared, Packer& packer, std::si
 
 std::vector<Unplaced> explain(Prepared& prepared, Packer& packer) {
   std::vector<Unplaced> unplaced;
+  Removals removals(prepared, packer);
   for (std::size_t row = 0; row < prepared.rows.size(); ++row) {
     if (packer.left()[row] <= 0) continue;
     Unplaced one;
     one.group = prepared.rows[row].group;
     one.count = packer.left()[row];
     one.waits_for_reservation = packer.deferred(row);
-    one.reasons = pool_reasons(prepared, packer, row);
+    one.reasons = pool_reasons(prepared, packer, removals, row);
     one.message = "Failed to schedule pod, ";
     for (const PoolReason& reason : one.reasons)
       one.message += (&reason == &one.reasons.front() ? "" : "; ") + reason.text;

@@ -1,7 +1,14 @@
-// What each constraint of a pod takes away of a pool's catalogue, counted one constraint at a time.
+// What each constraint of a pool takes away of a pool's catalogue, counted one constraint at a
+// time. A pool's catalogue is read once for all rows that are left over: there may be thousands.
+// Owned by one explanation.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "scheduling/packer.h"
 #include "scheduling/prepared.h"
@@ -9,8 +16,51 @@
 
 namespace karst::scheduling {
 
-// Fills types, offerings and removals of `reason`. Constraints that take nothing away are left out.
-void count_removals(Prepared& prepared, Packer& packer, std::size_t row, std::size_t pool,
-                    const Packer::Probe& probe, PoolReason& reason);
+class Removals {
+ public:
+  // Both must outlive it; nothing may be placed meanwhile.
+  Removals(Prepared& prepared, Packer& packer);
+
+  // Fills types, offerings and removals of `reason`. Constraints that take nothing away are left
+  // out.
+  void count(std::size_t row, std::size_t pool, const Packer::Probe& probe, PoolReason& reason);
+
+ private:
+  // How much is lost.
+  struct Lost {
+    std::int64_t types = 0;
+    std::int64_t offerings = 0;
+  };
+  // What types and offerings say of one label: each different set once, and which of them it is.
+  struct Said {
+    std::vector<const model::ValueSet*> sets;
+    std::vector<std::size_t> types;  // kSaysNothing: nothing
+    std::vector<std::size_t> offerings;
+  };
+  struct Catalogue {
+    const PoolTable* table = nullptr;
+    std::vector<std::size_t> first;  // by type: the first of its offerings, counted over all types
+    std::int64_t offerings = 0;
+    std::vector<Row> room;         // by offering, under the DaemonSets where the pool can use it
+    std::vector<Removal> of_pool;  // what does not depend on the pod
+    std::map<std::string, Said, std::less<>> labels;                 // by key
+    std::map<std::pair<std::size_t, std::int64_t>, Lost> by_amount;  // column, and how much of it
+  };
+  void read(std::size_t pool);
+  void read_room(std::size_t pool);
+  void count_of_pool(std::size_t pool);
+  const Said& said(Catalogue& catalogue, const std::string& key);
+  Lost everything(const Catalogue& catalogue) const;
+  template <class Keeps>
+  Lost lost(const Catalogue& catalogue, const Keeps& keeps) const;
+  Lost by_label(Catalogue& catalogue, const std::string& key, const model::ValueSet& wanted);
+  void remove_by_pod_labels(Catalogue& catalogue, const PodRow& pod, const Packer::Probe& probe,
+                            std::vector<Removal>& removals);
+  void remove_by_size(Catalogue& catalogue, const Row& request, std::vector<Removal>& removals);
+
+  Prepared& prepared_;
+  Packer& packer_;
+  std::vector<Catalogue> catalogues_;  // by pool, read when first asked for
+};
 
 }  // namespace karst::scheduling

@@ -67,6 +67,30 @@ bool Reservations::hold(std::size_t claim, const std::vector<int>& options) {
   return true;
 }
 
+void Reservations::hold_all(std::size_t claim, const std::vector<int>& chosen) {
+  if (holders_.size() <= claim) holders_.resize(claim + 1);
+  Holder& holder = holders_[claim];
+  let_go(holder);
+  for (const int one : holder.also) ++free_[static_cast<std::size_t>(one)];
+  take(holder, chosen.front());
+  holder.options = {chosen.front()};
+  holder.also.assign(chosen.begin() + 1, chosen.end());
+  for (const int one : holder.also) --free_[static_cast<std::size_t>(one)];
+}
+
+bool Reservations::may_take(std::size_t claim, int reservation) const {
+  if (free_[static_cast<std::size_t>(reservation)] > 0) return true;
+  if (claim >= holders_.size()) return false;
+  const std::vector<int> own = held(claim);
+  return std::find(own.begin(), own.end(), reservation) != own.end();
+}
+
+std::vector<int> Reservations::held(std::size_t claim) const {
+  std::vector<int> held = holders_[claim].also;
+  if (holders_[claim].held != kNotReserved) held.push_back(holders_[claim].held);
+  return held;
+}
+
 int Reservations::let_go(Holder& holder) {
   const int held = holder.held;
   if (held != kNotReserved) ++free_[static_cast<std::size_t>(held)];

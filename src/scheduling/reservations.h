@@ -23,14 +23,21 @@ class Reservations {
   // Whether hold() would succeed for one that does.
   bool could_hold(std::size_t claim, const std::vector<int>& options);
 
+  // Where one is not enough: the claim holds all of `chosen` (not empty) from now on, nothing else,
+  // and gives way to nobody. Each must be one that it may_take().
+  void hold_all(std::size_t claim, const std::vector<int>& chosen);
+  // Held by it already, or free. `claim`: any that does not exist yet holds nothing.
+  bool may_take(std::size_t claim, int reservation) const;
+
   // For the end: what the claim holds, and one more of a reservation that nobody needs.
-  int held(std::size_t claim) const { return holders_[claim].held; }
+  std::vector<int> held(std::size_t claim) const;
   bool take_free(int reservation);
 
  private:
   struct Holder {
     int held = kNotReserved;
     std::vector<int> options;
+    std::vector<int> also;  // held besides
   };
   int let_go(Holder& holder);
   void take(Holder& holder, int reservation);

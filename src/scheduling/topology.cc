@@ -39,9 +39,12 @@ model::LabelSelector with_label_keys(model::LabelSelector selector,
   return selector;
 }
 
-// A pod tolerates every taint, PreferNoSchedule too.
-bool tolerates_all(const std::vector<model::Taint>& taints,
-                   const std::vector<model::Toleration>& tolerations) {
+// Whether a spread that honors taints counts such a node. Karpenter wants PreferNoSchedule
+// tolerated too; the kube-scheduler does not look at it.
+bool counts_by_taints(SpreadDomains domains, const std::vector<model::Taint>& taints,
+                      const std::vector<model::Toleration>& tolerations) {
+  if (domains == SpreadDomains::kReachable)
+    return model::first_untolerated(taints, tolerations) == nullptr;
   return std::all_of(taints.begin(), taints.end(), [&](const model::Taint& taint) {
     return model::tolerates(tolerations, taint);
   });
@@ -147,59 +150,32 @@ void Topology::finish(NodeTable& nodes) {
     if (group.is_spread && group.key != kHostKey) make_universe(group, nodes);
 }
 
-// What nodes of the pool could be, that one of the terms allows (any: none is given).
-void Topology::add_domains(const Pool& pool, std::size_t key,
-                           const std::vector<RequirementId>* terms, std::set<int>& found) {
+// What nodes of the pool could be, whatever the pods ask for.
+void Topology::add_domains(const Pool& pool, std::size_t key, std::set<int>& found) {
   const std::string& name = domains_.keys[key];
   auto base = model::Requirements::from_labels(pool_labels(pool.pool));
   if (!requirements_.add_all(base, pool.pool.requirements)) return;
-  const RequirementId of_pool = requirements_.intern(base);
   const model::ValueSet* asked = base.find(name);
   const auto add = [&](const model::ValueSet& set) {
     const model::ValueSet both = asked == nullptr ? set : model::intersection(set, *asked);
     if (!both.complement)
       for (const std::string& value : both.values) found.insert(domains_.id(key, value));
   };
-  if (terms == nullptr && asked != nullptr) add(*asked);
-  std::vector<const model::Requirements*> possible;  // terms that its nodes can meet
-  if (terms != nullptr)
-    for (const RequirementId term : *terms)
-      if (requirements_.conflict(of_pool, term).empty())
-        possible.push_back(&requirements_.at(term));
-  const auto any_term = [&](const model::Requirements& part) {
-    return terms == nullptr ||
-           (part.intersects(base) &&
-            std::any_of(possible.begin(), possible.end(),
-                        [&](const model::Requirements* term) { return part.intersects(*term); }));
-  };
+  if (asked != nullptr) add(*asked);
   for (std::size_t type = 0; type < pool.types.size(); ++type) {
-    const model::Requirements& own = pool.types.requirements(type);
-    if (!any_term(own)) continue;
-    const std::vector<Offering>& offerings = pool.types[type].offerings;
-    bool said = false;  // by an offering: then the type's word is no more than their sum
-    for (std::size_t i = 0; i < offerings.size(); ++i) {
-      const model::Requirements& demands = pool.types.requirements(type, i);
-      const model::ValueSet* set = demands.find(name);
-      if (set == nullptr) continue;
-      said = true;
-      if (any_term(demands)) add(*set);
-    }
-    if (const model::ValueSet* set = own.find(name); set != nullptr && (!said || terms == nullptr))
-      add(*set);
+    if (const model::ValueSet* set = pool.types.requirements(type).find(name)) add(*set);
+    for (std::size_t i = 0; i < pool.types[type].offerings.size(); ++i)
+      if (const model::ValueSet* set = pool.types.requirements(type, i).find(name)) add(*set);
   }
 }
 
 void Topology::make_universe(TopologyGroup& group, NodeTable& nodes) {
   const auto key = static_cast<std::size_t>(group.key);
-  const bool narrow =
-      group.filter.by_affinity && problem_.options.spread_domains == SpreadDomains::kReachable;
+  const bool all_pools = problem_.options.spread_domains == SpreadDomains::kAllPools;
   std::set<int> found;
-  for (const Pool& pool : problem_.pools) {
-    if (!is_dynamic(pool.pool)) continue;
-    if (group.filter.by_taints && !tolerates_all(pool.pool.taints, group.filter.tolerations))
-      continue;
-    add_domains(pool, key, narrow ? &group.filter.terms : nullptr, found);
-  }
+  for (const Pool& pool : problem_.pools)
+    if (all_pools && is_dynamic(pool.pool) && takes_taints(group.filter, pool.pool.taints))
+      add_domains(pool, key, found);
   const auto id = static_cast<GroupId>(&group - groups_.data());
   for (std::size_t node = 0; node < problem_.nodes.size(); ++node) {
     const Node& one = problem_.nodes[node];
@@ -238,13 +214,19 @@ std::vector<GroupId> Topology::matching(const std::string& namespace_name,
   return found;
 }
 
+bool Topology::takes_taints(const NodeFilter& filter,
+                            const std::vector<model::Taint>& taints) const {
+  return !filter.by_taints ||
+         counts_by_taints(problem_.options.spread_domains, taints, filter.tolerations);
+}
+
 bool Topology::node_counts(GroupId group, std::size_t node, NodeTable& nodes) const {
   const NodeFilter& filter = groups_[group].filter;
   if (filter.by_affinity &&
       std::none_of(filter.terms.begin(), filter.terms.end(),
                    [&](RequirementId term) { return nodes.meets(node, term); }))
     return false;
-  return !filter.by_taints || tolerates_all(problem_.nodes[node].taints, filter.tolerations);
+  return takes_taints(filter, problem_.nodes[node].taints);
 }
 
 bool Topology::claim_counts(GroupId group, const std::vector<model::Taint>& taints,
@@ -255,15 +237,12 @@ bool Topology::claim_counts(GroupId group, const std::vector<model::Taint>& tain
         return requirements_.combine(claim, term) != kImpossible;
       }))
     return false;
-  return !filter.by_taints || tolerates_all(taints, filter.tolerations);
+  return takes_taints(filter, taints);
 }
 
 const std::vector<int>& Topology::universe(GroupId group, std::size_t row,
                                            const std::vector<RequirementId>& demands) {
   const TopologyGroup& own = groups_[group];
-  // Where node affinity does not count every domain does, also those that the pod may not be in.
-  if (!own.filter.by_affinity && problem_.options.spread_domains == SpreadDomains::kReachable)
-    return own.universe;
   const auto [at, is_new] = allowed_.try_emplace({group, row});
   if (is_new)
     for (const int domain : own.universe)

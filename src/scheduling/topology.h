@@ -38,9 +38,11 @@ struct TopologyGroup {
   std::vector<std::string> namespaces;  // sorted
   NodeFilter filter;
   bool is_spread = false;
-  bool attracts = false;      // some affinity goes by its counts
-  bool repels = false;        // required anti-affinity counts these pods: they repel its owners
-  std::vector<int> universe;  // of a spread: every domain that exists or that a pool could make
+  bool attracts = false;  // some affinity goes by its counts
+  bool repels = false;    // required anti-affinity counts these pods: they repel its owners
+  // Of a spread: the domains of nodes that are there. Under SpreadDomains::kAllPools also every
+  // other one that some pool could make.
+  std::vector<int> universe;
 };
 
 enum class ConstraintKind { kSpread, kAffinity, kAntiAffinity };
@@ -112,9 +114,9 @@ class Topology {
   GroupId group_of(const std::string& key, bool is_spread, model::LabelSelector selector,
                    std::vector<std::string> namespaces, NodeFilter filter);
   void make_universe(TopologyGroup& group, NodeTable& nodes);
-  void add_domains(const Pool& pool, std::size_t key, const std::vector<RequirementId>* terms,
-                   std::set<int>& found);
+  void add_domains(const Pool& pool, std::size_t key, std::set<int>& found);
   void count_bound(NodeTable& nodes);
+  bool takes_taints(const NodeFilter& filter, const std::vector<model::Taint>& taints) const;
 
   const Problem& problem_;
   RequirementTable& requirements_;

@@ -152,6 +152,27 @@ TEST(Settings, DecisionsReadThemInTheConfiguration) {
   EXPECT_EQ(config, want);
 }
 
+TEST(Settings, TheStartWarnsOfWhatDoesNotCount) {
+  const auto warnings = [](const std::map<std::string, std::string>& variables) {
+    const auto settings = read({}, variables);
+    return settings ? start_warnings(*settings) : std::vector<std::string>{"refused"};
+  };
+  EXPECT_TRUE(warnings({}).empty());
+  EXPECT_TRUE(
+      warnings({{"SCHEDULER_CONFIG", "podTopologySpread: {defaultConstraints: []}"}}).empty());
+  const auto of_both =
+      warnings({{"RESERVED_ENIS", "1"},
+                {"VM_MEMORY_OVERHEAD_PERCENT", "0.05"},
+                {"SCHEDULER_CONFIG",
+                 "podTopologySpread: {defaultConstraints: [{maxSkew: 1, topologyKey: zone, "
+                 "whenUnsatisfiable: DoNotSchedule}]}"}});
+  ASSERT_EQ(of_both.size(), 2U);
+  EXPECT_TRUE(of_both[0].starts_with("settings without effect in this version: ")) << of_both[0];
+  EXPECT_NE(of_both[0].find("RESERVED_ENIS"), std::string::npos) << of_both[0];
+  EXPECT_TRUE(of_both[1].starts_with("SCHEDULER_CONFIG: ")) << of_both[1];
+  EXPECT_NE(of_both[1].find("not for pods that only a Service"), std::string::npos) << of_both[1];
+}
+
 TEST(Settings, AFlagWinsOverAVariable) {
   const auto settings =
       read({{"BATCH_MAX_DURATION", "3s"}, {"CPU_REQUESTS", "2"}},

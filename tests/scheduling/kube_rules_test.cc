@@ -260,6 +260,53 @@ TEST(KubeRules, ZonesWithoutTheRightMachinesDoNotHoldThemUp) {
   EXPECT_EQ(placed(solve(one)), 2) << "as Karpenter";
 }
 
+Pool refusing(Pool pool) {
+  pool.pool.name = model::PoolName("others");
+  pool.pool.taints = {{"dedicated", "", model::TaintEffect::kNoSchedule}};
+  return pool;
+}
+
+Pool in_a_and_b(Pool pool) {
+  pool.pool.requirements = {in(kZone, {"a", "b"})};
+  return pool;
+}
+
+// Only pods of others can have nodes in zone c.
+TEST(KubeRules, ZonesOfPoolsThatRefuseThePodsDoNotHoldThemUp) {
+  Problem one = problem({spread(app(pods(4, 900), "web"), kZone, "web")},
+                        {in_a_and_b(wide_pool()), refusing(wide_pool())});
+  EXPECT_EQ(placed(solve(one)), 4) << describe(one, solve(one));
+  one.options.spread_domains = SpreadDomains::kAllPools;
+  EXPECT_EQ(placed(solve(one)), 2) << "as Karpenter";
+}
+
+// As soon as others have one there it counts: the kube-scheduler looks at every node.
+TEST(KubeRules, NodesThatOthersGetCount) {
+  const PodGroup other =
+      tolerating(selecting(app(pods(1, 5000), "batch"), kZone, "c"), "dedicated");
+  PodGroup web = spread(app(pods(4, 900), "web"), kZone, "web");
+  Problem one = problem({other, web}, {in_a_and_b(wide_pool()), refusing(wide_pool())});
+  EXPECT_EQ(placed(solve(one), 1), 2) << describe(one, solve(one));
+  one.pods[1].shape.spread[0].honor_node_taints = true;
+  EXPECT_EQ(placed(solve(one), 1), 4) << describe(one, solve(one));
+}
+
+// Zone c sells no machine that is large enough; where it is only sold out the pods wait.
+TEST(KubeRules, ZonesWithoutRoomDoNotHoldThemUp) {
+  Pool wide = wide_pool();
+  std::vector<InstanceType> types = wide.types.items();
+  for (InstanceType& type : types)
+    if (type.name == "m8") type.offerings.pop_back();
+  wide.types = types;
+  const PodGroup large = spread(app(pods(4, 5000), "web"), kZone, "web");
+  EXPECT_EQ(placed(solve(problem({large}, {wide}))), 4);
+  Pool sold_out = wide_pool();
+  types = sold_out.types.items();
+  for (InstanceType& type : types) type.offerings.back().available = false;
+  sold_out.types = types;
+  EXPECT_EQ(placed(solve(problem({large}, {sold_out}))), 2);
+}
+
 // A node in zone c that the pods may be on counts, full as it is; one that they may not be on does
 // not.
 TEST(KubeRules, NodesCountWhereThePodsMayBe) {

@@ -153,7 +153,10 @@ PodGroup apart(PodGroup group, const std::string& key) {
 }
 
 TEST(Reasons, NameTheLabelThatWasMeant) {
-  const std::set<std::string, std::less<>> known = {"a.b/zone-id", "karpenter.sh/capacity-type",
+  const std::set<std::string, std::less<>> known = {"karpenter.k8s.aws/instance-category",
+                                                    "karpenter.k8s.aws/instance-family",
+                                                    "a.b/zone-id",
+                                                    "karpenter.sh/capacity-type",
                                                     "topology.kubernetes.io/region",
                                                     "topology.kubernetes.io/zone"};
   struct Case {
@@ -165,6 +168,7 @@ TEST(Reasons, NameTheLabelThatWasMeant) {
       {"topology.kubernetes.io/zon", " (typo of \"topology.kubernetes.io/zone\"?)"},
       {"topolgy.kubernetes.io/regoin", " (typo of \"topology.kubernetes.io/region\"?)"},
       {"example.com/capacity-type", " (typo of \"karpenter.sh/capacity-type\"?)"},
+      {"karpenter.k8s.aws/instance-categry", " (typo of \"karpenter.k8s.aws/instance-category\"?)"},
       {"team", ""},
       {"io", ""},
       {"", ""},

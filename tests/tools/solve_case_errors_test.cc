@@ -56,6 +56,15 @@ TEST(SolveCaseErrors, NameTheFieldAndWhatWasExpected) {
       {"\"nodes\": []", "\"nodes\": [], \"nodes\": []", "nodes: comes twice; remove one"},
       {"\"cpu\": \"1\"", "\"cpu\": \"1\", \"cpu\": \"2\"",
        pod + "containers[0].resources.requests.cpu: comes twice; remove one"},
+      {"\"tolerations\": [", "\"tolerationss\": [",
+       pod + "tolerationss: unknown field; did you mean tolerations?"},
+      {"\"labelSelector\"", "\"labelSelecter\"",
+       pod + "topologySpreadConstraints[0].labelSelecter: unknown field; did you mean "
+             "labelSelector?"},
+      {"\"requests\"", "\"request\"",
+       pod + "containers[0].resources.request: unknown field; did you mean requests?"},
+      {"\"taints\"", "\"taint\"",
+       "nodePools[0].spec.template.spec.taint: unknown field; did you mean taints?"},
       {"\"reasons\": [\"Empty\"]", "\"reasons\": [\"Empty\", \"Boredom\"]",
        "nodePools[0].spec.disruption.budgets[0].reasons[1]: \"Boredom\" is not known: expected "
        "Underutilized, Empty or Drifted"},

@@ -1,0 +1,122 @@
+// Reserved capacity: who holds which reservation, and what a pool's minValues make of it.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/scheduling/cases.h"
+
+namespace karst::scheduling::test {
+namespace {
+
+const std::string kId = "example.com/reservation-id";
+
+// One machine of the type in zone a is reserved under an id of its own.
+Pool reserving(Pool pool, const std::string& type, const std::string& id, std::int64_t capacity) {
+  std::vector<InstanceType> types = pool.types.items();
+  for (InstanceType& one : types) {
+    if (one.name != type) continue;
+    Offering reserved = offering("a", "reserved", 1);
+    reserved.requirements.push_back(in(kId, {id}));
+    reserved.reservation_capacity = capacity;
+    one.offerings.push_back(reserved);
+  }
+  pool.types = types;
+  return pool;
+}
+
+Pool of_two_types(Pool pool) {
+  pool.pool.requirements.push_back(
+      {std::string(model::kInstanceTypeLabel), model::Operator::kExists, {}, 2});
+  return pool;
+}
+
+Problem under(ReservedMode mode, Problem problem) {
+  problem.options.reserved = mode;
+  problem.options.reservation_id_label = kId;
+  return problem;
+}
+
+PodGroup apart(std::int64_t count, std::int64_t cpu_millis) {
+  PodGroup group = app(pods(count, cpu_millis), "apart");
+  group.shape.affinity = {one_per_node("apart")};
+  return group;
+}
+
+using Ids = std::vector<std::string>;
+std::vector<Ids> held(const Answer& answer) {
+  std::vector<Ids> ids;
+  for (const NewClaim& claim : answer.claims) ids.push_back(claim.reservations);
+  return ids;
+}
+
+// The small pod could use either; the large one only the large machine.
+TEST(Reservations, AsManyAsPossibleAreHeld) {
+  const Pool both = reserving(reserving(pool(), "m8", "large", 1), "m2", "small", 1);
+  for (const bool small_first : {true, false}) {
+    std::vector<PodGroup> groups = {apart(1, 500), apart(1, 5000)};
+    if (!small_first) std::swap(groups[0], groups[1]);
+    const Problem one = under(ReservedMode::kStrict, problem(groups, {both}));
+    const Answer answer = solve(one);
+    EXPECT_EQ(placed(answer), 2) << describe(one, answer);
+    EXPECT_EQ(held(answer).size(), 2U);
+    for (const Ids& ids : held(answer)) EXPECT_EQ(ids.size(), 1U) << describe(one, answer);
+  }
+}
+
+TEST(Reservations, WhoFindsThemUsedUpWaitsOrGoesElsewhere) {
+  const Pool one_left = reserving(pool(), "m1", "r", 1);
+  const Problem strict = under(ReservedMode::kStrict, problem({apart(2, 500)}, {one_left}));
+  EXPECT_EQ(held(solve(strict)), (std::vector<Ids>{{"r"}}));
+  ASSERT_EQ(solve(strict).unplaced.size(), 1U);
+  EXPECT_TRUE(solve(strict).unplaced[0].waits_for_reservation);
+  const Problem fallback = under(ReservedMode::kFallback, problem({apart(2, 500)}, {one_left}));
+  EXPECT_EQ(held(solve(fallback)), (std::vector<Ids>{{"r"}, {}}));
+}
+
+// A reservation of one type is no two types: what must be met is met without it.
+TEST(Reservations, MinValuesAreNotGivenUpForOne) {
+  const Pool choosy = of_two_types(reserving(pool(), "m1", "r", 1));
+  const Answer fallback = solve(under(ReservedMode::kFallback, problem({pods(1, 500)}, {choosy})));
+  EXPECT_EQ(held(fallback), (std::vector<Ids>{{}}));
+  EXPECT_GE(fallback.claims.at(0).types.size(), 2U);
+  EXPECT_FALSE(fallback.claims.at(0).min_values_relaxed);
+  const Answer strict = solve(under(ReservedMode::kStrict, problem({pods(1, 500)}, {choosy})));
+  EXPECT_EQ(placed(strict), 0);
+  Problem lax = under(ReservedMode::kStrict, problem({pods(1, 500)}, {choosy}));
+  lax.options.min_values = MinValuesPolicy::kBestEffort;
+  EXPECT_EQ(held(solve(lax)), (std::vector<Ids>{{"r"}}));
+  EXPECT_TRUE(solve(lax).claims.at(0).min_values_relaxed);
+}
+
+// A pool of a higher weight is not passed over for its reservation's sake.
+TEST(Reservations, AHeavyPoolWithMinValuesIsUsedWithoutOne) {
+  Pool heavy = of_two_types(reserving(pool("heavy"), "m1", "r", 1));
+  heavy.pool.weight = 10;
+  const Answer answer =
+      solve(under(ReservedMode::kFallback, problem({pods(1, 500)}, {heavy, pool("light")})));
+  ASSERT_EQ(answer.claims.size(), 1U);
+  EXPECT_EQ(answer.claims[0].pool, 0U);
+}
+
+TEST(Reservations, AsManyAsMinValuesNeedAreHeldTogether) {
+  const Pool two = of_two_types(reserving(reserving(pool(), "m1", "r1", 1), "m2", "r2", 1));
+  const Answer strict = solve(under(ReservedMode::kStrict, problem({apart(2, 500)}, {two})));
+  EXPECT_EQ(held(strict), (std::vector<Ids>{{"r1", "r2"}}));
+  EXPECT_FALSE(strict.claims.at(0).min_values_relaxed);
+  ASSERT_EQ(strict.unplaced.size(), 1U);
+  EXPECT_TRUE(strict.unplaced[0].waits_for_reservation);
+  const Answer fallback = solve(under(ReservedMode::kFallback, problem({apart(2, 500)}, {two})));
+  EXPECT_EQ(held(fallback), (std::vector<Ids>{{"r1", "r2"}, {}}));
+  // A pod that needs the larger machine leaves one type: not enough for it beside the first.
+  const Answer grown =
+      solve(under(ReservedMode::kFallback, problem({pods(1, 900), pods(1, 800)}, {two})));
+  EXPECT_EQ(placed(grown), 2);
+  for (const NewClaim& claim : grown.claims) {
+    EXPECT_GE(claim.types.size(), 2U);
+    EXPECT_FALSE(claim.min_values_relaxed);
+  }
+}
+
+}  // namespace
+}  // namespace karst::scheduling::test
