@@ -37,8 +37,8 @@ struct View {
   // Machines not reserved that no other of them has as much room as in every column: whether
   // something fits at all is decided by these.
   std::vector<std::size_t> largest;
-  // Machines not reserved that no cheaper one of them has as much room as: the cheapest that fits,
-  // whatever is asked, is one of these. By price.
+  // Machines not reserved that no cheaper one of them has as much room as, for as little of what
+  // the pool limits: the cheapest that fits, whatever is asked and left, is one of these. By price.
   std::vector<std::size_t> steps;
   bool has_reserved = false;
   bool daemons_use_ports = false;
@@ -93,7 +93,7 @@ class DomainNames {
 
  private:
   std::vector<std::map<std::string, int, std::less<>>> ids_;
-  std::vector<std::vector<std::string>> names_;
+  std::vector<std::deque<std::string>> names_;  // what name() gives stays where it is
 };
 
 class PoolTables {
