@@ -39,23 +39,6 @@ std::int32_t Packer::lowest(const Constraint& constraint, const PodRow& row) {
   return domains == 0 || domains < constraint.min_domains ? 0 : low;
 }
 
-bool Packer::counts_elsewhere(GroupId group, const Made& made, const std::vector<int>& reach) {
-  const PoolTable& pool = prepared_.pools.pools()[made.pool];
-  return prepared_.topology.groups()[group].key == made.key &&
-         !std::binary_search(reach.begin(), reach.end(), made.domain) &&
-         prepared_.topology.claim_counts(group, pool.spec().taints, pool.base);
-}
-
-// What a claim has decided on stays so.
-void Packer::note_made(const Claim& claim) {
-  if (prepared_.problem.options.spread_domains == SpreadDomains::kAllPools) return;
-  for (std::size_t key = 0; key < claim.view->domains.size(); ++key) {
-    if (claim.view->domains[key].size() != 1) continue;
-    const Made made{claim.pool, static_cast<int>(key), claim.view->domains[key].front()};
-    if (std::find(made_.begin(), made_.end(), made) == made_.end()) made_.push_back(made);
-  }
-}
-
 // 0 while a node may still come, and where a claim has pods whose turns are not told yet.
 std::int32_t Packer::lowest_host(const Constraint& constraint) {
   if (!hosts_are_final_) return 0;

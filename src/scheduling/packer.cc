@@ -9,6 +9,7 @@ namespace karst::scheduling {
 Packer::Packer(Prepared& prepared, Strategy strategy)
     : prepared_(prepared),
       strategy_(strategy),
+      made_(strategy_.made),
       counts_(prepared.topology.start()),
       reservations_(prepared.pools.reservations()) {
   for (std::size_t i = 0; i < prepared.problem.nodes.size(); ++i) {

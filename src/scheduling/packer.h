@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,6 +28,14 @@ inline bool goes_by_sure(const TopologyGroup& group) {
   return group.key != kHostKey && (group.is_spread || group.attracts);
 }
 
+// A domain that some claim of the pool has decided on.
+struct Made {
+  std::size_t pool = 0;  // index into PoolTables::pools
+  int key = 0;
+  int domain = 0;
+  friend bool operator==(const Made&, const Made&) = default;
+};
+
 struct Strategy {
   bool by_priority = false;  // higher priorities first, then by size
   // Claims in order of what taking the pod costs, not the emptiest first.
@@ -46,6 +55,8 @@ struct Strategy {
   // Under MinValuesPolicy::kBestEffort: minValues keep no pod off a claim and hold nothing of the
   // limits. For pods that are left over otherwise.
   bool lowers_min_values = false;
+  // Where claims of other pods will be, known from the start.
+  std::vector<Made> made = {};
   // Not empty: the n-th pod that no existing node takes goes to claim plan[n], which is one that
   // is there or the next one, or nowhere.
   std::vector<std::size_t> plan = {};
@@ -81,14 +92,6 @@ struct Claim {
   std::vector<Turn> waiting;        // turns to be told once its domains are decided
 };
 
-// A domain that some claim of the pool has decided on.
-struct Made {
-  std::size_t pool = 0;  // index into PoolTables::pools
-  int key = 0;
-  int domain = 0;
-  friend bool operator==(const Made&, const Made&) = default;
-};
-
 class Packer {
  public:
   Packer(Prepared& prepared, Strategy strategy);
@@ -102,6 +105,14 @@ class Packer {
   const std::vector<std::vector<std::int64_t>>& limits_left() const { return limits_; }
   std::int64_t nodes_left(std::size_t pool) const { return nodes_left_[pool]; }
   std::int64_t price() const;
+
+  // Domains that its claims have decided on.
+  const std::vector<Made>& made() const { return made_; }
+  // Pods of the row that have a place, and could not be bound there once every claim is a node: a
+  // claim that came later is in a domain that their spread did not count yet.
+  std::int64_t held_up(std::size_t row) const;
+  // What a spread of the row counts now.
+  std::vector<int> counted_domains(GroupId group, const PodRow& row) const;
 
   // For reasons: the state as it is at the end.
   const Counts& counts() const { return counts_; }
@@ -244,7 +255,8 @@ class Packer {
                                            const std::vector<const GroupCounts*>& spreads);
   bool may_be_first(const Constraint& constraint, RequirementId strict) const;
   std::int32_t lowest(const Constraint& constraint, const PodRow& row);
-  bool counts_elsewhere(GroupId group, const Made& made, const std::vector<int>& reach);
+  bool counts_elsewhere(GroupId group, const Made& made, const std::vector<int>& reach) const;
+  std::map<int, std::int64_t> placed_by_domain(std::size_t row, int key) const;
   void note_made(const Claim& claim);
   std::int32_t lowest_host(const Constraint& constraint);
   HostsLow look_at_hosts(GroupId group);

@@ -196,8 +196,8 @@ std::string domains_text(const Prepared& prepared, const std::string& key, Requi
 }
 
 // `counts`: of pods that the group counts, or of those that keep them away.
-std::string counts_text(Prepared& prepared, const std::vector<std::int32_t>& counts, GroupId group,
-                        const PodRow& pod) {
+std::string counts_text(const Prepared& prepared, const Packer& packer,
+                        const std::vector<std::int32_t>& counts, GroupId group, const PodRow& pod) {
   const TopologyGroup& own = prepared.topology.groups()[group];
   std::vector<std::pair<std::string, std::int32_t>> shown;
   const std::size_t nodes = prepared.problem.nodes.size();
@@ -210,7 +210,7 @@ std::string counts_text(Prepared& prepared, const std::vector<std::int32_t>& cou
   } else {
     const auto key = static_cast<std::size_t>(own.key);
     const std::vector<int> reach =
-        own.is_spread ? prepared.reach.domains(group, pod) : std::vector<int>();
+        own.is_spread ? packer.counted_domains(group, pod) : std::vector<int>();
     for (std::size_t domain = 0; domain < prepared.domains.size(key); ++domain) {
       const int id = static_cast<int>(domain);
       if (own.is_spread && count_at(counts, id) == 0 &&
@@ -248,7 +248,7 @@ std::string topology_text(Prepared& prepared, Packer& packer, std::size_t row, s
                                                         : own.possible;
   const std::string key = prepared.topology.key_name(prepared.topology.groups()[group].key);
   return "unsatisfiable topology constraint for " + kind + ", key=" + key +
-         " (counts = " + counts_text(prepared, counts, group, prepared.rows[row]) +
+         " (counts = " + counts_text(prepared, packer, counts, group, prepared.rows[row]) +
          ", podDomains = " + domains_text(prepared, key, probe.strict) +
          ", nodeDomains = " + domains_text(prepared, key, probe.together) + ")";
 }

@@ -14,13 +14,14 @@
 namespace karst::scheduling {
 namespace {
 
-// Pods left over by priority, highest first, negated: the larger sequence is the better answer.
+// Pods left over, or placed where they could not be bound, by priority, highest first, negated: the
+// larger sequence is the better answer.
 using Placed = std::vector<std::int64_t>;
 
 Placed placed_by_priority(const Prepared& prepared, const Packer& packer) {
   std::map<std::int32_t, std::int64_t, std::greater<>> counts;
   for (std::size_t i = 0; i < prepared.rows.size(); ++i)
-    counts[prepared.rows[i].source->shape.priority] -= packer.left()[i];
+    counts[prepared.rows[i].source->shape.priority] -= packer.left()[i] + packer.held_up(i);
   Placed placed;
   std::int64_t sum = 0;  // of this priority and those above
   for (const auto& [priority, count] : counts) placed.push_back(sum += count);
@@ -220,8 +221,21 @@ class Search {
       }
   }
 
-  // Pods left over then, by row.
+  // Pods left over then, by row. Where claims come up in places that pods before them did not
+  // count, once more with these known.
   std::vector<std::int64_t> try_one(const Strategy& strategy) {
+    std::vector<Made> made;
+    const std::vector<std::int64_t> left = try_once(strategy, made);
+    if (made.empty()) return left;
+    Strategy knowing = strategy;
+    knowing.made = std::move(made);
+    made.clear();
+    try_once(knowing, made);
+    return left;
+  }
+
+  // `made`: what was not counted, if that holds pods up.
+  std::vector<std::int64_t> try_once(const Strategy& strategy, std::vector<Made>& made) {
     Attempt attempt;
     attempt.strategy = strategy;
     attempt.packer = std::make_unique<Packer>(prepared_, strategy);
@@ -229,6 +243,8 @@ class Search {
     attempt.placed = placed_by_priority(prepared_, *attempt.packer);
     attempt.price = attempt.packer->price();
     std::vector<std::int64_t> left = attempt.packer->left();
+    for (std::size_t row = 0; row < left.size() && made.empty(); ++row)
+      if (attempt.packer->held_up(row) > 0) made = attempt.packer->made();
     if (best_.packer == nullptr || better(attempt, best_, goal_)) best_ = std::move(attempt);
     return left;
   }
