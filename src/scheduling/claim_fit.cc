@@ -124,12 +124,12 @@ Packer::Found Packer::find_reserved(const Claim* claim, const PoolTable& table, 
 
 std::size_t Packer::cheapest_machine(const Claim* claim, const PoolTable& table, const View& view,
                                      const PodRow& row, const Row& sum) const {
-  if (!table.is_limited() && !view.daemons_use_ports) {
-    const bool same = claim != nullptr && claim->view == &view;
+  if (!view.daemons_use_ports) {
+    const bool same = claim != nullptr && claim->view == &view && !table.is_limited();
     for (auto step =
              std::lower_bound(view.steps.begin(), view.steps.end(), same ? claim->machine : 0);
          step != view.steps.end(); ++step)
-      if (fits(sum, view.machines[*step].room)) return *step;
+      if (machine_fits(claim, table, view, view.machines[*step], row, sum)) return *step;
     return kNone;
   }
   for (std::size_t i = 0; i < view.machines.size(); ++i)

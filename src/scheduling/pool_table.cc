@@ -150,6 +150,20 @@ const View& PoolTables::view(std::size_t pool, RequirementId requirements) {
   return *at->second;
 }
 
+namespace {
+
+// Adds one to those of which none is as good as another, unless one of them is as good as it.
+template <class AsGood>
+bool add_best(std::size_t one, const AsGood& as_good, std::vector<std::size_t>& best) {
+  if (std::any_of(best.begin(), best.end(), [&](std::size_t other) { return as_good(other, one); }))
+    return false;
+  std::erase_if(best, [&](std::size_t other) { return as_good(one, other); });
+  best.push_back(one);
+  return true;
+}
+
+}  // namespace
+
 View PoolTables::make_view(const PoolTable& table, RequirementId requirements) {
   View view;
   view.requirements = requirements;
@@ -171,19 +185,22 @@ View PoolTables::make_view(const PoolTable& table, RequirementId requirements) {
                    [](const Machine& a, const Machine& b) {
                      return std::tie(a.price, a.type) < std::tie(b.price, b.type);
                    });
+  std::vector<std::size_t> steps;  // of which none is as good as another
   for (std::size_t i = 0; i < view.machines.size(); ++i) {
     const Machine& machine = view.machines[i];
     view.has_reserved |= machine.reservation != kNotReserved;
     for (const std::size_t daemon : machine.daemons)
       view.daemons_use_ports |= !problem_.daemons[daemon].shape.host_ports.empty();
     if (machine.reservation != kNotReserved) continue;
-    const auto room = [&](std::size_t at) -> const Row& { return view.machines[at].room; };
-    if (std::any_of(view.largest.begin(), view.largest.end(),
-                    [&](std::size_t other) { return covers(room(other), room(i)); }))
-      continue;
-    view.steps.push_back(i);
-    std::erase_if(view.largest, [&](std::size_t other) { return covers(room(i), room(other)); });
-    view.largest.push_back(i);
+    const auto as_large = [&](std::size_t a, std::size_t b) {
+      return covers(view.machines[a].room, view.machines[b].room);
+    };
+    const auto as_good = [&](std::size_t a, std::size_t b) {
+      return as_large(a, b) && covers(table.types[view.machines[b].type].limited,
+                                      table.types[view.machines[a].type].limited);
+    };
+    if (add_best(i, as_good, steps)) view.steps.push_back(i);
+    add_best(i, as_large, view.largest);
   }
   add_domains(table, wanted, view);
   return view;
