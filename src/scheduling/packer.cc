@@ -54,12 +54,13 @@ void Packer::place_the_rest() {
 
 void Packer::settle_hosts(std::vector<std::size_t> order) {
   // While nodes may come the fewest pods on a host are none; for those still left it is what the
-  // hosts have.
+  // hosts have. With Karpenter another node can always come.
   const auto waits_for_hosts = [&](std::size_t row) {
     return left_[row] > 0 && spreads_over_hosts(prepared_.rows[row]);
   };
-  hosts_are_final_ =
-      strategy_.plan.empty() && std::any_of(order.begin(), order.end(), waits_for_hosts);
+  hosts_are_final_ = strategy_.plan.empty() &&
+                     prepared_.problem.options.spread_domains == SpreadDomains::kReachable &&
+                     std::any_of(order.begin(), order.end(), waits_for_hosts);
   std::erase_if(order, [&](std::size_t row) { return deferred_[row]; });
   if (hosts_are_final_) place_rounds(order);
   finish();

@@ -130,6 +130,14 @@ TEST(KubeRules, Tables) {
   });
 }
 
+TEST(KubeRules, WithKarpenterAnotherHostCanAlwaysCome) {
+  Problem one = on({node_in("n1", "a"), node_in("n2", "b")},
+                   problem({spread(app(pods(5, 300), "web"), kHost, "web")}, {}));
+  EXPECT_EQ(placed(solve(one)), 5);
+  one.options.spread_domains = SpreadDomains::kAllPools;
+  EXPECT_EQ(placed(solve(one)), 2);
+}
+
 // What random groups are made of.
 struct Kinds {
   bool hosts = false;  // ties over hosts too

@@ -65,6 +65,8 @@ TEST(SolveCaseErrors, NameTheFieldAndWhatWasExpected) {
        pod + "containers[0].resources.request: unknown field; did you mean requests?"},
       {"\"taints\"", "\"taint\"",
        "nodePools[0].spec.template.spec.taint: unknown field; did you mean taints?"},
+      {"\"available\": true", "\"availble\": true",
+       type + "offerings[0].availble: unknown field; did you mean available?"},
       {"\"reasons\": [\"Empty\"]", "\"reasons\": [\"Empty\", \"Boredom\"]",
        "nodePools[0].spec.disruption.budgets[0].reasons[1]: \"Boredom\" is not known: expected "
        "Underutilized, Empty or Drifted"},

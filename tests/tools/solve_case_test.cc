@@ -114,6 +114,13 @@ TEST(SolveCase, RefusesWhatItDoesNotKnow) {
   }
 }
 
+TEST(SolveCase, AFolderIsToldApart) {
+  const TempFolder folder;
+  const Ended ended = karst({"solve", folder / ""});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_NE(ended.err.find("it must be a file"), std::string::npos) << ended.err;
+}
+
 TEST(SolveCase, AQuestionWithoutItsPartsIsRefused) {
   const std::string parts =
       R"("now": "2026-11-21T09:14:47Z", "nodePools": [], "nodes": [],

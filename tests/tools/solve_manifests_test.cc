@@ -137,6 +137,31 @@ TEST(Solve, APoolAsksForLabelsThatItsCloudHas) {
   EXPECT_EQ(ended.code, 2);
   EXPECT_NE(ended.err.find("did you mean karpenter.k8s.aws/instance-category?"), std::string::npos)
       << ended.err;
+  EXPECT_NE(
+      ended.err.find(
+          "all.yaml:8: NodePool general: spec.template.spec.requirements[0].key: label domain"),
+      std::string::npos)
+      << ended.err;
+}
+
+// A pool for others, with a taint, is in every zone; theirs is in two.
+TEST(Solve, ZonesOfAPoolThatRefusesThePodsDoNotHoldThemUp) {
+  std::string general = kPool;
+  general.replace(general.find("[{key"), 1,
+                  "[{key: topology.kubernetes.io/zone, operator: In, values: [us-east-1a, "
+                  "us-east-1b]}, ");
+  std::string gpu = kPool;
+  gpu.replace(gpu.find("general"), 7, "gpu");
+  gpu.replace(gpu.find("nodeClassRef"), 0,
+              "taints: [{key: nvidia.com/gpu, effect: NoSchedule}]\n      ");
+  const Json report = solved(
+      general + gpu +
+      deployment("web", 6,
+                 "{topologySpreadConstraints: [{maxSkew: 1, topologyKey: "
+                 "topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, labelSelector: "
+                 "{matchLabels: {app: web}}}], containers: [{name: c, image: i, resources: "
+                 "{requests: {cpu: 1}}}]}"));
+  EXPECT_EQ(report["totals"]["podsLeftOver"], 0) << report["leftOver"].dump();
 }
 
 TEST(Solve, NamesCannotSteerATerminal) {
