@@ -8,10 +8,15 @@ namespace karst::scheduling {
 
 bool Packer::counts_elsewhere(GroupId group, const Made& made,
                               const std::vector<int>& reach) const {
+  if (prepared_.topology.groups()[group].key != made.key ||
+      std::binary_search(reach.begin(), reach.end(), made.domain))
+    return false;
   const PoolTable& pool = prepared_.pools.pools()[made.pool];
-  return prepared_.topology.groups()[group].key == made.key &&
-         !std::binary_search(reach.begin(), reach.end(), made.domain) &&
-         prepared_.topology.claim_counts(group, pool.spec().taints, pool.base);
+  const RequirementId there = prepared_.requirements.combine(
+      pool.base, prepared_.requirements.one_of(
+                     prepared_.topology.key_name(made.key),
+                     {prepared_.domains.name(static_cast<std::size_t>(made.key), made.domain)}));
+  return there != kImpossible && prepared_.topology.claim_counts(group, pool.spec().taints, there);
 }
 
 // What a claim has decided on stays so.

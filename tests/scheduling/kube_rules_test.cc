@@ -299,6 +299,14 @@ TEST(KubeRules, NodesThatOthersGetCount) {
   EXPECT_EQ(placed(solve(one), 1), 4) << describe(one, solve(one));
 }
 
+// But not where the pods' own node affinity keeps them out.
+TEST(KubeRules, NodesThatOthersGetElsewhereDoNotCount) {
+  const PodGroup other = selecting(app(pods(1, 5000), "web"), kZone, "a");
+  const PodGroup own = selecting(spread(app(pods(3, 900), "web"), kZone, "web"), kZone, "b");
+  const Problem one = problem({other, own}, {wide_pool()});
+  EXPECT_EQ(placed(solve(one)), 4) << describe(one, solve(one));
+}
+
 // Zone c sells no machine that is large enough; where it is only sold out the pods wait.
 TEST(KubeRules, ZonesWithoutRoomDoNotHoldThemUp) {
   Pool wide = wide_pool();
