@@ -135,7 +135,6 @@ TEST(NodeClasses, AreAskedForInAShadowToo) {
   EXPECT_EQ(story.take<model::ResolveNodeClass>().size(), 1u);
   for (int i = 0; i < 4; ++i) story.step(60'000);
   EXPECT_EQ(story.take<model::ResolveNodeClass>().size(), 1u);
-  EXPECT_GT(verified(log).rounds, 0u);
 }
 
 TEST(NodeClasses, TellWhatTheySeeOncePerChange) {
