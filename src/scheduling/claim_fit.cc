@@ -333,6 +333,7 @@ void Packer::join(std::size_t at, std::size_t row, const Fit& fit) {
   ++claim.pods;
   count(at, row, 1);
   tell(at, row);
+  note_slack(at);
   if (queued_row_ != kNone) queue_claim(at);
 }
 

@@ -62,16 +62,20 @@ class Improver {
         if (parts_[part].pool == pool && has_loose(parts_[part])) own.push_back(part);
       if (own.empty()) continue;
       std::optional<Plan> best;
+      std::size_t tried = kNone;
       for (const Guests guests : {Guests::kHomeless, Guests::kAll})
-        if (std::optional<Plan> found = plan(own, guests);
+        if (std::optional<Plan> found = plan(own, guests, tried);
             found && (!best || found->saved > best->saved))
           best = std::move(found);
       if (best) {
         take(*best);
         continue;
       }
-      for (const std::size_t part : own)
-        if (const std::optional<Plan> alone = plan({part}, Guests::kNone)) take(*alone);
+      if (own.size() == 1 && tried == 0) continue;
+      for (const std::size_t part : own) {
+        tried = kNone;
+        if (const std::optional<Plan> alone = plan({part}, Guests::kNone, tried)) take(*alone);
+      }
     }
     if (!views_.empty()) hand_over();
   }
@@ -154,8 +158,8 @@ class Improver {
     std::int64_t saved = 0;
   };
 
-  // nullopt: it is not cheaper.
-  std::optional<Plan> plan(const std::vector<std::size_t>& own, Guests which) {
+  // nullopt: it is not cheaper, or one with so many guests was `tried`, which is set.
+  std::optional<Plan> plan(const std::vector<std::size_t>& own, Guests which, std::size_t& tried) {
     Plan plan;
     for (const std::size_t part : own)
       plan.sectors.push_back(
@@ -181,11 +185,14 @@ class Improver {
         plan.saved += old_[at].view->machines[old_[at].machine].price;
       }
     }
+    if (guests.size() == tried) return std::nullopt;
+    tried = guests.size();
     seat(std::move(guests), own, plan);
     for (std::size_t to = 0; to < own.size(); ++to) {
       for (const auto& [rank, count] : plan.loose[to])
         plan.sectors[to].loose.push_back({prepared_.by_size[rank], count});
-      std::optional<Refilled> one = refill(prepared_, ties_, plan.sectors[to], looks_);
+      std::optional<Refilled> one =
+          refill(prepared_, ties_, plan.sectors[to], alternatives_, looks_);
       if (!one) return std::nullopt;
       plan.saved -= one->price;
       plan.refilled.push_back(std::move(*one));
@@ -194,20 +201,14 @@ class Improver {
     return plan;
   }
 
-  // As how many types it may come up, up to kAlternativesMin.
-  std::size_t types_of(const Claim& claim) {
-    const auto [at, is_new] = types_of_.try_emplace({claim.view->index, claim.machine}, 0);
-    if (is_new) at->second = alternatives(*claim.view, claim.machine, kAlternativesMin);
-    return at->second;
-  }
-
   // The claim is one of the sector; its loose pods go to its home, which may be another one.
   void put(std::size_t at, std::size_t to, Plan& plan) {
     const Claim& claim = old_[at];
     if (plan.home[at] == kNone) plan.home[at] = to;
     const std::size_t home = plan.home[at];
     Sector& sector = plan.sectors[to];
-    sector.fewest_types = std::min(sector.fewest_types, types_of(claim));
+    sector.fewest_types =
+        std::min(sector.fewest_types, alternatives_.of(*claim.view, claim.machine));
     Sector::Staying staying{at, claim.content, {}};
     for (const Share& share : claim.shares) {
       if (!is_loose(share.group, *claim.view)) {
@@ -342,7 +343,7 @@ class Improver {
   std::vector<std::size_t> rank_;       // by row: its place in the order of placing
   std::vector<bool> may_move_;          // by row, as far as its own claim goes
   std::vector<Part> parts_;
-  std::map<std::pair<std::size_t, std::size_t>, std::size_t> types_of_;  // by view and machine
+  Alternatives alternatives_;
   // The new state; claims by their old index, new ones behind them.
   std::vector<Claim> claims_;
   std::vector<bool> is_gone_;

@@ -20,6 +20,8 @@ namespace karst::scheduling {
 
 inline constexpr std::size_t kNarrowingsMax = 256;  // combinations of domains tried for one pod
 inline constexpr std::size_t kNone = SIZE_MAX;
+// Claims that would become dearer, looked at for one pod.
+inline constexpr std::size_t kDearerLooksMax = 16;
 // Pods after each of which those in trouble are tried again; later rows are placed as a whole.
 inline constexpr std::size_t kStepsMax = 5'000;
 
@@ -216,6 +218,9 @@ class Packer {
   std::int64_t least_growth(const Claim& claim, const Row& request) const;
   void queue_claims(std::size_t row, const Stage& stage);
   void queue_claim(std::size_t at);
+  void note_slack(std::size_t at);
+  void queue_if_larger(std::size_t at, const Row& request);
+  void queue_dearer(std::int64_t most, const PodRow& row, const Stage& stage);
   bool place_as_planned(std::size_t row, const Stage& stage);
   bool tolerates(const PodRow& row, const Stage& stage,
                  const std::vector<model::Taint>& taints) const;
@@ -295,6 +300,10 @@ class Packer {
   std::size_t queued_row_ = kNone;
   const Stage* queued_stage_ = nullptr;
   std::vector<Made> made_;
+  // Claims that may become larger are in the queue when that may cost up to so much.
+  std::int64_t dearer_up_to_ = INT64_MIN;
+  std::vector<std::int64_t> slack_;        // by claim and column: room that its machine has left
+  std::vector<std::int64_t> next_growth_;  // by claim: what the next machine costs more
   Counts counts_;
   Reservations reservations_;
   std::vector<std::vector<std::int64_t>> limits_;  // what is left, by pool

@@ -27,6 +27,7 @@ bool Packer::place_cheapest(std::size_t row, const Stage& stage) {
   Fit best;
   // Until something is found everything is before it.
   ClaimQueue::Entry place{INT64_MAX, INT64_MAX, kNone};
+  std::size_t looks = 0;  // at claims that would take it
   const auto look = [&](const ClaimQueue::First& first) {
     Fit fit;
     const auto& [least, pods, at] = first.entry;
@@ -34,6 +35,7 @@ bool Packer::place_cheapest(std::size_t row, const Stage& stage) {
     if (!fits_claim(claim, row, stage, fit)) return refuse(first, prepared_.rows[row], stage);
     const ClaimQueue::Entry found{fit.price - claim.view->machines[claim.machine].price, pods, at};
     queue_.pass(first);
+    ++looks;
     if (!(found < place)) return;
     best = std::move(fit);
     place = found;
@@ -41,16 +43,23 @@ bool Packer::place_cheapest(std::size_t row, const Stage& stage) {
   while (place.least > 0) {
     const auto first = queue_.first(ClaimQueue::Kind::kWithRoom, pods_of);
     if (!first) break;
-    look(*first);
+    // Those that have a zone already cost nothing more; the others are much alike.
+    if (looks >= kDearerLooksMax && !has_one_domain_each(*claims_[first->entry.claim].view))
+      queue_.close(*first);
+    else
+      look(*first);
   }
+  queue_.end_pod();
   if (place.least > 0) {
     // Of two that cost the same one with room is better, whatever else it is.
     if (place.claim != kNone) place.pods = 0;
     Fit fresh;
     const Found found = fits_new(row, stage, fresh);
     const std::int64_t most = found == Found::kYes ? fresh.price : INT64_MAX;
+    queue_dearer(std::min(most, place.least), prepared_.rows[row], stage);
+    looks = 0;
     while (const auto first = queue_.first(ClaimQueue::Kind::kDearer, pods_of)) {
-      if (!(first->entry < place) || first->entry.least > most) break;
+      if (!(first->entry < place) || first->entry.least > most || looks >= kDearerLooksMax) break;
       look(*first);
     }
     if (place.claim == kNone || place.least > most) return place_on_new(row, found, fresh);
@@ -73,6 +82,7 @@ void Packer::queue_claims(std::size_t row, const Stage& stage) {
   queued_stage_ = &stage;
   if (!same_size) {
     queue_.clear();
+    dearer_up_to_ = INT64_MIN;
     for (std::size_t at = 0; at < claims_.size(); ++at) queue_claim(at);
   }
   if (same_row)
@@ -81,23 +91,59 @@ void Packer::queue_claims(std::size_t row, const Stage& stage) {
     queue_.begin_row(may_share);
 }
 
+// What is left on the claim's machine, and what a dearer one costs more at least.
+void Packer::note_slack(std::size_t at) {
+  const Claim& claim = claims_[at];
+  const View& view = *claim.view;
+  const std::size_t columns = claim.content.size();
+  slack_.resize(claims_.size() * columns, 0);
+  next_growth_.resize(claims_.size(), INT64_MIN);
+  const Machine& machine = view.machines[claim.machine];
+  for (std::size_t i = 0; i < columns; ++i)
+    slack_[at * columns + i] = machine.room[i] - claim.content[i];
+  next_growth_[at] = INT64_MIN;
+  if (claim.is_reserved || !claim.held.empty()) return;
+  const auto step = std::upper_bound(view.steps.begin(), view.steps.end(), claim.machine);
+  next_growth_[at] =
+      step == view.steps.end() ? INT64_MAX : view.machines[*step].price - machine.price;
+}
+
 void Packer::queue_claim(std::size_t at) {
   const Row& request = prepared_.rows[queued_row_].request;
   const Claim& claim = claims_[at];
   const View& view = *claim.view;
-  const auto holds_both = [&](std::size_t machine) {
+  const bool has_room =
+      fits_beside(nothing_.data(), request.data(), &slack_[at * request.size()], request.size());
+  const auto may_hold = [&](std::size_t machine) {
     return fits_beside(claim.content.data(), request.data(), view.machines[machine].room.data(),
                        request.size());
   };
-  if (!strategy_.cheapest_claim) {
-    if (claim.is_reserved || std::any_of(view.largest.begin(), view.largest.end(), holds_both))
-      queue_.add(ClaimQueue::Kind::kWithRoom, view.index, {0, claim.pods, at});
-    return;
-  }
-  if (holds_both(claim.machine))
+  if (has_room ||
+      (!strategy_.cheapest_claim &&
+       (claim.is_reserved || std::any_of(view.largest.begin(), view.largest.end(), may_hold))))
     return queue_.add(ClaimQueue::Kind::kWithRoom, view.index, {0, claim.pods, at});
+  if (strategy_.cheapest_claim && dearer_up_to_ != INT64_MIN && next_growth_[at] <= dearer_up_to_)
+    queue_if_larger(at, request);
+}
+
+void Packer::queue_if_larger(std::size_t at, const Row& request) {
+  const Claim& claim = claims_[at];
   if (const std::int64_t least = least_growth(claim, request); least != INT64_MAX)
-    queue_.add(ClaimQueue::Kind::kDearer, view.index, {least, claim.pods, at});
+    queue_.add(ClaimQueue::Kind::kDearer, claim.view->index, {least, claim.pods, at});
+}
+
+// Claims without room for whom a larger machine may cost up to `most` more.
+void Packer::queue_dearer(std::int64_t most, const PodRow& row, const Stage& stage) {
+  if (most <= dearer_up_to_) return;
+  for (std::size_t at = 0; at < claims_.size(); ++at)
+    if (next_growth_[at] <= most &&
+        (dearer_up_to_ == INT64_MIN || next_growth_[at] > dearer_up_to_) &&
+        !fits_beside(nothing_.data(), row.request.data(), &slack_[at * row.request.size()],
+                     row.request.size()))
+      queue_if_larger(at, row.request);
+  dearer_up_to_ = most;
+  queue_.open_new(
+      [&](std::size_t view) { return may_share_lane(prepared_.pools.view_at(view), row, stage); });
 }
 
 // Whether some claim of the view could take such a pod, as far as labels and taints go.

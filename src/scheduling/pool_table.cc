@@ -36,8 +36,12 @@ bool is_dynamic(const model::NodePool& pool) {
 }
 
 PoolTables::PoolTables(const Problem& problem, const Columns& columns,
-                       RequirementTable& requirements, DomainNames& domains)
-    : problem_(problem), columns_(columns), requirements_(requirements), domains_(domains) {
+                       RequirementTable& requirements, DomainNames& domains, FarLimits far_limits)
+    : problem_(problem),
+      columns_(columns),
+      requirements_(requirements),
+      domains_(domains),
+      far_limits_(far_limits) {
   note_reservations();
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < problem.pools.size(); ++i)
@@ -142,8 +146,8 @@ void PoolTables::add_type(PoolTable& table, std::size_t type, const model::Requi
   table.types.push_back(std::move(row));
 }
 
-// Limits that are kept even if every pod gets the largest machine for itself.
-void PoolTables::drop_far_limits(PoolTable& table) const {
+// Limits that are kept even if every pod, or a part of them, gets the largest machine for itself.
+void PoolTables::drop_far_limits(PoolTable& table) {
   Wide pods = 0;
   for (const PodGroup& group : problem_.pods) pods += std::max<std::int64_t>(group.count, 0);
   const auto drop = [](auto& list, std::size_t at) {
@@ -152,7 +156,11 @@ void PoolTables::drop_far_limits(PoolTable& table) const {
   for (std::size_t at = table.remaining.size(); at-- > 0;) {
     std::int64_t largest = 0;
     for (const TypeRow& type : table.types) largest = std::max(largest, type.limited[at]);
-    if (table.types.empty() || table.remaining[at] < pods * largest) continue;
+    if (table.types.empty() || table.remaining[at] < largest) continue;
+    const Wide most = pods * largest;  // if each pod has one for itself
+    const Wide kept = far_limits_ == FarLimits::kChecked ? most / kFarLimitsFactor : most;
+    if (table.remaining[at] < kept) continue;
+    must_check_limits_ |= table.remaining[at] < most;
     drop(table.limited_names, at);
     drop(table.remaining, at);
     for (TypeRow& type : table.types) drop(type.limited, at);

@@ -99,10 +99,16 @@ class DomainNames {
   std::vector<std::deque<std::string>> names_;  // what name() gives stays where it is
 };
 
+// Which limits of pools are looked at: all that many of the largest machines could reach; or, of
+// these, only those that a few of them could: who asks so has to check the answer.
+enum class FarLimits { kLookedAt, kChecked };
+// Limits are far when so many times fewer machines than there are pods keep them.
+inline constexpr std::int64_t kFarLimitsFactor = 16;
+
 class PoolTables {
  public:
   PoolTables(const Problem& problem, const Columns& columns, RequirementTable& requirements,
-             DomainNames& domains);
+             DomainNames& domains, FarLimits far_limits);
 
   // In the order of asking: weight descending, then name descending.
   const std::vector<PoolTable>& pools() const { return pools_; }
@@ -122,6 +128,8 @@ class PoolTables {
     std::int64_t capacity = 0;  // the least that any offering says
   };
   const std::vector<Reservation>& reservations() const { return reservations_; }
+  // Limits were left out that could be reached.
+  bool must_check_limits() const { return must_check_limits_; }
 
  private:
   // By what offers demand, which a catalogue reads once.
@@ -130,7 +138,7 @@ class PoolTables {
   using DaemonDemands = std::vector<std::pair<std::size_t, RequirementId>>;
   void add_pool(std::size_t pool);
   void add_type(PoolTable& table, std::size_t type, const model::Requirements& base);
-  void drop_far_limits(PoolTable& table) const;
+  void drop_far_limits(PoolTable& table);
   void note_reservations();
   int reservation_of(const Offering& offering) const;
   View make_view(const PoolTable& table, RequirementId requirements);
@@ -142,6 +150,8 @@ class PoolTables {
   const Columns& columns_;
   RequirementTable& requirements_;
   DomainNames& domains_;
+  FarLimits far_limits_;
+  bool must_check_limits_ = false;
   std::vector<PoolTable> pools_;
   std::vector<Reservation> reservations_;  // by id
   std::deque<View> views_;

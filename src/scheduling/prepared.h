@@ -17,12 +17,12 @@
 namespace karst::scheduling {
 
 struct Prepared {
-  explicit Prepared(const Problem& the_problem)
+  explicit Prepared(const Problem& the_problem, FarLimits far_limits = FarLimits::kLookedAt)
       : problem(the_problem),
         columns(problem),
         requirements(problem),
         topology(problem, requirements, domains),
-        pools(problem, columns, requirements, domains),
+        pools(problem, columns, requirements, domains, far_limits),
         nodes(problem, columns, requirements),
         rows(pod_rows(problem, columns, requirements, topology)),
         by_size(order_by_size(rows)),

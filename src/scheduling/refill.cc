@@ -31,14 +31,36 @@ class Dive {
     blocked_ = &blocked;
     looks_ = &looks;
     visits_ = kFillVisitsMax;
+    least_.resize((classes_.size() + 1) * room.size());
+    if (is_new_) note_least();
     best_value_ = -1;
     items_.clear();
     visit(0, 0);
     return best_value_;
   }
   const std::vector<std::size_t>& best() const { return best_; }  // classes, one for each pod
+  // The classes are others now.
+  void restart() { is_new_ = true; }
 
  private:
+  // By class and column the least that it or any smaller class asks for.
+  void note_least() {
+    const std::size_t columns = room_.size();
+    is_new_ = false;
+    for (std::size_t at = classes_.size(); at-- > 0;)
+      for (std::size_t i = 0; i < columns; ++i)
+        least_[at * columns + i] =
+            at + 1 == classes_.size()
+                ? classes_[at].request[i]
+                : std::min(classes_[at].request[i], least_[(at + 1) * columns + i]);
+  }
+  bool has_room_for_any(std::size_t from) const {
+    for (std::size_t i = 0; i < room_.size(); ++i)
+      if (const std::int64_t least = least_[from * room_.size() + i]; least > 0 && least > room_[i])
+        return false;
+    return true;
+  }
+
   bool has_room_for(const SizeClass& one) const {
     for (std::size_t i = 0; i < room_.size(); ++i)
       if (one.request[i] > 0 && one.request[i] > room_[i]) return false;
@@ -50,7 +72,14 @@ class Dive {
       best_value_ = value;
       best_ = items_;
     }
-    if (--visits_ <= 0) return;
+    if (--visits_ <= 0 || from == classes_.size()) return;
+    --*looks_;
+    if (!has_room_for_any(from)) return;
+    // The largest first: those that ask for more CPU than there is are passed over at once.
+    from = static_cast<std::size_t>(
+        std::partition_point(classes_.begin() + static_cast<std::ptrdiff_t>(from), classes_.end(),
+                             [&](const SizeClass& one) { return one.request[0] > room_[0]; }) -
+        classes_.begin());
     for (std::size_t at = from; at < classes_.size() && visits_ > 0; ++at) {
       const SizeClass& one = classes_[at];
       --*looks_;
@@ -73,12 +102,14 @@ class Dive {
   int visits_ = 0;
   std::int64_t best_value_ = 0;
   std::vector<std::size_t> items_, best_;
+  std::vector<std::int64_t> least_;
+  bool is_new_ = true;
 };
 
 class Refill {
  public:
   Refill(const Prepared& prepared, const std::vector<HostTies>& ties, const Sector& sector,
-         std::int64_t& looks)
+         Alternatives& alternatives, std::int64_t& looks)
       : prepared_(prepared),
         ties_(ties),
         sector_(sector),
@@ -87,8 +118,7 @@ class Refill {
         dive_(classes_),
         state_(prepared.topology.groups().size()) {
     for (const std::size_t step : view_.steps)
-      if (alternatives(view_, step, sector.fewest_types) >= sector.fewest_types)
-        ladder_.push_back(step);
+      if (alternatives.of(view_, step) >= sector.fewest_types) ladder_.push_back(step);
     for (std::size_t i = 0; i < sector.staying.size(); ++i) order_.push_back(i);
     std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
       return sector.staying[b].content < sector.staying[a].content;
@@ -121,6 +151,7 @@ class Refill {
   void deal_anew(const FillValue& value, bool spares_small) {
     classes_.clear();
     std::map<Row, std::size_t, std::greater<>> by_request;
+    dive_.restart();
     for (const Share& share : sector_.loose)
       by_request.try_emplace(prepared_.rows[share.group].request, 0);
     for (auto& [request, at] : by_request) {
@@ -317,24 +348,30 @@ class Refill {
 
 }  // namespace
 
-std::size_t alternatives(const View& view, std::size_t machine, std::size_t most) {
+std::size_t Alternatives::of(const View& view, std::size_t machine) {
+  if (view.index >= known_.size()) known_.resize(view.index + 1);
+  known_[view.index].resize(view.machines.size(), 0);
+  std::size_t& known = known_[view.index][machine];
+  if (known > 0) return known - 1;
   std::vector<std::size_t> types;
-  for (std::size_t i = 0; i < view.machines.size() && types.size() < most; ++i) {
+  for (std::size_t i = 0; i < view.machines.size() && types.size() < kAlternativesMin; ++i) {
     const Machine& other = view.machines[i];
     if (other.reservation != kNotReserved ||
         std::find(types.begin(), types.end(), other.type) != types.end())
       continue;
     bool covers = true;
-    for (std::size_t k = 0; k < other.room.size(); ++k)
-      covers &= other.room[k] >= view.machines[machine].room[k];
+    for (std::size_t k = 0; k < other.room.size() && covers; ++k)
+      covers = other.room[k] >= view.machines[machine].room[k];
     if (covers) types.push_back(other.type);
   }
-  return types.size();
+  known = types.size() + 1;
+  return known - 1;
 }
 
 std::optional<Refilled> refill(const Prepared& prepared, const std::vector<HostTies>& ties,
-                               const Sector& sector, std::int64_t& looks) {
-  return Refill(prepared, ties, sector, looks).best();
+                               const Sector& sector, Alternatives& alternatives,
+                               std::int64_t& looks) {
+  return Refill(prepared, ties, sector, alternatives, looks).best();
 }
 
 }  // namespace karst::scheduling

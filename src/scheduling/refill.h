@@ -18,7 +18,7 @@ namespace karst::scheduling {
 
 inline constexpr int kFillVisitsMax = 32;                    // combinations per claim and machine
 inline constexpr int kFillMachinesMax = 4;                   // machines per claim
-inline constexpr std::int64_t kRefillLooksMax = 20'000'000;  // at pods of one size, per answer
+inline constexpr std::int64_t kRefillLooksMax = 30'000'000;  // at pods of one size, per answer
 // A claim may come up as so many types, or as many as the fewest before: spot needs alternatives.
 inline constexpr std::size_t kAlternativesMin = 15;
 
@@ -49,12 +49,19 @@ struct Refilled {
   std::int64_t price = 0;
 };
 
-// So many types have at least the room that the machine has.
-std::size_t alternatives(const View& view, std::size_t machine, std::size_t most);
+// How many types have at least the room that a machine has, up to kAlternativesMin; remembered.
+class Alternatives {
+ public:
+  std::size_t of(const View& view, std::size_t machine);
+
+ private:
+  std::vector<std::vector<std::size_t>> known_;  // by view and machine, one more than there are
+};
 
 // The cheapest way found, if it is cheaper than the sector is. `ties` by row; `looks` is what is
 // left of the budget.
 std::optional<Refilled> refill(const Prepared& prepared, const std::vector<HostTies>& ties,
-                               const Sector& sector, std::int64_t& looks);
+                               const Sector& sector, Alternatives& alternatives,
+                               std::int64_t& looks);
 
 }  // namespace karst::scheduling

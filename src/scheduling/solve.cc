@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "scheduling/as_if_new.h"
 #include "scheduling/claims.h"
@@ -32,6 +33,9 @@ Placed placed_by_priority(const Prepared& prepared, const Packer& packer) {
 // Every way to part so many pods is tried, where there are not more nodes to copy each time.
 constexpr std::size_t kPlannedPodsMax = 7;
 constexpr std::size_t kPlannedNodesMax = 100;
+
+// With more pods the emptiest claim first is not tried beside the cheapest one.
+constexpr std::int64_t kBothOrdersPodsMax = 50'000;
 
 // How often those who are left over are thought of first.
 constexpr int kRepairsMax = 4;
@@ -76,6 +80,7 @@ class Search {
  public:
   Search(Prepared& prepared, Goal goal) : prepared_(prepared), goal_(goal) {
     has_choice_ = prepared.pools.pools().size() > 1;
+    for (const PodRow& row : prepared.rows) pods_ += row.source->count;
     for (const PodRow& row : prepared.rows)
       for (const Stage& stage : row.stages)
         has_choice_ |= stage.ways.size() > 1 || row.volume_ways.size() > 1;
@@ -215,6 +220,7 @@ class Search {
   void try_strategies(Strategy strategy) {
     for (const bool cheapest_claim : {false, true})
       for (const bool cheapest_pool : {false, true}) {
+        if (!cheapest_claim && pods_ > kBothOrdersPodsMax) break;
         if (cheapest_pool && !has_choice_) break;
         strategy.cheapest_claim = cheapest_claim;
         strategy.cheapest_pool = cheapest_pool;
@@ -253,6 +259,7 @@ class Search {
 
   Prepared& prepared_;
   Goal goal_;
+  std::int64_t pods_ = 0;
   bool has_choice_ = false;  // of pools, alternatives or volumes' places: the cheapest may pay
   Attempt best_;
 };
@@ -296,6 +303,21 @@ Answer search(Prepared& prepared, Goal goal) {
   return answer;
 }
 
+// Whichever of its types each claim comes up as.
+bool keeps_limits(const Problem& problem, const Answer& answer) {
+  for (std::size_t pool = 0; pool < problem.pools.size(); ++pool)
+    for (const auto& [name, limit] : problem.pools[pool].pool.limits) {
+      if (name == "nodes") continue;  // counted all along
+      Wide sum = 0;
+      for (const auto& [used_name, amount] : problem.pools[pool].used)
+        if (used_name == name) sum += amount;
+      for (const NewClaim& claim : answer.claims)
+        if (claim.pool == pool) sum += claim.max_capacity.amount(name);
+      if (sum > limit) return false;
+    }
+  return true;
+}
+
 }  // namespace
 
 Answer solve_once(Prepared& prepared) {
@@ -312,10 +334,17 @@ std::vector<std::int64_t> left_over(Prepared& prepared) {
 }
 
 Answer solve(const Problem& problem) {
-  Prepared prepared(problem);
-  Answer answer = solve_once(prepared);
-  if (!answer.unplaced.empty()) add_relaxations(prepared, answer);
-  return answer;
+  const auto with = [&](FarLimits far_limits) -> std::optional<Answer> {
+    Prepared prepared(problem, far_limits);
+    Answer answer = solve_once(prepared);
+    if (prepared.pools.must_check_limits() &&
+        !(answer.unplaced.empty() && keeps_limits(problem, answer)))
+      return std::nullopt;
+    if (!answer.unplaced.empty()) add_relaxations(prepared, answer);
+    return answer;
+  };
+  if (std::optional<Answer> answer = with(FarLimits::kChecked)) return std::move(*answer);
+  return *with(FarLimits::kLookedAt);
 }
 
 }  // namespace karst::scheduling

@@ -98,11 +98,12 @@ TEST(Improve, KeepsAlternatives) {
   Packer packer(prepared, {.cheapest_claim = true});
   packer.run();
   std::size_t fewest = kAlternativesMin;
+  Alternatives alternatives;
   for (const Claim& claim : packer.claims())
-    fewest = std::min(fewest, alternatives(*claim.view, claim.machine, kAlternativesMin));
+    fewest = std::min(fewest, alternatives.of(*claim.view, claim.machine));
   improve(prepared, packer);
   for (const Claim& claim : packer.claims())
-    EXPECT_GE(alternatives(*claim.view, claim.machine, kAlternativesMin), fewest);
+    EXPECT_GE(alternatives.of(*claim.view, claim.machine), fewest);
 }
 
 // Left as they are: limits that can be reached, minValues.
@@ -114,6 +115,22 @@ TEST(Improve, LeavesPoolsWithLimitsAlone) {
   EXPECT_EQ(prices_of(limited).greedy, prices_of(limited).improved);
   limited.pools[0].pool.limits = {{"cpu", 100'000'000}};
   EXPECT_LT(prices_of(limited).improved, prices_of(limited).greedy);
+}
+
+// Limits that a part of the pods could reach with the largest machines are looked at afterwards.
+TEST(Improve, LimitsAreKeptWhetherFarOrNear) {
+  for (std::int64_t cpus = 5; cpus <= 3000; cpus += cpus / 3 + 1) {
+    Problem limited =
+        problem({alone(asking(30, 250, 300)), asking(30, 500, 900), asking(30, 100, 100)},
+                {by_the_cpu(40)});
+    limited.pools[0].pool.limits = {{"cpu", cpus * 1000}};
+    const Answer answer = solve(limited);
+    EXPECT_EQ("", wrong(limited, answer)) << cpus;
+    EXPECT_TRUE(cpus < 60 || answer.unplaced.empty()) << cpus;
+    std::int64_t most = 0;
+    for (const NewClaim& claim : answer.claims) most += claim.max_capacity.cpu_millis;
+    EXPECT_LE(most, cpus * 1000);
+  }
 }
 
 PodGroup random_group() {
