@@ -169,6 +169,7 @@ int audit_export(const AuditExportOptions& options) {
   if (!log) return report(log.error());
   record_access(options.data, "audit export --format " + options.format +
                                   (options.view.empty() ? "" : " --view " + options.view));
+  say_trimmed(*log);
   const auto status = export_as_asked(options, *log);
   if (!status && status.error().kind != base::Kind::kGone)
     return finish(*log, report(status.error()));

@@ -16,6 +16,7 @@ enum class Format { kTable, kJson, kYaml };
 struct RunOptions {
   std::string data;
   std::string archive;  // folder; empty: none
+  std::string retain;   // empty: everything stays
   bool embedded = false;
   std::string kubeconfig;  // empty and not embedded: in the cluster
   std::string cloud = "kwok";
@@ -74,6 +75,16 @@ struct LogArchiveOptions {
 };
 int log_archive(const LogArchiveOptions& options);
 int log_restore(const LogArchiveOptions& options);
+
+struct LogTrimOptions {
+  std::string data;
+  std::string archive;  // has what goes
+  std::string before;   // position or time of the first event that stays; or
+  std::string keep;     // how long before the log's end events stay
+  bool dry_run = false;
+  Format format = Format::kTable;
+};
+int log_trim(const LogTrimOptions& options);
 
 struct AuditExportOptions {
   std::string data;

@@ -27,6 +27,7 @@ struct CommandLine {
   ExplainOptions explain;
   LogOptions log;
   LogArchiveOptions archive;
+  LogTrimOptions trim;
   AuditLine audit;
   SolveOptions solve;
   VersionOptions version;
@@ -114,6 +115,10 @@ void add_run(CommandLine& line) {
   c->add_option("--archive", o.archive,
                 "seal what is complete of the log as files of this folder, as it grows")
       ->type_name("FOLDER");
+  c->add_option("--retain", o.retain,
+                "trim the log to what is younger, once the archive has it: standard (90d/360d), or "
+                "how long events stay at hand, 90d")
+      ->type_name("PRESET|AT_HAND[/ARCHIVED]");
   CLI::Option* embedded =
       c->add_flag("--embedded", o.embedded, "over a simulated cluster and cloud, in real time");
   c->add_option("--kubeconfig", o.kubeconfig,
@@ -194,6 +199,25 @@ void add_explain(CommandLine& line) {
   c->callback([&line] { line.chosen = [&line] { return explain(line.explain); }; });
 }
 
+void add_trim(CommandLine& line, CLI::App* log) {
+  LogTrimOptions& o = line.trim;
+  CLI::App* trim = log->add_subcommand(
+      "trim", "let go of what an archive holds, behind a baseline; no daemon may run on it");
+  add_data(trim, o.data);
+  trim->add_option("--archive", o.archive, "folder of the archive that has it")
+      ->required()
+      ->type_name("FOLDER");
+  CLI::Option* before = trim->add_option("--before", o.before, "the first event that stays")
+                            ->type_name("POSITION|TIME")
+                            ->check(check_place);
+  trim->add_option("--keep", o.keep, "instead: how long before the log's end events stay, as 90d")
+      ->type_name("DURATION")
+      ->excludes(before);
+  trim->add_flag("--dry-run", o.dry_run, "compare and say what would go; beside a daemon, too");
+  add_format(trim, o.format);
+  trim->callback([&line] { line.chosen = [&line] { return log_trim(line.trim); }; });
+}
+
 void add_log(CommandLine& line) {
   LogOptions& o = line.log;
   CLI::App* log = line.app.add_subcommand("log", "the log itself")->require_subcommand(1);
@@ -225,6 +249,7 @@ void add_log(CommandLine& line) {
       ->check(check_place);
   archive->callback([&line] { line.chosen = [&line] { return log_archive(line.archive); }; });
   restore->callback([&line] { line.chosen = [&line] { return log_restore(line.archive); }; });
+  add_trim(line, log);
 }
 
 void add_solve(CommandLine& line) {

@@ -162,7 +162,7 @@ class Cluster {
     settings_.credentials->start(
         [this](bool works, const std::string& line) { tell(works, line); });
     LogKeeper keeper({store_.log.get(), store_.data, store_.archive, &clock_, &daemon.inbox(),
-                      &daemon.board(), &notices_});
+                      &daemon.board(), &notices_, store_.retain});
     KARST_TRY(keeper.start());
     trail.listen(sink_);
     edge_->start();
