@@ -12,6 +12,7 @@
 #include "daemon/settings.h"
 #include "tools/audit_line.h"
 #include "tools/commands.h"
+#include "tools/open_log.h"
 #include "tools/talk.h"
 
 namespace karst::tools {
@@ -69,6 +70,15 @@ void add_data(CLI::App* command, std::string& data) {
       ->check(check_folder);
 }
 
+void add_reading(CLI::App* command, std::string& data) {
+  add_data(command, data);
+  command
+      ->add_option_function<std::string>("--scratch", use_scratch,
+                                         "where the reader may write its notes; default: $TMPDIR, "
+                                         "or /tmp")
+      ->type_name("DIR");
+}
+
 namespace {
 
 void add_format(CLI::App* command, Format& format) {
@@ -117,7 +127,7 @@ void add_run(CommandLine& line) {
       ->type_name("FOLDER");
   c->add_option("--retain", o.retain,
                 "trim the log to what is younger, once the archive has it: standard (90d/360d), or "
-                "how long events stay at hand, 90d")
+                "how long events stay at hand, 90d; nothing is deleted from the archive yet")
       ->type_name("PRESET|AT_HAND[/ARCHIVED]");
   CLI::Option* embedded =
       c->add_flag("--embedded", o.embedded, "over a simulated cluster and cloud, in real time");
@@ -161,7 +171,7 @@ void add_run(CommandLine& line) {
 void add_replay(CommandLine& line) {
   ReplayOptions& o = line.replay;
   CLI::App* c = line.app.add_subcommand("replay", "tell a log's story, or decide it again");
-  add_data(c, o.data);
+  add_reading(c, o.data);
   CLI::Option* until = c->add_option("--until", o.until, "end there")
                            ->type_name("POSITION|TIME")
                            ->check(check_place);
@@ -177,7 +187,7 @@ void add_replay(CommandLine& line) {
 void add_state(CommandLine& line) {
   StateOptions& o = line.state;
   CLI::App* c = line.app.add_subcommand("state", "the cluster as karst knew it");
-  add_data(c, o.data);
+  add_reading(c, o.data);
   c->add_option("--at", o.at, "when; default: the end of the log")
       ->type_name("POSITION|TIME")
       ->check(check_place);
@@ -191,7 +201,7 @@ void add_state(CommandLine& line) {
 void add_explain(CommandLine& line) {
   ExplainOptions& o = line.explain;
   CLI::App* c = line.app.add_subcommand("explain", "why something was or was not done");
-  add_data(c, o.data);
+  add_reading(c, o.data);
   c->add_option("what", o.what, "pod/NAMESPACE/NAME, node/NAME, nodeclaim/NAME or command/ID")
       ->required()
       ->type_name("KIND/NAME");
@@ -203,7 +213,7 @@ void add_trim(CommandLine& line, CLI::App* log) {
   LogTrimOptions& o = line.trim;
   CLI::App* trim = log->add_subcommand(
       "trim", "let go of what an archive holds, behind a baseline; no daemon may run on it");
-  add_data(trim, o.data);
+  add_reading(trim, o.data);
   trim->add_option("--archive", o.archive, "folder of the archive that has it")
       ->required()
       ->type_name("FOLDER");
@@ -222,15 +232,15 @@ void add_log(CommandLine& line) {
   LogOptions& o = line.log;
   CLI::App* log = line.app.add_subcommand("log", "the log itself")->require_subcommand(1);
   CLI::App* stat = log->add_subcommand("stat", "what is in it, counted");
-  add_data(stat, o.data);
+  add_reading(stat, o.data);
   add_format(stat, o.format);
   stat->callback([&line] { line.chosen = [&line] { return log_stat(line.log); }; });
   CLI::App* dump = log->add_subcommand("dump", "every event as a line of JSON");
-  add_data(dump, o.data);
+  add_reading(dump, o.data);
   dump->add_option("--from", o.from, "first position")->check(whole_number_from(1));
   dump->callback([&line] { line.chosen = [&line] { return log_dump(line.log); }; });
   CLI::App* tail = log->add_subcommand("tail", "the last events");
-  add_data(tail, o.data);
+  add_reading(tail, o.data);
   add_format(tail, o.format);
   tail->add_option("-n", o.count, "how many")->check(whole_number_from(0))->default_str("20");
   tail->add_flag("-f,--follow", o.follow, "and those that come");
@@ -240,7 +250,7 @@ void add_log(CommandLine& line) {
       log->add_subcommand("archive", "seal what is not yet in an archive, as files of a folder");
   CLI::App* restore = log->add_subcommand("restore", "make a log again of an archive");
   for (CLI::App* c : {archive, restore}) {
-    add_data(c, a.data);
+    c == archive ? add_reading(c, a.data) : add_data(c, a.data);
     c->add_option("--archive", a.archive, "folder of the archive")->required()->type_name("FOLDER");
     add_format(c, a.format);
   }

@@ -39,17 +39,32 @@ base::Result<model::Position> last_at(const events::EventLog& log, std::int64_t 
   return model::Position(low);
 }
 
-}  // namespace
+std::string& scratch_parent() {
+  static std::string parent;
+  return parent;
+}
 
-base::Result<ScratchFolder> ScratchFolder::make() {
+std::string place_for_scratch() {
+  if (!scratch_parent().empty()) return scratch_parent();
   std::error_code error;
   const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
-  std::string path = (error ? "/tmp" : parent.string()) + "/karst-read-XXXXXX";
+  return error ? "/tmp" : parent.string();
+}
+
+}  // namespace
+
+void use_scratch(const std::string& parent) {
+  scratch_parent() = parent;
+}
+
+base::Result<ScratchFolder> ScratchFolder::make() {
+  const std::string parent = place_for_scratch();
+  std::string path = parent + "/karst-read-XXXXXX";
   if (mkdtemp(path.data()) == nullptr)
     return base::fail(base::Kind::kDenied,
                       fmt::format("no folder can be made in {}: a reader needs one for its notes; "
-                                  "set TMPDIR to a folder that can be written",
-                                  std::filesystem::path(path).parent_path().string()));
+                                  "name a folder that can be written with --scratch DIR",
+                                  parent));
   return ScratchFolder(std::move(path));
 }
 

@@ -16,8 +16,10 @@
 
 namespace karst::tools {
 
-// A folder in the machine's place for temporary files, removed with all it holds when its owner
-// goes.
+// Where scratch folders are made from now on, as --scratch says; otherwise in $TMPDIR, or /tmp.
+void use_scratch(const std::string& parent);
+
+// A folder in that place, removed with all it holds when its owner goes.
 class ScratchFolder {
  public:
   static base::Result<ScratchFolder> make();

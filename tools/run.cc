@@ -79,8 +79,7 @@ base::Result<std::optional<daemon::Retention>> retention_of(const RunOptions& op
   return std::optional(*retention);
 }
 
-// Reads the key, or makes one for the simulated world. A daemon needs its public half only: who
-// signs is who exports (docs/audit.md). A key that cannot be used is found out now, not then.
+// Reads the key that signs the log's head (head_file.h), or makes one for the simulated world.
 base::Status take_key(daemon::Store& store, const RunOptions& options) {
   const std::string own = daemon::own_key_file(options.data);
   const bool make = options.embedded && options.signing_key.empty();
@@ -90,7 +89,7 @@ base::Status take_key(daemon::Store& store, const RunOptions& options) {
   if (!key && make && key.error().kind == base::Kind::kGone)
     key = daemon::make_signing_key(own, proof::origin_of(log));
   if (!key) return base::fail(key.error());
-  store.signing_key = key->verifier().text();
+  store.signer = std::move(*key);
   return {};
 }
 
@@ -119,6 +118,9 @@ int run(const RunOptions& options) {
   auto store = daemon::open_store(options.data, options.archive, clock);
   if (!store) return report(store.error());
   store->retain = *retain;
+  if (*retain && (*retain)->archived_millis > 0)
+    store->remark += std::string(store->remark.empty() ? "" : "; ") +
+                     "--retain: nothing is deleted from the archive yet, whatever its age";
   if (auto taken = take_key(*store, options); !taken) return report(taken.error());
   base::Status status =
       options.embedded ? run_embedded(*store, options)

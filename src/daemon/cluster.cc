@@ -77,7 +77,7 @@ DaemonParts parts_of(Store& store) {
   parts.cut = store.log->open_report().cut;
   parts.engine.version = build_version();
   parts.engine.decision_version = decision_version();
-  parts.engine.signing_key = store.signing_key;
+  if (store.signer) parts.engine.signing_key = store.signer->verifier().text();
   return parts;
 }
 

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "daemon/retention.h"
 #include "events/rocks_log.h"
+#include "proof/note.h"
 
 namespace karst::daemon {
 
@@ -17,8 +18,8 @@ struct Store {
   std::string remark;   // for people, about what opening found; empty: nothing worth saying
   std::string data;     // the folder
   std::string archive;  // where what is complete is sealed (log_keeper.h); empty: nowhere
-  std::optional<Retention> retain;  // what stays at hand; none: everything
-  std::string signing_key;          // the verifier key of its checkpoints; empty: none is given
+  std::optional<Retention> retain;         // what stays at hand; none: everything
+  std::optional<proof::SignerKey> signer;  // of its checkpoints
 };
 
 // Opens or creates the log in `data`. Errors: those of RocksLog::open.

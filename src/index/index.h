@@ -44,6 +44,9 @@ class Index {
   // Why the one that was there is gone: "" when it was taken over, or there was none.
   const std::string& replaced_because() const { return replaced_because_; }
   model::Position through() const { return through_; }
+  // The tree over the events 1 to through().
+  std::uint64_t tree_size() const { return tree_.size(); }
+  proof::Hash tree_root() const { return tree_.root(); }
 
   // Indexes the positions after through(), up to `last`, at most kEventsPerBatchMax of them. After
   // an error the index takes no more: open it again. Errors: those of the log's cursor; kFull,
