@@ -93,7 +93,7 @@ struct AuditExportOptions {
   std::string out;   // empty: stdout
   exports::FilterOptions filter;
   std::vector<std::string> redact;
-  std::string signing_key;  // jsonl, tiles; empty: what --embedded left in `data`, or none
+  std::string signing_key;  // of the head; empty: what --embedded left in `data`, or none
 };
 int audit_export(const AuditExportOptions& options);
 int audit_export_jsonl(const AuditExportOptions& options);  // in audit.cc
