@@ -132,6 +132,18 @@ TEST_F(Trim, ItsHeadAndItsProofsAreThoseOfTheWholeLog) {
   EXPECT_EQ(tiles.code, 0) << tiles.err;
   EXPECT_TRUE(says(tiles, "what the positions 1 to 512 hold: their leaves are here as hashes"))
       << tiles.out;
+  // Only the beginning may be missing, and the hashes that stand for it must be the right ones.
+  const std::string bundle = folder_ / "tiles/tile/entries/003";
+  const std::string leaves = read_file(bundle);
+  std::filesystem::remove(bundle);
+  const Ended gap = karst({"audit", "verify", folder_ / "tiles"});
+  EXPECT_EQ(gap.code, 1) << gap.out;
+  EXPECT_TRUE(says(gap, "tile/entries/003")) << gap.err;
+  write_file(bundle, leaves);
+  std::string hashes = read_file(folder_ / "tiles/tile/0/001");
+  hashes[100] = static_cast<char>(hashes[100] ^ 1);
+  write_file(folder_ / "tiles/tile/0/001", hashes);
+  EXPECT_EQ(karst({"audit", "verify", folder_ / "tiles"}).code, 1);
 }
 
 TEST_F(Trim, TheDaemonGoesOnWithIt) {
