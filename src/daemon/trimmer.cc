@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "base/check.h"
 #include "engine/replay.h"
 #include "events/codec.h"
@@ -45,6 +47,13 @@ base::Result<model::Position> first_since(const events::EventLog& log, base::Log
   }
   return model::Position(low);
 }
+
+Trimmer::Trimmer(events::RocksLog& log, const events::Archive& archive, const std::string& folder,
+                 std::function<bool(model::Position)> go_on)
+    : log_(log),
+      archive_(archive),
+      folder_(std::filesystem::absolute(folder).lexically_normal().string()),
+      go_on_(std::move(go_on)) {}
 
 base::Status Trimmer::may_go(model::Position first) const {
   KARST_CHECK(first == trim_place(first), "a log begins with a tile");

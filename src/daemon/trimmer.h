@@ -36,11 +36,11 @@ struct TrimLook {
 
 class Trimmer {
  public:
-  // Both outlive it. `folder`: the archive's, as the log shall name it. `go_on` hears how far it
-  // is, and says whether to go on: prepare and check then end with kRetry, and nothing has changed.
-  Trimmer(events::RocksLog& log, const events::Archive& archive, std::string folder,
-          std::function<bool(model::Position)> go_on)
-      : log_(log), archive_(archive), folder_(std::move(folder)), go_on_(std::move(go_on)) {}
+  // Both outlive it. `folder`: the archive's, which the log will name in full. `go_on` hears how
+  // far it is, and says whether to go on: prepare and check then end with kRetry, and nothing has
+  // changed.
+  Trimmer(events::RocksLog& log, const events::Archive& archive, const std::string& folder,
+          std::function<bool(model::Position)> go_on);
 
   // What would go; the log may be a reader. REQUIRES: first == trim_place(first). Errors: kInvalid
   // when that is nothing or everything, or the archive is another log's or does not reach so far;
