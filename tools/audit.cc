@@ -55,7 +55,7 @@ base::Status write_trail(Trail& trail) {
   if (trail.key) header.key = trail.key->verifier().text();
   proof::TrailWriter writer(header, trail.log.log->secret());
   if (!print_text(writer.begin())) return {};
-  auto cursor = trail.log->read(trail.tree ? trail.filter.first() : model::Position(1));
+  auto cursor = trail.log->read(trail.filter.first_in(*trail.log));
   if (!cursor) return base::fail(cursor.error());
   Progress progress("exporting", trail.size, Meanwhile::kData);
   std::uint64_t next = 1;
@@ -80,6 +80,7 @@ base::Status write_trail(Trail& trail) {
 }
 
 bool begins_at_one(const ReadLog& log) {
+  if (log->first().value() > 1) return false;
   auto cursor = log->read(model::Position(1));
   auto event = cursor ? (*cursor)->next() : base::Result<std::optional<events::Event>>();
   return event && *event && (*event)->envelope.position.value() == 1;
@@ -115,14 +116,14 @@ base::Status write_file(const std::filesystem::path& path, std::string_view byte
   return {};
 }
 
-// Bundles of leaves, below DIR/tile/entries.
+// Bundles of leaves, below DIR/tile/entries: of those at hand. A log begins with a bundle.
 base::Status write_entries(const ReadLog& log, const std::filesystem::path& out,
                            std::uint64_t size) {
-  auto cursor = log->read(model::Position(1));
+  auto cursor = log->read(log->first());
   if (!cursor) return base::fail(cursor.error());
   std::string bundle;
   unsigned width = 0;
-  for (std::uint64_t index = 0; index < size; ++index) {
+  for (std::uint64_t index = log->first().value() - 1; index < size; ++index) {
     auto event = (*cursor)->next();
     if (!event) return base::fail(event.error());
     if (!*event) return {};
@@ -183,6 +184,7 @@ int audit_export_jsonl(const AuditExportOptions& options) {
   auto log = open_for_reading(options.data);
   if (!log) return report(log.error());
   record_access(options.data, "audit export --format " + options.format);
+  say_trimmed(*log);
   auto status = export_trail(options, *log);
   return finish(*log, status ? kExitDone : report(status.error()));
 }
@@ -195,6 +197,7 @@ int audit_export_tiles(const AuditExportOptions& options) {
   auto log = open_for_reading(options.data);
   if (!log) return report(log.error());
   record_access(options.data, "audit export --format " + options.format);
+  say_trimmed(*log);
   auto status = export_tiles(options, *log);
   return finish(*log, status ? kExitDone : report(status.error()));
 }

@@ -12,7 +12,7 @@
 #include "exports/parquet.h"
 #include "exports/sqlite.h"
 #include "exports/walk.h"
-#include "tools/open_log.h"
+#include "tools/audit_tree.h"
 #include "tools/talk.h"
 
 namespace karst::tools {
@@ -25,6 +25,7 @@ struct Task {
   exports::Filter filter;
   exports::Withheld withheld;
   exports::Origin origin;
+  std::string checkpoint;  // the head of the tree, where the format has a place for it
 };
 
 base::Result<exports::Walked> fill(Task& task, const std::vector<exports::Output>& outputs) {
@@ -41,8 +42,11 @@ void tell_rows(const std::vector<exports::Output>& outputs) {
 
 // What the file says about itself, where its format has a place for that.
 exports::MetaData about(const Task& task) {
-  const bool whole = task.filter.takes_all() && task.withheld.redaction.none();
+  const bool whole = task.filter.takes_all() && task.withheld.redaction.none() &&
+                     task.log.first() == model::Position(1);
   return {{"log", task.origin.log},
+          {"log_begins_at", std::to_string(task.log.first().value())},
+          {"checkpoint", task.checkpoint},
           {"cluster_uid", task.origin.cluster_uid},
           {"exported_by", "karst " + daemon::build_version()},
           {"filter", task.filter.text()},
@@ -144,6 +148,18 @@ base::Status check(const AuditExportOptions& o) {
   return {};
 }
 
+// Which log, of what size, these rows were made from: to be held against a trail, or heads kept
+// elsewhere. Empty where no format has a place for it.
+base::Result<std::string> checkpoint_of(const AuditExportOptions& options, const ReadLog& log) {
+  if (options.format != "parquet" && options.format != "sqlite") return std::string();
+  auto key = signer_of(options.signing_key, options.data, log->id());
+  if (!key) return base::fail(key.error());
+  auto tree = tree_of(log, options.data, log->end().value() - 1);
+  if (!tree) return base::fail(tree.error());
+  return checkpoint_bytes({proof::origin_of(log->id()), (*tree)->size, (*tree)->root},
+                          *key ? &**key : nullptr);
+}
+
 base::Status export_as_asked(const AuditExportOptions& options, const ReadLog& log) {
   auto filter = exports::Filter::make(options.filter, log->id());
   if (!filter) return base::fail(filter.error());
@@ -151,11 +167,14 @@ base::Status export_as_asked(const AuditExportOptions& options, const ReadLog& l
   if (!redaction) return base::fail(redaction.error());
   auto origin = exports::origin_of(*log);
   if (!origin) return base::fail(origin.error());
+  auto checkpoint = checkpoint_of(options, log);
+  if (!checkpoint) return base::fail(checkpoint.error());
   Task task{options,
             *log,
             std::move(*filter),
             {std::move(*redaction), log.log->secret()},
-            std::move(*origin)};
+            std::move(*origin),
+            std::move(*checkpoint)};
   return options.format == "sqlite" ? export_sqlite(task) : export_table(task);
 }
 
@@ -169,6 +188,7 @@ int audit_export(const AuditExportOptions& options) {
   if (!log) return report(log.error());
   record_access(options.data, "audit export --format " + options.format +
                                   (options.view.empty() ? "" : " --view " + options.view));
+  say_trimmed(*log);
   const auto status = export_as_asked(options, *log);
   if (!status && status.error().kind != base::Kind::kGone)
     return finish(*log, report(status.error()));

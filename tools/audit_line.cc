@@ -15,11 +15,11 @@ constexpr const char* kSignerHelp = "signs the checkpoint; default: what run --e
 
 void add_proof(CLI::App* audit, AuditProofOptions& o, std::function<int()>& chosen) {
   CLI::App* head = audit->add_subcommand("checkpoint", "the head of the log's tree, signed");
-  add_data(head, o.data);
+  add_reading(head, o.data);
   add_signing_key(head, o.signing_key, kSignerHelp);
   head->callback([&] { chosen = [&o] { return audit_checkpoint(o); }; });
   CLI::App* prove = audit->add_subcommand("prove", "that an event is in the log, or that it grew");
-  add_data(prove, o.data);
+  add_reading(prove, o.data);
   add_signing_key(prove, o.signing_key, kSignerHelp);
   prove->add_option("position", o.position, "of the event")->type_name("POSITION|TIME");
   prove->add_option("--from", o.from, "instead: that the log of this size is its beginning")
@@ -52,7 +52,7 @@ void add_audit(CLI::App& app, AuditLine& line, std::function<int()>& chosen) {
   AuditExportOptions& o = line.take;
   CLI::App* audit = app.add_subcommand("audit", "the decision trail")->require_subcommand(1);
   CLI::App* take = audit->add_subcommand("export", "the log in a form that others read");
-  add_data(take, o.data);
+  add_reading(take, o.data);
   take->add_option("--format", o.format,
                    "jsonl (carries its proof), tiles (the tree's files), and for other tools "
                    "cloudevents, cloudevents-batch, csv, parquet, sqlite")

@@ -21,6 +21,8 @@ struct AuditLine {
 // `chosen` becomes what to do.
 void add_audit(CLI::App& app, AuditLine& line, std::function<int()>& chosen);
 
-void add_data(CLI::App* command, std::string& data);  // --data DIR; in main.cc
+// --data DIR, and for commands that read --scratch DIR; in main.cc.
+void add_data(CLI::App* command, std::string& data);
+void add_reading(CLI::App* command, std::string& data);
 
 }  // namespace karst::tools

@@ -9,9 +9,24 @@ namespace karst::tools {
 
 namespace {
 
+// Of what was trimmed the leaves are kept, as whole tiles.
+base::Status add_trimmed(const ReadLog& log, proof::TileBuilder& builder,
+                         proof::MemoryTiles& fresh) {
+  while (builder.size() + 1 < log->first().value()) {
+    auto leaves = log->trimmed_leaves(builder.size() / proof::kTileWidth);
+    if (!leaves) return base::fail(leaves.error());
+    for (std::size_t at = builder.size() % proof::kTileWidth; at < proof::kTileWidth; ++at)
+      builder.append(proof::as_hash(
+          std::string_view(*leaves).substr(at * proof::kHashSize, proof::kHashSize)));
+    fresh.put(builder.take());
+  }
+  return {};
+}
+
 // The leaves after those that `builder` has.
 base::Status add_leaves(const ReadLog& log, std::uint64_t size, proof::TileBuilder& builder,
                         proof::MemoryTiles& fresh) {
+  KARST_TRY(add_trimmed(log, builder, fresh));
   auto cursor = log->read(model::Position(builder.size() + 1));
   if (!cursor) return base::fail(cursor.error());
   Progress progress("reading the log", size, Meanwhile::kSilence);
@@ -20,13 +35,6 @@ base::Status add_leaves(const ReadLog& log, std::uint64_t size, proof::TileBuild
     if (!event) return base::fail(event.error());
     if (!*event) break;
     const std::uint64_t position = (*event)->envelope.position.value();
-    if (position != builder.size() + 1)
-      return base::fail(
-          base::Kind::kInvalid,
-          fmt::format("the log has no events before position {}, and the index has no tiles of "
-                      "them: without either its tree cannot be made; bring the archive back first "
-                      "('karst log restore --help')",
-                      position));
     builder.append(proof::event_leaf_hash((*event)->raw, log.log->secret()));
     if (builder.size() % proof::kTileWidth == 0) fresh.put(builder.take());
     progress.at(position);

@@ -28,7 +28,7 @@ class LogTree final : public proof::TileReader {
 };
 
 // Over the positions 1 to `size`, or to where the log is damaged. `data`: where the index is.
-// Errors: those of the log's cursor and of the index; kInvalid when neither has the beginning.
+// Errors: those of the log and of the index.
 base::Result<std::unique_ptr<LogTree>> tree_of(const ReadLog& log, const std::string& data,
                                                std::uint64_t size);
 

@@ -158,9 +158,15 @@ base::Status verify_trail(const std::string& file, const Trusted& trusted) {
   const proof::Checkpoint& head = found->checkpoint.checkpoint;
   KARST_TRY(check_signature(found->checkpoint, trusted, "the checkpoint"));
   tell_head(head);
+  const bool to_the_end = found->events > 0 && !found->gaps && found->last == head.size;
   if (header.complete)
     proven(fmt::format("all {} events of the log up to there, none missing, none added, in order",
                        found->events));
+  else if (to_the_end)
+    proven(
+        fmt::format("all {} events from position {} on, up to there, none missing, none added, "
+                    "in order",
+                    found->events, found->first));
   else
     proven(fmt::format("{} events are in the log, at the positions that they say", found->events));
   if (found->events > 0)
@@ -170,7 +176,11 @@ base::Status verify_trail(const std::string& file, const Trusted& trusted) {
   proven(fmt::format("the readable form of {} payloads is that of their bytes",
                      found->events - found->withheld));
   KARST_TRY(check_since(trusted, head, found->since_root));
-  if (!header.complete)
+  if (!header.complete && to_the_end)
+    not_proven(fmt::format(
+        "what the positions 1 to {} hold: {}", found->first - 1,
+        header.filter.empty() ? "the log was trimmed there" : "asked for was: " + header.filter));
+  else if (!header.complete)
     not_proven(fmt::format("that nothing is left out; asked for was: {}",
                            header.filter.empty() ? "all that is still there" : header.filter));
   if (found->withheld > 0)
@@ -229,8 +239,13 @@ base::Status verify_folder(const std::string& folder, const Trusted& trusted) {
   KARST_TRY(check_signature(found->checkpoint, trusted, "the checkpoint"));
   tell_head(head);
   proven(fmt::format("{} leaves in {} bundles, and {} tiles: all of the tree, none missing",
-                     head.size, found->bundles, found->tiles));
+                     head.size - found->hashes_alone, found->bundles, found->tiles));
   KARST_TRY(check_since(trusted, head, found->since_root));
+  if (found->hashes_alone > 0)
+    not_proven(
+        fmt::format("what the positions 1 to {} hold: their leaves are here as hashes alone, "
+                    "as of a log that was trimmed there",
+                    found->hashes_alone));
   not_proven("any payload: leaves hold commitments to them; a trail holds the payloads");
   tell_signer(found->checkpoint, trusted, "");
   return {};

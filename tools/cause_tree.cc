@@ -32,6 +32,11 @@ std::vector<model::Position> causes_of(const events::Envelope& envelope, const e
 }  // namespace
 
 base::Result<Json> CauseTree::tree(model::Position position, int depth) {
+  if (position < log_.first())
+    return Json{{"position", position.value()},
+                {"time", ""},
+                {"type", "trimmed"},
+                {"text", "was trimmed: the archive has it"}};
   auto found = event_at(log_, position);
   if (!found) return base::fail(found.error());
   if (!*found)

@@ -16,6 +16,7 @@ enum class Format { kTable, kJson, kYaml };
 struct RunOptions {
   std::string data;
   std::string archive;  // folder; empty: none
+  std::string retain;   // empty: everything stays
   bool embedded = false;
   std::string kubeconfig;  // empty and not embedded: in the cluster
   std::string cloud = "kwok";
@@ -75,6 +76,16 @@ struct LogArchiveOptions {
 int log_archive(const LogArchiveOptions& options);
 int log_restore(const LogArchiveOptions& options);
 
+struct LogTrimOptions {
+  std::string data;
+  std::string archive;  // has what goes
+  std::string before;   // position or time of the first event that stays; or
+  std::string keep;     // how long before the log's end events stay
+  bool dry_run = false;
+  Format format = Format::kTable;
+};
+int log_trim(const LogTrimOptions& options);
+
 struct AuditExportOptions {
   std::string data;
   std::string format = "jsonl";
@@ -82,7 +93,7 @@ struct AuditExportOptions {
   std::string out;   // empty: stdout
   exports::FilterOptions filter;
   std::vector<std::string> redact;
-  std::string signing_key;  // jsonl, tiles; empty: what --embedded left in `data`, or none
+  std::string signing_key;  // of the head; empty: what --embedded left in `data`, or none
 };
 int audit_export(const AuditExportOptions& options);
 int audit_export_jsonl(const AuditExportOptions& options);  // in audit.cc

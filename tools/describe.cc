@@ -260,8 +260,8 @@ struct Text {
     return fmt::format("{} to {} are archived as {}", e.from.value(), e.to.value(), e.segment);
   }
   std::string operator()(const events::LogTrimmed& e) const {
-    return fmt::format("the log was trimmed: of what is before {}, {} events are left",
-                       e.before.value(), e.kept);
+    return fmt::format("the log is trimmed before {}: the state at {} is kept, {}",
+                       e.before.value(), e.baseline.value(), e.digest.substr(0, 16));
   }
 };
 

@@ -30,8 +30,8 @@ base::Result<model::Position> command_place(const events::EventLog& log, const s
   if (!place) {
     return base::fail(base::Kind::kInvalid,
                       fmt::format("command/{}: expected the id of a command, which is its position "
-                                  "in the log, 1 to {}",
-                                  id, log.end().value() - 1));
+                                  "in the log, {} to {}",
+                                  id, log.first().value(), log.end().value() - 1));
   }
   auto found = event_at(log, *place);
   if (!found) return base::fail(found.error());
@@ -130,6 +130,7 @@ int explain(const ExplainOptions& options) {
   if (!log) return report(log.error());
   const auto subject = subject_of(**log, options.what);
   if (!subject) return finish(*log, report(subject.error()));
+  say_trimmed(*log);
   const auto about = find(*log, options.data, *subject);
   if (!about) return report(about.error());
   if (about->story.empty()) {

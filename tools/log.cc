@@ -45,7 +45,7 @@ base::Result<model::Position> print_events(const events::EventLog& log, model::P
 
 base::Status count_types(const events::EventLog& log, std::map<events::EventType, TypeStat>& types,
                          Json& summary) {
-  auto cursor = log.read(model::Position(1));
+  auto cursor = log.read(log.first());
   if (!cursor) return base::fail(cursor.error());
   Progress progress("reading the log", log.end().value(), Meanwhile::kSilence);
   std::int64_t first = 0, last = 0;
@@ -69,6 +69,7 @@ base::Status count_types(const events::EventLog& log, std::map<events::EventType
   summary["log"] = log.id().str();
   summary["events"] = events;
   summary["bytes"] = bytes;
+  if (log.first().value() > 1) summary["first_position"] = log.first().value();
   summary["rounds"] = types[events::EventType::kRoundClosed].count;
   summary["first"] = base::format_rfc3339(first);
   summary["last"] = base::format_rfc3339(last);
@@ -80,6 +81,7 @@ base::Status count_types(const events::EventLog& log, std::map<events::EventType
 int log_stat(const LogOptions& options) {
   auto log = open_for_reading(options.data);
   if (!log) return report(log.error());
+  say_trimmed(*log);
   std::map<events::EventType, TypeStat> types;
   Json summary;
   if (auto status = count_types(**log, types, summary); !status) return report(status.error());
@@ -107,7 +109,9 @@ int log_dump(const LogOptions& options) {
   if (!log) return report(log.error());
   record_access(options.data, "log dump --from " + std::to_string(options.from));
   Progress progress("dumping", (*log)->end().value(), Meanwhile::kData);
-  auto end = print_events(**log, model::Position(std::max<std::uint64_t>(1, options.from)),
+  const bool from_first = options.from <= 1;
+  if (from_first) say_trimmed(*log);
+  auto end = print_events(**log, from_first ? (*log)->first() : model::Position(options.from),
                           Format::kJson, &progress);
   return finish(*log, end ? kExitDone : report(end.error()));
 }
@@ -116,7 +120,8 @@ int log_tail(const LogOptions& options) {
   auto log = open_for_reading(options.data);
   if (!log) return report(log.error());
   const std::uint64_t end = (*log)->end().value();
-  model::Position next(end > options.count ? end - options.count : 1);
+  model::Position next =
+      std::max((*log)->first(), model::Position(end > options.count ? end - options.count : 1));
   for (;;) {
     auto printed = print_events(**log, next, options.format, nullptr);
     if (!printed) return report(printed.error());

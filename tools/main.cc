@@ -12,6 +12,7 @@
 #include "daemon/settings.h"
 #include "tools/audit_line.h"
 #include "tools/commands.h"
+#include "tools/open_log.h"
 #include "tools/talk.h"
 
 namespace karst::tools {
@@ -27,6 +28,7 @@ struct CommandLine {
   ExplainOptions explain;
   LogOptions log;
   LogArchiveOptions archive;
+  LogTrimOptions trim;
   AuditLine audit;
   SolveOptions solve;
   VersionOptions version;
@@ -66,6 +68,15 @@ void add_data(CLI::App* command, std::string& data) {
       ->required()
       ->type_name("DIR")
       ->check(check_folder);
+}
+
+void add_reading(CLI::App* command, std::string& data) {
+  add_data(command, data);
+  command
+      ->add_option_function<std::string>("--scratch", use_scratch,
+                                         "where the reader may write its notes; default: $TMPDIR, "
+                                         "or /tmp")
+      ->type_name("DIR");
 }
 
 namespace {
@@ -114,6 +125,10 @@ void add_run(CommandLine& line) {
   c->add_option("--archive", o.archive,
                 "seal what is complete of the log as files of this folder, as it grows")
       ->type_name("FOLDER");
+  c->add_option("--retain", o.retain,
+                "trim the log to what is younger, once the archive has it: standard (90d/360d), or "
+                "how long events stay at hand, 90d; nothing is deleted from the archive yet")
+      ->type_name("PRESET|AT_HAND[/ARCHIVED]");
   CLI::Option* embedded =
       c->add_flag("--embedded", o.embedded, "over a simulated cluster and cloud, in real time");
   c->add_option("--kubeconfig", o.kubeconfig,
@@ -156,7 +171,7 @@ void add_run(CommandLine& line) {
 void add_replay(CommandLine& line) {
   ReplayOptions& o = line.replay;
   CLI::App* c = line.app.add_subcommand("replay", "tell a log's story, or decide it again");
-  add_data(c, o.data);
+  add_reading(c, o.data);
   CLI::Option* until = c->add_option("--until", o.until, "end there")
                            ->type_name("POSITION|TIME")
                            ->check(check_place);
@@ -172,7 +187,7 @@ void add_replay(CommandLine& line) {
 void add_state(CommandLine& line) {
   StateOptions& o = line.state;
   CLI::App* c = line.app.add_subcommand("state", "the cluster as karst knew it");
-  add_data(c, o.data);
+  add_reading(c, o.data);
   c->add_option("--at", o.at, "when; default: the end of the log")
       ->type_name("POSITION|TIME")
       ->check(check_place);
@@ -186,7 +201,7 @@ void add_state(CommandLine& line) {
 void add_explain(CommandLine& line) {
   ExplainOptions& o = line.explain;
   CLI::App* c = line.app.add_subcommand("explain", "why something was or was not done");
-  add_data(c, o.data);
+  add_reading(c, o.data);
   c->add_option("what", o.what, "pod/NAMESPACE/NAME, node/NAME, nodeclaim/NAME or command/ID")
       ->required()
       ->type_name("KIND/NAME");
@@ -194,19 +209,38 @@ void add_explain(CommandLine& line) {
   c->callback([&line] { line.chosen = [&line] { return explain(line.explain); }; });
 }
 
+void add_trim(CommandLine& line, CLI::App* log) {
+  LogTrimOptions& o = line.trim;
+  CLI::App* trim = log->add_subcommand(
+      "trim", "let go of what an archive holds, behind a baseline; no daemon may run on it");
+  add_reading(trim, o.data);
+  trim->add_option("--archive", o.archive, "folder of the archive that has it")
+      ->required()
+      ->type_name("FOLDER");
+  CLI::Option* before = trim->add_option("--before", o.before, "the first event that stays")
+                            ->type_name("POSITION|TIME")
+                            ->check(check_place);
+  trim->add_option("--keep", o.keep, "instead: how long before the log's end events stay, as 90d")
+      ->type_name("DURATION")
+      ->excludes(before);
+  trim->add_flag("--dry-run", o.dry_run, "compare and say what would go; beside a daemon, too");
+  add_format(trim, o.format);
+  trim->callback([&line] { line.chosen = [&line] { return log_trim(line.trim); }; });
+}
+
 void add_log(CommandLine& line) {
   LogOptions& o = line.log;
   CLI::App* log = line.app.add_subcommand("log", "the log itself")->require_subcommand(1);
   CLI::App* stat = log->add_subcommand("stat", "what is in it, counted");
-  add_data(stat, o.data);
+  add_reading(stat, o.data);
   add_format(stat, o.format);
   stat->callback([&line] { line.chosen = [&line] { return log_stat(line.log); }; });
   CLI::App* dump = log->add_subcommand("dump", "every event as a line of JSON");
-  add_data(dump, o.data);
+  add_reading(dump, o.data);
   dump->add_option("--from", o.from, "first position")->check(whole_number_from(1));
   dump->callback([&line] { line.chosen = [&line] { return log_dump(line.log); }; });
   CLI::App* tail = log->add_subcommand("tail", "the last events");
-  add_data(tail, o.data);
+  add_reading(tail, o.data);
   add_format(tail, o.format);
   tail->add_option("-n", o.count, "how many")->check(whole_number_from(0))->default_str("20");
   tail->add_flag("-f,--follow", o.follow, "and those that come");
@@ -216,7 +250,7 @@ void add_log(CommandLine& line) {
       log->add_subcommand("archive", "seal what is not yet in an archive, as files of a folder");
   CLI::App* restore = log->add_subcommand("restore", "make a log again of an archive");
   for (CLI::App* c : {archive, restore}) {
-    add_data(c, a.data);
+    c == archive ? add_reading(c, a.data) : add_data(c, a.data);
     c->add_option("--archive", a.archive, "folder of the archive")->required()->type_name("FOLDER");
     add_format(c, a.format);
   }
@@ -225,6 +259,7 @@ void add_log(CommandLine& line) {
       ->check(check_place);
   archive->callback([&line] { line.chosen = [&line] { return log_archive(line.archive); }; });
   restore->callback([&line] { line.chosen = [&line] { return log_restore(line.archive); }; });
+  add_trim(line, log);
 }
 
 void add_solve(CommandLine& line) {

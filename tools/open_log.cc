@@ -22,10 +22,11 @@ std::optional<std::uint64_t> whole_number(std::string_view text) {
   return value;
 }
 
-// The last position whose log time is at or before `time`; 0 when there is none. Log times never
+// The last position whose log time is at or before `time`; the one before first() when there is
+// none. Log times never
 // step back. What is damaged counts as later.
 base::Result<model::Position> last_at(const events::EventLog& log, std::int64_t time) {
-  std::uint64_t low = 0, high = log.end().value() - 1;
+  std::uint64_t low = log.first().value() - 1, high = log.end().value() - 1;
   while (low < high) {
     const std::uint64_t middle = low + (high - low + 1) / 2;
     auto found = event_at(log, model::Position(middle));
@@ -38,17 +39,32 @@ base::Result<model::Position> last_at(const events::EventLog& log, std::int64_t 
   return model::Position(low);
 }
 
-}  // namespace
+std::string& scratch_parent() {
+  static std::string parent;
+  return parent;
+}
 
-base::Result<ScratchFolder> ScratchFolder::make() {
+std::string place_for_scratch() {
+  if (!scratch_parent().empty()) return scratch_parent();
   std::error_code error;
   const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
-  std::string path = (error ? "/tmp" : parent.string()) + "/karst-read-XXXXXX";
+  return error ? "/tmp" : parent.string();
+}
+
+}  // namespace
+
+void use_scratch(const std::string& parent) {
+  scratch_parent() = parent;
+}
+
+base::Result<ScratchFolder> ScratchFolder::make() {
+  const std::string parent = place_for_scratch();
+  std::string path = parent + "/karst-read-XXXXXX";
   if (mkdtemp(path.data()) == nullptr)
     return base::fail(base::Kind::kDenied,
                       fmt::format("no folder can be made in {}: a reader needs one for its notes; "
-                                  "set TMPDIR to a folder that can be written",
-                                  std::filesystem::path(path).parent_path().string()));
+                                  "name a folder that can be written with --scratch DIR",
+                                  parent));
   return ScratchFolder(std::move(path));
 }
 
@@ -112,6 +128,12 @@ base::Result<std::unique_ptr<events::Cursor>> SoundLog::read(model::Position fro
       std::make_unique<SoundCursor>(std::move(*cursor), damage_));
 }
 
+void say_trimmed(const ReadLog& log) {
+  if (const auto mark = log.log->trimmed())
+    fmt::print(stderr, "karst: this log begins at position {}: {}\n", mark->first().value(),
+               printable(events::where_trimmed(*mark)));
+}
+
 int finish(const ReadLog& log, int code) {
   return log.sound->damage() ? report(*log.sound->damage()) : code;
 }
@@ -128,7 +150,7 @@ base::Result<std::optional<FoundEvent>> event_at(const events::EventLog& log,
 
 base::Result<model::Position> parse_place(const events::EventLog& log, std::string_view text,
                                           std::string_view option) {
-  const std::uint64_t last = log.end().value() - 1;
+  const std::uint64_t first = log.first().value(), last = log.end().value() - 1;
   const std::string command_prefix = log.id().str() + "-";
   if (text.starts_with(command_prefix)) text.remove_prefix(command_prefix.size());
   const auto end = event_at(log, model::Position(last));
@@ -136,11 +158,15 @@ base::Result<model::Position> parse_place(const events::EventLog& log, std::stri
   const std::int64_t last_time = *end ? (*end)->event.envelope.log_time.value() : 0;
   const auto outside = [&] {
     return base::fail(base::Kind::kInvalid,
-                      fmt::format("{} {}: the log has the positions 1 to {}, and ends at {}",
-                                  option, text, last, base::format_rfc3339(last_time)));
+                      fmt::format("{} {}: the log has the positions {} to {}, and ends at {}",
+                                  option, text, first, last, base::format_rfc3339(last_time)));
   };
   if (const auto number = whole_number(text)) {
-    if (*number >= 1 && *number <= last) return model::Position(*number);
+    if (*number >= first && *number <= last) return model::Position(*number);
+    // The error of reading there says where it is.
+    if (auto gone = event_at(log, model::Position(std::max<std::uint64_t>(*number, 1)));
+        !gone && gone.error().kind == base::Kind::kInvalid)
+      return base::fail(gone.error().with_context(fmt::format("{} {}", option, text)));
     return outside();
   }
   const auto time = base::parse_rfc3339(text);
@@ -153,9 +179,10 @@ base::Result<model::Position> parse_place(const events::EventLog& log, std::stri
   if (*time > last_time) return outside();
   auto position = last_at(log, *time);
   if (!position) return base::fail(position.error());
-  if (position->value() == 0)
+  if (*position < log.first())
     return base::fail(base::Kind::kInvalid,
-                      fmt::format("{} {}: the log begins later than that", option, text));
+                      fmt::format("{} {}: the log begins later than that, with position {}", option,
+                                  text, first));
   return *position;
 }
 

@@ -16,8 +16,10 @@
 
 namespace karst::tools {
 
-// A folder in the machine's place for temporary files, removed with all it holds when its owner
-// goes.
+// Where scratch folders are made from now on, as --scratch says; otherwise in $TMPDIR, or /tmp.
+void use_scratch(const std::string& parent);
+
+// A folder in that place, removed with all it holds when its owner goes.
 class ScratchFolder {
  public:
   static base::Result<ScratchFolder> make();
@@ -42,6 +44,13 @@ class SoundLog final : public events::EventLog {
                                        events::Durability durability) override;
   base::Result<std::unique_ptr<events::Cursor>> read(model::Position from) const override;
   model::Position end() const override { return log_.end(); }
+  model::Position first() const override { return log_.first(); }
+  base::Result<std::optional<events::Baseline>> baseline() const override {
+    return log_.baseline();
+  }
+  base::Result<std::string> trimmed_leaves(std::uint64_t tile) const override {
+    return log_.trimmed_leaves(tile);
+  }
 
   // What was found when the log was opened, or by a cursor since.
   const std::optional<base::Error>& damage() const { return damage_; }
@@ -71,6 +80,10 @@ std::unique_ptr<index::Reader> open_index(const ReadLog& log, const std::string&
 // Says that the trail is being taken home, before it is (daemon/access.h); stderr says so where
 // that cannot be recorded.
 void record_access(const std::string& data, std::string_view command);
+
+// Says on stderr where a trimmed log begins, and what has the rest; nothing of a whole one. For
+// commands whose output could be taken for all there was.
+void say_trimmed(const ReadLog& log);
 
 // How a command that read ends: with `code`, or, where the log was found damaged, with that on
 // stderr and its exit code.

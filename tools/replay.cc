@@ -20,6 +20,8 @@ namespace {
 int verify(const events::EventLog& log, bool across) {
   auto result = engine::verify(log, daemon::decision_version(), across);
   if (!result) return report(result.error());
+  if (result->from.value() > 1)
+    fmt::print("positions 1 to {} were trimmed and not verified; ", result->from.value() - 1);
   fmt::print("{} events, {} rounds decided again", result->events, result->rounds);
   if (result->other_version > 0)
     fmt::print(", {} rounds of another decision version not compared (--across does)",
@@ -65,6 +67,7 @@ class Telling {
         story_(color_wanted(STDOUT_FILENO)),
         progress_("folding", end, Meanwhile::kData) {}
 
+  void begin(const projections::ClusterState& state) { watcher_.prime(state); }
   bool visit(const events::Event& event, const projections::ClusterState& state) {
     watcher_.see(event, state, happenings_);
     if (step_) {
@@ -95,6 +98,7 @@ class Telling {
 int replay(const ReplayOptions& options) {
   auto log = open_for_reading(options.data);
   if (!log) return report(log.error());
+  say_trimmed(*log);
   if (options.verify) return finish(*log, verify(**log, options.across));
   model::Position until((*log)->end().value() - 1);
   if (!options.until.empty()) {
@@ -103,9 +107,12 @@ int replay(const ReplayOptions& options) {
     until = *place;
   }
   projections::ClusterState state;
+  if (auto baseline = engine::load_baseline(**log, state); !baseline)
+    return finish(*log, report(baseline.error()));
   Telling telling(options.step, until.value());
+  telling.begin(state);
   const auto status =
-      engine::walk(**log, model::Position(1), state,
+      engine::walk(**log, (*log)->first(), state,
                    [&](const events::Event& event, const projections::ClusterState& now) {
                      return telling.visit(event, now) && event.envelope.position < until;
                    });

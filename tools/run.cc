@@ -67,8 +67,19 @@ base::Status run_cluster(daemon::Store& store, const RunOptions& options,
   return daemon::run_cluster(store, settings);
 }
 
-// Reads the key, or makes one for the simulated world. A daemon needs its public half only: who
-// signs is who exports (docs/audit.md). A key that cannot be used is found out now, not then.
+// What --retain says; without an archive nothing may go.
+base::Result<std::optional<daemon::Retention>> retention_of(const RunOptions& options) {
+  if (options.retain.empty()) return std::optional<daemon::Retention>();
+  if (options.archive.empty())
+    return base::fail(base::Kind::kInvalid,
+                      "--retain: expected --archive FOLDER with it: nothing goes from the log that "
+                      "no archive has");
+  auto retention = daemon::parse_retention(options.retain);
+  if (!retention) return base::fail(retention.error().with_context("--retain"));
+  return std::optional(*retention);
+}
+
+// Reads the key that signs the log's head (head_file.h), or makes one for the simulated world.
 base::Status take_key(daemon::Store& store, const RunOptions& options) {
   const std::string own = daemon::own_key_file(options.data);
   const bool make = options.embedded && options.signing_key.empty();
@@ -78,7 +89,7 @@ base::Status take_key(daemon::Store& store, const RunOptions& options) {
   if (!key && make && key.error().kind == base::Kind::kGone)
     key = daemon::make_signing_key(own, proof::origin_of(log));
   if (!key) return base::fail(key.error());
-  store.signing_key = key->verifier().text();
+  store.signer = std::move(*key);
   return {};
 }
 
@@ -90,6 +101,8 @@ int run(const RunOptions& options) {
   // What can be wrong with the arguments is said before a folder is made.
   auto settings = settings_of(options);
   if (!settings) return report(settings.error());
+  auto retain = retention_of(options);
+  if (!retain) return report(retain.error());
   const daemon::SystemClock clock;
   daemon::ClusterSettings cluster;
   if (!options.embedded) {
@@ -104,6 +117,10 @@ int run(const RunOptions& options) {
     return report(status.error());
   auto store = daemon::open_store(options.data, options.archive, clock);
   if (!store) return report(store.error());
+  store->retain = *retain;
+  if (*retain && (*retain)->archived_millis > 0)
+    store->remark += std::string(store->remark.empty() ? "" : "; ") +
+                     "--retain: nothing is deleted from the archive yet, whatever its age";
   if (auto taken = take_key(*store, options); !taken) return report(taken.error());
   base::Status status =
       options.embedded ? run_embedded(*store, options)

@@ -91,7 +91,7 @@ DaemonParts parts_of(Store& store) {
   parts.cut = store.log->open_report().cut;
   parts.engine.version = build_version();
   parts.engine.decision_version = decision_version();
-  parts.engine.signing_key = store.signing_key;
+  if (store.signer) parts.engine.signing_key = store.signer->verifier().text();
   return parts;
 }
 
@@ -168,7 +168,7 @@ class Cluster {
     settings_.credentials->start(
         [this](bool works, const std::string& line) { tell(works, line); });
     LogKeeper keeper({store_.log.get(), store_.data, store_.archive, &clock_, &daemon.inbox(),
-                      &daemon.board(), &notices_});
+                      &daemon.board(), &notices_, store_.retain});
     KARST_TRY(keeper.start());
     trail.listen(sink_);
     edge_->start();

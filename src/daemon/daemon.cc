@@ -58,6 +58,9 @@ base::Status Daemon::recover() {
   timeline_.emplace(*last, wall, parts_.clock->monotonic_millis());
   auto recovery = engine_.recover(log_now(), wall);
   if (!recovery) return base::fail(recovery.error());
+  if (!recovery->past_unknown.empty())
+    parts_.notices->alarm(
+        wall, "the cluster is taken over as by a new replica: " + recovery->past_unknown);
   watcher_.prime(engine_.state());
   told_through_ = model::Position(recovery->end.value() - 1);
   recovered_ = true;

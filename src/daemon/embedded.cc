@@ -104,7 +104,7 @@ base::Status run_embedded(Store& store, const EmbeddedSettings& settings) {
   if (settings.snapshot_distance != 0) parts.engine.snapshot_distance = settings.snapshot_distance;
   parts.engine.version = build_version();
   parts.engine.decision_version = decision_version();
-  parts.engine.signing_key = store.signing_key;
+  if (store.signer) parts.engine.signing_key = store.signer->verifier().text();
   Trail trail(store, world.clock(), [&](bool good, const std::string& line) {
     good ? notices.relief(world.clock().wall(), line) : notices.alarm(world.clock().wall(), line);
   });
@@ -118,7 +118,7 @@ base::Status run_embedded(Store& store, const EmbeddedSettings& settings) {
   if (!server) lines.write("karst: no health and metrics: " + server.error().message);
   tell_start(store, lines);
   LogKeeper keeper({store.log.get(), store.data, store.archive, &real, &daemon.inbox(),
-                    &daemon.board(), &notices});
+                    &daemon.board(), &notices, store.retain});
   KARST_TRY(keeper.start());
   trail.listen(sink);
   world.start();

@@ -21,8 +21,10 @@ std::int64_t now_millis() {
 
 }  // namespace
 
-Indexer::Indexer(const events::RocksLog& log, const std::string& data, Tell tell)
+Indexer::Indexer(const events::RocksLog& log, const std::string& data, Tell tell,
+                 std::optional<proof::SignerKey> key)
     : log_(log), folder_(index::index_folder(data)), tell_(std::move(tell)) {
+  if (key) head_.emplace(data, log.id(), std::move(*key));
   thread_ = std::thread([this] { run(); });
 }
 
@@ -64,7 +66,20 @@ void Indexer::run() {
     } else if (std::exchange(failed_, false)) {
       tell_(true, "the index of the log is written again");
     }
+    sign(/*now=*/false);
   }
+  sign(/*now=*/true);
+}
+
+// Of all that is on stable storage, or at the end of what there is.
+void Indexer::sign(bool now) {
+  if (!head_ || index_ == nullptr || (!now && index_->through() < log_.synced())) return;
+  const base::Status status =
+      head_->see(index_->tree_size(), index_->tree_root(), now_millis(), now);
+  if (!status && !std::exchange(head_failed_, true))
+    tell_(false, "the head of the log's tree is not written: " + status.error().message);
+  else if (status && std::exchange(head_failed_, false))
+    tell_(true, "the head of the log's tree is written again");
 }
 
 // Until it has everything, or stop().

@@ -2,8 +2,9 @@
 // storage, in bounded batches with a look for stop() between two, at a lower priority than the
 // rest, so that no round waits for it. It reads by cursors of its own and holds none while it
 // waits. A missing or damaged index is built again; a full disk or an index that fails is told once
-// and tried again every kIndexRetryMillis. The log is never touched. Made and destroyed on one
-// thread, while the log lives; lag() is for any.
+// and tried again every kIndexRetryMillis. With a key it signs the head of the tree whenever it has
+// everything, as often as head_file.h says, and at its end. The log is never touched. Made and
+// destroyed on one thread, while the log lives; lag() is for any.
 #pragma once
 
 #include <condition_variable>
@@ -11,9 +12,11 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
+#include "daemon/head_file.h"
 #include "events/rocks_log.h"
 #include "index/index.h"
 
@@ -33,7 +36,8 @@ class Indexer {
   // Tells a person (good: or an alarm); called on the indexer's thread.
   using Tell = std::function<void(bool good, const std::string& line)>;
 
-  Indexer(const events::RocksLog& log, const std::string& data, Tell tell);
+  Indexer(const events::RocksLog& log, const std::string& data, Tell tell,
+          std::optional<proof::SignerKey> key = {});
   ~Indexer();  // waits for the batch at hand
   Indexer(const Indexer&) = delete;
   Indexer& operator=(const Indexer&) = delete;
@@ -45,12 +49,15 @@ class Indexer {
   base::Status work();
   bool wait(std::int64_t millis);  // false: stop
   void note(model::Position through);
+  void sign(bool now);
 
   const events::RocksLog& log_;
   const std::string folder_;
   const Tell tell_;
   std::unique_ptr<index::Index> index_;  // of the thread, as is failed_
   bool failed_ = false;
+  std::optional<HeadFile> head_;
+  bool head_failed_ = false;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;

@@ -67,6 +67,13 @@ class KillPointLog final : public events::EventLog {
     return log_.read(from);
   }
   model::Position end() const override { return log_.end(); }
+  model::Position first() const override { return log_.first(); }
+  base::Result<std::optional<events::Baseline>> baseline() const override {
+    return log_.baseline();
+  }
+  base::Result<std::string> trimmed_leaves(std::uint64_t tile) const override {
+    return log_.trimmed_leaves(tile);
+  }
 
  private:
   events::EventLog& log_;

@@ -1,6 +1,8 @@
 // Looks after the log's folder on a thread of its own: tells sizes, says long before the disk is
 // full (size_watch.h), and, where an archive was asked for, seals what is complete into it
-// (events/archive.h), of which the log is told by LogArchived. It reads the log as any other thread
+// (events/archive.h), of which the log is told by LogArchived; and trims what is older than was
+// asked for, once the archive has it (trimmer.h): looked for once an hour, at most
+// kTrimEventsMax events in one go, and no round waits for it. It reads the log as any other thread
 // may; a failure stops nothing: it is an alarm, and tried again. start() once; the destructor ends
 // the thread, after the segment that it is writing.
 #pragma once
@@ -13,7 +15,9 @@
 
 #include "base/clock.h"
 #include "daemon/notices.h"
+#include "daemon/retention.h"
 #include "daemon/size_watch.h"
+#include "daemon/trimmer.h"
 #include "daemon/view.h"
 #include "events/archive.h"
 #include "events/rocks_log.h"
@@ -21,16 +25,22 @@
 
 namespace karst::daemon {
 
-inline constexpr std::int64_t kKeepEveryMillis = 10'000;  // between two looks, in real time
+inline constexpr std::int64_t kKeepEveryMillis = 10'000;     // between two looks, in real time
+inline constexpr std::int64_t kTrimEveryMillis = 3'600'000;  // between two tries to trim
+// In one go; a baseline is written for each.
+inline constexpr std::uint64_t kTrimEventsMin = events::kSegmentEventsMax;
+inline constexpr std::uint64_t kTrimEventsMax = 64 * events::kSegmentEventsMax;
 
 struct LogKeeperParts {
-  const events::RocksLog* log = nullptr;  // all of these outlive it
-  std::string data;                       // its folder
-  std::string archive;                    // empty: none
+  events::RocksLog* log = nullptr;  // all of these outlive it
+  std::string data;                 // its folder
+  std::string archive;              // empty: none
   const base::Clock* clock = nullptr;
   ports::FactSink* sink = nullptr;
   ViewBoard* board = nullptr;
   Notices* notices = nullptr;
+  std::optional<Retention> retain;  // none: nothing is trimmed; with an archive only
+  std::int64_t keep_every_millis = kKeepEveryMillis;  // shorter for tests
 };
 
 class LogKeeper {
@@ -44,12 +54,21 @@ class LogKeeper {
   void run();
   void look();
   void seal();
+  void trim();
+  base::Status begin_trim();
+  base::Status end_trim();
+  void alarm_once(bool& failing, const std::string& what, const base::Error& error);
   bool stopped();
 
   LogKeeperParts parts_;
   std::optional<events::Archive> archive_;
   SizeWatch sizes_;
   bool failing_ = false;  // the archive, as was said
+  std::optional<Trimmer> trimmer_;
+  std::optional<events::BaselineNote> kept_;  // the log is being told of it
+  model::Position told_from_;                 // or later
+  std::int64_t trim_due_millis_ = 0;          // monotonic
+  bool trim_failing_ = false;                 // as was said
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;

@@ -278,6 +278,8 @@ std::string log_sizes_text(const LogSizesView& view) {
   bytes("karst_log_disk_bytes", "Size of the disk of the log.", view.sizes.disk_bytes);
   bytes("karst_log_archived_position", "Last position in the archive; 0 without one.",
         view.archived_to);
+  bytes("karst_log_first_position", "First position at hand; 1 until the log is trimmed.",
+        view.first);
   if (view.growth_bytes_per_day) {
     text.family("karst_log_growth_bytes_per_day", MetricType::kGauge,
                 "What the log grew in the last day, or by that pace since the start.");

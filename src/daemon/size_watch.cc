@@ -51,7 +51,7 @@ std::optional<SizeWord> SizeWatch::see(std::int64_t monotonic_millis,
   if (grows)
     text += fmt::format(", it grows by {} a day: {} days are left",
                         amount(static_cast<std::uint64_t>(*growth_)), days_left);
-  text += alarmed_ ? ". Give it a larger disk, or archive it and begin a new one "
+  text += alarmed_ ? ". Give it a larger disk, or archive it and trim it "
                      "(docs/operations.md, 'When the log gets large')"
                    : ": enough again";
   return SizeWord{alarmed_, std::move(text)};

@@ -8,7 +8,7 @@ base::Result<Store> open_store(const std::string& data, const std::string& archi
                                const base::Clock& clock) {
   auto log = events::RocksLog::open({data, clock.wall()});
   if (!log) return base::fail(log.error());
-  Store store{std::move(*log), "", data, archive, ""};
+  Store store{std::move(*log), "", data, archive, {}, {}};
   const events::OpenReport& found = store.log->open_report();
   if (found.cut) {
     store.remark = fmt::format("the torn end of the log was cut from position {}: {}",

@@ -7,16 +7,19 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "daemon/retention.h"
 #include "events/rocks_log.h"
+#include "proof/note.h"
 
 namespace karst::daemon {
 
 struct Store {
   std::unique_ptr<events::RocksLog> log;
-  std::string remark;       // for people, about what opening found; empty: nothing worth saying
-  std::string data;         // the folder
-  std::string archive;      // where what is complete is sealed (log_keeper.h); empty: nowhere
-  std::string signing_key;  // the verifier key of its checkpoints; empty: none is given
+  std::string remark;   // for people, about what opening found; empty: nothing worth saying
+  std::string data;     // the folder
+  std::string archive;  // where what is complete is sealed (log_keeper.h); empty: nowhere
+  std::optional<Retention> retain;         // what stays at hand; none: everything
+  std::optional<proof::SignerKey> signer;  // of its checkpoints
 };
 
 // Opens or creates the log in `data`. Errors: those of RocksLog::open.

@@ -10,7 +10,7 @@ Trail::Trail(const Store& store, const base::Clock& clock, Indexer::Tell tell)
     : store_(store),
       clock_(clock),
       tell_(std::move(tell)),
-      indexer_(std::make_unique<Indexer>(*store.log, store.data, tell_)) {}
+      indexer_(std::make_unique<Indexer>(*store.log, store.data, tell_, store.signer)) {}
 
 void Trail::fill(DaemonParts& parts) const {
   parts.index_lag = [this] { return indexer_->lag(); };

@@ -19,7 +19,8 @@ struct DaemonParts;
 
 class Trail {
  public:
-  // Starts the indexer. `store`, `clock` and what `tell` uses outlive it.
+  // Starts the indexer, which signs the tree's head when there is a key. `store`, `clock` and what
+  // `tell` uses outlive it.
   Trail(const Store& store, const base::Clock& clock, Indexer::Tell tell);
 
   // What the daemon needs of it: the lag, and what was read while none ran.

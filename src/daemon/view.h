@@ -54,6 +54,7 @@ struct LogSizesView {
   events::LogSizes sizes;
   std::optional<std::int64_t> growth_bytes_per_day;
   std::uint64_t archived_to = 0;  // position; 0: nothing, or no archive
+  std::uint64_t first = 1;        // position at hand
 };
 
 // Where the latest view is kept. Any thread.

@@ -39,13 +39,35 @@ Engine::Engine(events::EventLog& log, events::Snapshots* snapshots,
                const providers::Provider& provider, EngineOptions options)
     : log_(log), snapshots_(snapshots), provider_(provider), options_(std::move(options)) {}
 
+// Like a replica with an empty log: claims and machines are adopted by their UIDs once everything
+// was listed, and launch tokens come from these UIDs.
+base::Result<Recovery> Engine::begin_anew(base::Error why) {
+  const model::Position last(log_.end().value() - 1);
+  auto cursor = log_.read(last);
+  if (!cursor) return base::fail(cursor.error());
+  const auto event = (*cursor)->next();
+  if (!event) return base::fail(event.error());
+  KARST_CHECK(event->has_value(), "a log that was trimmed has events");
+  state_ = projections::ClusterState::behind(log_.id(), (*event)->envelope);
+  Recovery recovery;
+  recovery.folded_from = state_.next_position();
+  recovery.past_unknown = std::move(why.message);
+  return recovery;
+}
+
+base::Result<Recovery> Engine::fold() {
+  auto from = rebuild(log_, snapshots_, model::Position(), state_);
+  if (!from && from.error().kind == base::Kind::kGone) return begin_anew(from.error());
+  if (!from) return base::fail(from.error());
+  return Recovery{*from, {}, 0, {}};
+}
+
 base::Result<Recovery> Engine::recover(base::LogTime now, base::WallTime wall) {
   KARST_CHECK(!recovered_, "an engine recovers once");
-  Recovery recovery;
-  auto from = rebuild(log_, snapshots_, model::Position(), state_);
-  if (!from) return base::fail(from.error());
+  auto recovery = fold();
+  if (!recovery) return recovery;
   // What was sent and what was not must never be mixed up: each has a log of its own.
-  const bool lived = state_.last_position().value() > 1;
+  const bool lived = state_.last_position().value() > 1 && recovery->past_unknown.empty();
   const std::string& known = state_.config().cluster_uid;
   const std::string& given = options_.config.cluster_uid;
   if (lived && !known.empty() && !given.empty() && known != given)
@@ -60,9 +82,8 @@ base::Result<Recovery> Engine::recover(base::LogTime now, base::WallTime wall) {
             ? "this is the log of a karst that acts; give --shadow a folder of its own"
             : "this is the log of a shadow; give a karst that acts a folder of its "
               "own, or add --shadow");
-  recovery.folded_from = *from;
-  recovery.end = state_.next_position();
-  recovery.open_commands = state_.commands().size();
+  recovery->end = state_.next_position();
+  recovery->open_commands = state_.commands().size();
   snapshot_at_ = state_.last_position();
   // Facts whose round a crash cut off are closed by the next one.
   facts_since_round_ = state_.last_position().value() - state_.last_round().value();
@@ -75,6 +96,8 @@ base::Result<Recovery> Engine::recover(base::LogTime now, base::WallTime wall) {
        admission_.admit(state_, now, events::CatalogueObserved{provider_.embedded_catalogue()}))
     fact_record(std::move(body), now, wall);
   KARST_TRY(flush(events::Durability::kSynced));
+  // So that this is where the next start, and every reader, folds from.
+  if (!recovery->past_unknown.empty()) keep_snapshot();
   recovered_ = true;
   return recovery;
 }
@@ -173,7 +196,11 @@ bool Engine::snapshot_due() const {
 }
 
 void Engine::maybe_snapshot() {
-  if (!snapshot_due()) return;
+  if (snapshot_due()) keep_snapshot();
+}
+
+void Engine::keep_snapshot() {
+  if (snapshots_ == nullptr) return;
   snapshot_at_ = state_.last_position();
   // Disposable: failing to keep one costs time at the next start, nothing else.
   (void)snapshots_->put(projections::kProjectionVersion, {state_.last_position(), state_.save()});

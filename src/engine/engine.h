@@ -42,6 +42,9 @@ struct Recovery {
   model::Position folded_from;  // 1, or the one after the snapshot that was used
   model::Position end;          // before this process wrote anything
   std::size_t open_commands = 0;
+  // Why nothing is known of what was before: the log was trimmed, and this build cannot read the
+  // state that was kept. Empty: everything is known.
+  std::string past_unknown;
 };
 
 struct Round {
@@ -59,8 +62,9 @@ class Engine {
   Engine(events::EventLog& log, events::Snapshots* snapshots, const providers::Provider& provider,
          EngineOptions options);
 
-  // Folds the log (from the newest usable snapshot) and appends DaemonStarted. Call once, before
-  // the first step. Errors: those of the log; kCorrupt when the log's events do not fold.
+  // Folds the log (from the newest usable snapshot) and appends DaemonStarted. A trimmed log whose
+  // baseline is of another projection version is gone on with as if it were empty. Call once,
+  // before the first step. Errors: those of the log; kCorrupt when the log's events do not fold.
   base::Result<Recovery> recover(base::LogTime now, base::WallTime wall);
 
   // One round at `now` with at most kFactsPerRoundMax facts; none at all is a wake-up. Log time
@@ -72,11 +76,14 @@ class Engine {
   const projections::ClusterState& state() const { return state_; }
 
  private:
+  base::Result<Recovery> fold();
+  base::Result<Recovery> begin_anew(base::Error why);
   void fact_record(events::Body body, base::LogTime now, base::WallTime wall);
   base::Status flush(events::Durability durability);
   void decide(base::LogTime now, base::WallTime wall, Round& round);
   bool snapshot_due() const;
   void maybe_snapshot();
+  void keep_snapshot();
 
   events::EventLog& log_;
   events::Snapshots* snapshots_;

@@ -1,5 +1,7 @@
 #include "engine/replay.h"
 
+#include <utility>
+
 #include "base/sha256.h"
 #include "engine/decide.h"
 #include "events/codec.h"
@@ -56,6 +58,17 @@ class Verifier {
   Verifier(std::string decision_version, bool across)
       : decision_version_(std::move(decision_version)), across_(across) {}
 
+  // From the baseline of a trimmed log on. Errors: as load_baseline.
+  base::Status begin(const events::EventLog& log) {
+    auto baseline = load_baseline(log, state_);
+    if (!baseline) return base::fail(baseline.error());
+    if (!*baseline) return {};
+    own_ = (*baseline)->decision_version == decision_version_;
+    cut_ = state_.last_round() != state_.last_position();
+    report_.from = log.first();
+    return {};
+  }
+
   // False: a difference was found, stop.
   bool take(const events::Event& event) {
     ++report_.events;
@@ -89,12 +102,29 @@ class Verifier {
       apply_record(state_, record, events::decode_payload(record.type, record.payload));
   }
 
+  // What began before the baseline: its decisions cannot be made again.
+  bool close_cut_round(const events::Event& event, const events::Body& body,
+                       const events::RoundClosed& closed) {
+    apply_logged();
+    if ((own_ || across_) && !(closed.state_digest == state_.digest()))
+      return differ(event, "the state digest differs: the baseline is not what the log folded to");
+    return end_round(event, body);
+  }
+
+  bool end_round(const events::Event& event, const events::Body& body) {
+    state_.apply(event.envelope, body);
+    pending_.clear();
+    facts_ = 0;
+    return true;
+  }
+
   bool close_round(const events::Event& event) {
     const events::Body body = events::decode_body(event);
     const auto& closed = std::get<events::RoundClosed>(body);
     const providers::Provider* provider = providers::find_provider(state_.config().provider);
     if (provider == nullptr)
       return differ(event, "this build has no provider \"" + state_.config().provider + "\"");
+    if (std::exchange(cut_, false)) return close_cut_round(event, body, closed);
     if (closed.facts != facts_)
       return differ(event, "it closes " + std::to_string(closed.facts) + " facts, the log holds " +
                                std::to_string(facts_));
@@ -113,15 +143,13 @@ class Verifier {
       apply_logged();
       ++report_.other_version;
     }
-    state_.apply(event.envelope, body);
-    pending_.clear();
-    facts_ = 0;
-    return true;
+    return end_round(event, body);
   }
 
   std::string decision_version_;
   bool across_;
   bool own_ = false;
+  bool cut_ = false;  // the round that is read began before the baseline
   ClusterState state_;
   std::vector<events::Record> pending_;
   std::uint64_t facts_ = 0;
@@ -144,6 +172,28 @@ base::Status walk(const events::EventLog& log, model::Position from, ClusterStat
   }
 }
 
+base::Result<std::optional<events::Baseline>> load_baseline(const events::EventLog& log,
+                                                            ClusterState& state) {
+  auto baseline = log.baseline();
+  if (!baseline || !*baseline) return baseline;
+  const std::string place = std::to_string((*baseline)->position.value());
+  if ((*baseline)->projection != projections::kProjectionVersion)
+    return base::fail(base::Kind::kGone,
+                      "the log was trimmed, and what it keeps of its first " + place +
+                          " positions is the state as projection version " +
+                          (*baseline)->projection + " has it; this build has version " +
+                          std::string(projections::kProjectionVersion) +
+                          ": use the build that wrote it, or the whole log, which 'karst log "
+                          "restore' makes of the archive");
+  KARST_TRY(state.load((*baseline)->bytes));
+  if (state.last_position() != (*baseline)->position || state.log_id() != log.id())
+    return base::fail(base::Kind::kCorrupt,
+                      "the baseline of this trimmed log is not the state at "
+                      "position " +
+                          place);
+  return baseline;
+}
+
 base::Result<model::Position> rebuild(const events::EventLog& log,
                                       const events::Snapshots* snapshots, model::Position until,
                                       ClusterState& state) {
@@ -153,6 +203,10 @@ base::Result<model::Position> rebuild(const events::EventLog& log,
     auto snapshot = snapshots->latest(projections::kProjectionVersion, last);
     // A damaged snapshot is no loss: everything is folded into a clean state.
     if (snapshot && *snapshot && !state.load((*snapshot)->bytes)) state = ClusterState();
+  }
+  if (state.next_position() < log.first()) {
+    state = ClusterState();
+    if (auto baseline = load_baseline(log, state); !baseline) return base::fail(baseline.error());
   }
   const model::Position from = state.next_position();
   if (from > last) return from;
@@ -165,7 +219,8 @@ base::Result<model::Position> rebuild(const events::EventLog& log,
 base::Result<VerifyReport> verify(const events::EventLog& log, const std::string& decision_version,
                                   bool across) {
   Verifier verifier(decision_version, across);
-  auto cursor = log.read(model::Position(1));
+  KARST_TRY(verifier.begin(log));
+  auto cursor = log.read(log.first());
   if (!cursor) return base::fail(cursor.error());
   while (true) {
     auto event = (*cursor)->next();

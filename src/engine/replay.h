@@ -15,8 +15,10 @@
 
 namespace karst::engine {
 
-// Folds events 1 … until (0: all) into `state`, starting from a snapshot if one fits. Returns the
-// first position folded.
+// Folds the events up to `until` (0: all) into `state`, starting from a snapshot if one fits, from
+// the baseline of a trimmed log, or from nothing at position 1. Returns the first position folded.
+// Errors: those of the log; kGone when the log was trimmed and what it keeps of the past is of
+// another projection version.
 base::Result<model::Position> rebuild(const events::EventLog& log,
                                       const events::Snapshots* snapshots, model::Position until,
                                       projections::ClusterState& state);
@@ -27,7 +29,12 @@ struct Difference {
   std::string what;  // what was logged, what is decided now, in one or two lines
 };
 
+// The state before the first event at hand: of nothing, or the baseline. Errors: as rebuild.
+base::Result<std::optional<events::Baseline>> load_baseline(const events::EventLog& log,
+                                                            projections::ClusterState& state);
+
 struct VerifyReport {
+  model::Position from{1};          // what is before this was trimmed, and is not verified
   std::uint64_t rounds = 0;         // decided again
   std::uint64_t other_version = 0;  // rounds of another decision version: folded, not compared
   std::uint64_t events = 0;
@@ -35,7 +42,9 @@ struct VerifyReport {
 };
 
 // Decides again at every round whose DaemonStarted has `decision_version` (all of them when
-// `across`), and compares every decision byte for byte and both digests.
+// `across`), and compares every decision byte for byte and both digests. Of a trimmed log from its
+// baseline on: the round that this cuts in two is folded, and its state digest compared. Errors: as
+// rebuild.
 base::Result<VerifyReport> verify(const events::EventLog& log, const std::string& decision_version,
                                   bool across);
 

@@ -296,10 +296,15 @@ struct LogArchived {
   std::string segment;
   std::string digest;
 };
-// Of the events below `before` only `kept` are left in the log: those that the state rests on.
+// Of the events below `before` only `kept` are left in the log, or none will be. What they folded
+// to is kept as the baseline (event_log.h): the state at position `baseline`, as bytes of this
+// projection version, whose SHA-256 is `digest`, hex.
 struct LogTrimmed {
   model::Position before;
   std::uint64_t kept = 0;
+  model::Position baseline;
+  std::string projection;
+  std::string digest;
 };
 
 // A command as its own event: the type is 100 + its kind.

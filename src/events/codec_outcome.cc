@@ -232,11 +232,16 @@ void get(const log::LogArchived& in, LogArchived& out) {
 }
 
 Offset<log::LogTrimmed> put(Builder& b, const LogTrimmed& v) {
-  return log::CreateLogTrimmed(b, v.before.value(), v.kept);
+  const auto projection = put(b, v.projection);
+  return log::CreateLogTrimmed(b, v.before.value(), v.kept, v.baseline.value(), projection,
+                               put(b, v.digest));
 }
 void get(const log::LogTrimmed& in, LogTrimmed& out) {
   out.before = model::Position(in.before());
   out.kept = in.kept();
+  out.baseline = model::Position(in.baseline());
+  get(in.projection(), out.projection);
+  get(in.digest(), out.digest);
 }
 
 }  // namespace karst::events::codec

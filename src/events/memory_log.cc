@@ -54,12 +54,34 @@ base::Result<model::Position> MemoryLog::append(std::span<const Record> records,
 
 base::Result<std::unique_ptr<Cursor>> MemoryLog::read(model::Position from) const {
   KARST_CHECK(from.value() >= 1, "positions start at 1");
+  if (from < first())
+    return base::fail(base::Kind::kInvalid, "position " + std::to_string(from.value()) +
+                                                " cannot be read: positions 1 to " +
+                                                std::to_string(first().value() - 1) +
+                                                " were trimmed");
   return std::unique_ptr<Cursor>(std::make_unique<MemoryCursor>(*this, from));
 }
 
 model::Position MemoryLog::end() const {
   const std::lock_guard lock(mutex_);
   return model::Position(values_.size() + 1);
+}
+
+model::Position MemoryLog::first() const {
+  const std::lock_guard lock(mutex_);
+  return model::Position(baseline_ ? baseline_->position.value() + 1 : 1);
+}
+
+base::Result<std::optional<Baseline>> MemoryLog::baseline() const {
+  const std::lock_guard lock(mutex_);
+  return baseline_;
+}
+
+void MemoryLog::trim(Baseline baseline) {
+  KARST_CHECK(baseline.position.value() % kTrimTile == 0 && baseline.position < end(),
+              "a log is trimmed by whole tiles, and what is left has an end");
+  const std::lock_guard lock(mutex_);
+  baseline_ = std::move(baseline);
 }
 
 std::string_view MemoryLog::stored(model::Position position) const {

@@ -24,6 +24,12 @@ class MemoryLog final : public EventLog {
                                        Durability durability) override;
   base::Result<std::unique_ptr<Cursor>> read(model::Position from) const override;
   model::Position end() const override;
+  model::Position first() const override;
+  base::Result<std::optional<Baseline>> baseline() const override;
+
+  // What is up to the baseline is out of reach from now on. REQUIRES: its position is a multiple of
+  // kTrimTile, and before end().
+  void trim(Baseline baseline);
 
   // The stored bytes of an event, 8-byte aligned. REQUIRES: 1 <= position < end().
   std::string_view stored(model::Position position) const;
@@ -36,6 +42,7 @@ class MemoryLog final : public EventLog {
   model::LogId id_;
   mutable std::mutex mutex_;
   std::deque<Stored> values_;
+  std::optional<Baseline> baseline_;
   std::string scratch_;
 };
 

@@ -1,5 +1,6 @@
 #include "events/rocks_db.h"
 
+#include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
 #include <rocksdb/write_batch.h>
 
@@ -99,6 +100,25 @@ class Database final : public RocksDb {
     return to_status(status);
   }
 
+  base::Status apply(std::span<const RocksChange> changes, Sync sync) override {
+    rocksdb::WriteBatch batch;
+    for (const RocksChange& change : changes)
+      KARST_CHECK(add(batch, change).ok(), "a batch takes any key and value below 4 GiB");
+    rocksdb::WriteOptions options;
+    options.sync = sync == Sync::kYes;
+    options.disableWAL = sync == Sync::kUnlogged;
+    return to_status(db_->Write(options, &batch));
+  }
+
+  base::Status compact(Family family, std::string_view begin, std::string_view end) override {
+    const rocksdb::Slice from = slice(begin), to = slice(end);
+    KARST_TRY(to_status(rocksdb::DeleteFilesInRange(db_.get(), handle(family), &from, &to,
+                                                    /*include_end=*/false)));
+    rocksdb::CompactRangeOptions options;
+    options.exclusive_manual_compaction = false;  // the others go on
+    return to_status(db_->CompactRange(options, handle(family), &from, &to));
+  }
+
   base::Status flush(Family family) override {
     return to_status(db_->Flush(rocksdb::FlushOptions(), handle(family)));
   }
@@ -115,6 +135,17 @@ class Database final : public RocksDb {
     options.fill_cache = false;  // the log is read in order: what was read is not read again soon
     options.readahead_size = 256 << 10;
     return options;
+  }
+  rocksdb::Status add(rocksdb::WriteBatch& batch, const RocksChange& change) const {
+    switch (change.kind) {
+      case RocksChange::Kind::kPut:
+        return batch.Put(handle(change.family), slice(change.key), slice(change.value));
+      case RocksChange::Kind::kRemove:
+        return batch.Delete(handle(change.family), slice(change.key));
+      case RocksChange::Kind::kRemoveRange:
+        return batch.DeleteRange(handle(change.family), slice(change.key), slice(change.value));
+    }
+    return rocksdb::Status::NotSupported();
   }
   rocksdb::ColumnFamilyHandle* handle(Family family) const {
     rocksdb::ColumnFamilyHandle* found = by_family_[static_cast<std::size_t>(family)];

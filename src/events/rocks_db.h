@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -45,6 +46,15 @@ struct PositionKey {
 };
 // nullopt when the key is not 8 bytes.
 std::optional<model::Position> parse_position_key(std::string_view key);
+
+// One of several changes that are written together, from any thread.
+struct RocksChange {
+  enum class Kind { kPut, kRemove, kRemoveRange };
+  Kind kind = Kind::kPut;
+  Family family = Family::kMeta;
+  std::string key;
+  std::string value;  // of kRemoveRange: the first key that stays
+};
 
 // Views stay valid until the next call.
 class RocksIterator {
@@ -92,6 +102,13 @@ class RocksDb {
   // All that was gathered, or nothing.
   enum class Sync { kNo, kYes, kUnlogged };  // kUnlogged: may be lost as a whole
   virtual base::Status write(Sync sync) = 0;
+
+  // These and nothing that was gathered: all or nothing. Any thread.
+  virtual base::Status apply(std::span<const RocksChange> changes, Sync sync) = 0;
+
+  // Gives back the space of what was removed between two keys: whole tables at once, the rest by
+  // rewriting what is around it. Any thread; writes go on meanwhile.
+  virtual base::Status compact(Family family, std::string_view begin, std::string_view end) = 0;
 
   // Writes what is in memory to tables. Closing does not.
   virtual base::Status flush(Family family) = 0;

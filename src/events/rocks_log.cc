@@ -57,7 +57,7 @@ class RocksCursor final : public Cursor {
   model::Position first_unreadable() const {
     if (next_ > from_) return next_;
     const std::unique_ptr<RocksIterator> it = db_->iterate(Family::kEvents);
-    model::Position first(1);
+    model::Position first = first_position(*db_);
     for (it->seek(PositionKey(first).view()); it->valid() && first < next_; it->next())
       first = model::Position(first.value() + 1);
     return first;
@@ -77,11 +77,13 @@ class RocksCursor final : public Cursor {
 
 base::Result<std::unique_ptr<Cursor>> RocksLog::read(model::Position from) const {
   KARST_CHECK(from.value() >= 1, "positions start at 1");
-  std::shared_ptr<RocksDb> open = db();
-  if (!open)
-    return base::fail(base::Kind::kFull, path_ + " cannot be read until its disk has some room");
+  if (from < first())
+    return base::fail(base::Kind::kInvalid, path_ + ": position " + std::to_string(from.value()) +
+                                                " cannot be read: " + where_trimmed(*trimmed()));
+  auto open = db_to_use();
+  if (!open) return base::fail(open.error());
   return std::unique_ptr<Cursor>(
-      std::make_unique<RocksCursor>(std::move(open), from, end(), damage_));
+      std::make_unique<RocksCursor>(std::move(*open), from, end(), damage_));
 }
 
 base::Result<model::Position> RocksLog::append(std::span<const Record> records,
@@ -173,6 +175,7 @@ base::Status RocksLog::refresh() {
   KARST_CHECK(reader_, "the writer sees its own events");
   if (damage_) return base::fail(*damage_);
   KARST_TRY(db_->catch_up());
+  KARST_TRY(read_mark());
   const std::unique_ptr<RocksIterator> it = db_->iterate(Family::kEvents);
   it->seek_to_last();
   KARST_TRY(it->status());

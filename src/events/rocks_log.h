@@ -1,9 +1,9 @@
 // The log on disk. FOLDER holds RocksDB's files, `high-water` (high_water.h), `lock` and `ballast`
 // (log_folder.h). Column families: events (position, 8 bytes big-endian → encode_event's bytes),
-// snapshots, meta (id, secret). Owner: the one process that holds the lock; others read by
-// open_reader. Thread rules: event_log.h; snapshots() belongs to the engine thread as append does.
-// What a failure leaves behind: nothing of a batch that was not acknowledged, except that a crash
-// may keep a whole one.
+// snapshots, meta (id, secret, and of a trimmed log what trim_store.h says). Owner: the one process
+// that holds the lock; others read by open_reader. Thread rules: event_log.h; snapshots() belongs
+// to the engine thread as append does. What a failure leaves behind: nothing of a batch that was
+// not acknowledged, except that a crash may keep a whole one.
 #pragma once
 
 #include <atomic>
@@ -17,6 +17,7 @@
 #include "events/log_folder.h"
 #include "events/rocks_db.h"
 #include "events/snapshot_store.h"
+#include "events/trim_store.h"
 
 namespace karst::events {
 
@@ -69,6 +70,27 @@ class RocksLog final : public EventLog {
     return model::Position(end_.load(std::memory_order_acquire));
   }
 
+  model::Position first() const override {
+    return model::Position(first_.load(std::memory_order_acquire));
+  }
+  base::Result<std::optional<Baseline>> baseline() const override;
+  base::Result<std::string> trimmed_leaves(std::uint64_t tile) const override;
+  // What is gone, since when, and where it is; nullopt: nothing. Any thread.
+  std::optional<TrimMark> trimmed() const;
+
+  // Trimming, in this order, on one thread at a time, whichever it is; the engine appends
+  // meanwhile. A crash between two steps leaves the log as it was, to be trimmed again.
+  // 1. The leaf hashes of each tile that goes. REQUIRES: 256 of 32 bytes.
+  base::Status keep_leaves(std::uint64_t tile, std::string_view hashes);
+  // 2. The state before the first event that stays; it and the leaves are on stable storage then.
+  base::Result<BaselineNote> keep_baseline(const Baseline& baseline);
+  // 3. LogTrimmed (told_of) is appended, by whoever appends, and is at or below synced().
+  // 4. The events before mark.first() go, at once and for good. REQUIRES: 3. Errors: kInvalid when
+  // the event at mark.event is not that one, kFull, kCorrupt; nothing is gone then.
+  base::Status trim(const TrimMark& mark);
+  // 5. Their space comes back. Takes its time; appends go on.
+  base::Status compact_trimmed();
+
   // What was appended is on stable storage when it returns, and the high-water mark is there.
   // Engine thread. Errors: as append.
   base::Status sync();
@@ -82,6 +104,8 @@ class RocksLog final : public EventLog {
   // 32 bytes, for the salts of leaves (event.h). Never leaves the folder.
   const std::string& secret() const { return secret_; }
   Snapshots& snapshots() { return snapshots_; }
+  // To read from another thread than the engine's. Errors: kFull while the disk is full.
+  base::Result<SnapshotStore> snapshots_to_read() const;
 
   // After kFull: gives the reserved bytes back, so that appends work again for a while.
   void release_ballast() { events::release_ballast(path_); }
@@ -104,6 +128,9 @@ class RocksLog final : public EventLog {
   base::Status ready_to_write();
   base::Status reopen();
   std::shared_ptr<RocksDb> db() const;
+  base::Result<std::shared_ptr<RocksDb>> db_to_use() const;
+  base::Status read_mark();
+  void adopt_mark(std::optional<TrimMark> mark);
   base::Error write_failed(const base::Error& error);
   void adopt(std::unique_ptr<RocksDb> db);
 
@@ -118,6 +145,8 @@ class RocksLog final : public EventLog {
   model::LogId id_;
   std::string secret_;
   OpenReport report_;
+  std::optional<TrimMark> mark_;         // under db_mutex_
+  std::atomic<std::uint64_t> first_{1};  // of mark_
   std::atomic<std::uint64_t> end_{1};
   std::atomic<std::uint64_t> synced_{0};
   bool reader_ = false;
@@ -126,5 +155,8 @@ class RocksLog final : public EventLog {
   std::optional<base::Error> broken_;  // no write will be tried again
   std::string front_;                  // scratch
 };
+
+// What the log is told of a baseline that was kept.
+LogTrimmed told_of(const BaselineNote& note);
 
 }  // namespace karst::events

@@ -186,6 +186,7 @@ base::Status RocksLog::open_existing(const HighWaterMark& mark, Compactions comp
   if (!db) return base::fail(cannot_open(path_, mark, db.error()));
   adopt(std::move(*db));
   KARST_TRY(read_identity(mark));
+  KARST_TRY(read_mark());
   KARST_TRY(high_water_.open(mark_file(path_)));
   // Once more when something was torn: what this opening kept may differ from what the look saw.
   TailCheck tail = found->tail;
@@ -319,7 +320,10 @@ base::Status RocksLog::read_sound_part(const HighWaterMark& mark, const base::Er
   }
   const base::Error found = sound.why.empty() ? events_are_whole(path_, sound, error.message)
                                               : first_damage(path_, sound);
-  if (!identity || sound.last.value() == 0) return base::fail(found);
+  auto mark_of_trim = read_trim_mark(*db_);
+  if (!identity || !mark_of_trim) return base::fail(found);
+  adopt_mark(std::move(*mark_of_trim));
+  if (sound.last < first()) return base::fail(found);
   damage_ = found;
   end_.store(sound.last.value() + 1, std::memory_order_release);
   return {};

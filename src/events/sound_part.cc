@@ -3,6 +3,7 @@
 #include "events/aligned_copy.h"
 #include "events/event.h"
 #include "events/tail_check.h"
+#include "events/trim_store.h"
 
 namespace karst::events {
 namespace {
@@ -27,10 +28,11 @@ std::string wrong(const RocksIterator& it, model::Position expected, const HighW
 }  // namespace
 
 SoundPart sound_part(const RocksDb& db, const HighWaterMark& mark) {
-  SoundPart sound;
+  const model::Position first = first_position(db);
+  SoundPart sound{model::Position(first.value() - 1), {}};
   AlignedCopy copy;
   const std::unique_ptr<RocksIterator> it = db.iterate(Family::kEvents);
-  for (it->seek(PositionKey(model::Position(1)).view()); it->valid(); it->next()) {
+  for (it->seek(PositionKey(first).view()); it->valid(); it->next()) {
     sound.why = wrong(*it, after(sound.last), mark, copy);
     if (!sound.why.empty()) return sound;
     sound.last = after(sound.last);

@@ -12,12 +12,12 @@
 namespace karst::events {
 
 struct SoundPart {
-  model::Position last;  // 0: not even the first event
+  model::Position last;  // the one before the first at hand: not even that
   std::string why;       // what is wrong with the next one; empty: nothing, the log ends there
 };
 
-// Every event up to the first that is missing, cannot be read, is not what its position says, or,
-// at the mark, is another one than the mark saw.
+// Every event at hand up to the first that is missing, cannot be read, is not what its position
+// says, or, at the mark, is another one than the mark saw.
 SoundPart sound_part(const RocksDb& db, const HighWaterMark& mark);
 
 // Opens what can be opened, to look, while nobody writes.

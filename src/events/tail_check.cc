@@ -2,6 +2,7 @@
 
 #include "events/aligned_copy.h"
 #include "events/event.h"
+#include "events/trim_store.h"
 
 namespace karst::events {
 namespace {
@@ -27,7 +28,10 @@ std::string range(model::Position from, model::Position to) {
 class Walk {
  public:
   Walk(const RocksDb& db, const std::string& folder, const HighWaterMark& mark)
-      : folder_(folder), mark_(mark), it_(db.iterate(Family::kEvents)) {}
+      : folder_(folder),
+        mark_(mark),
+        first_(first_position(db)),
+        it_(db.iterate(Family::kEvents)) {}
 
   base::Result<TailCheck> run() {
     it_->seek_to_last();
@@ -50,8 +54,7 @@ class Walk {
       return damaged(folder_,
                      "position " + number(expected) +
                          " or one shortly before it cannot be read: " + status.error().message);
-    if (expected.value() > 0)
-      return damaged(folder_, range(model::Position(1), expected) + " missing");
+    if (expected >= first_) return damaged(folder_, range(first_, expected) + " missing");
     return check_;
   }
 
@@ -96,6 +99,7 @@ class Walk {
 
   const std::string& folder_;
   HighWaterMark mark_;
+  const model::Position first_;  // of the log: 1, or where it was trimmed
   std::unique_ptr<RocksIterator> it_;
   AlignedCopy copy_;
   TailCheck check_;

@@ -154,8 +154,8 @@ base::Status Filter::add_subject(std::string_view text, const model::LogId& log)
                         "or command/ID");
 }
 
-model::Position Filter::first() const {
-  return has_subjects_ ? model::Position(1) : first_;
+model::Position Filter::first_in(const events::EventLog& log) const {
+  return has_subjects_ || first_ <= model::Position(1) ? log.first() : first_;
 }
 
 bool Filter::in_range(const events::Envelope& envelope) const {

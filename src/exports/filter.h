@@ -24,6 +24,7 @@
 
 #include "base/result.h"
 #include "events/event.h"
+#include "events/event_log.h"
 #include "model/ids.h"
 
 namespace karst::exports {
@@ -55,8 +56,8 @@ class Filter {
 
   // Everything is taken, whatever comes.
   bool takes_all() const { return text_.empty(); }
-  // Where reading must begin.
-  model::Position first() const;
+  // Where reading this log must begin: with what was asked for, or with the first that it has.
+  model::Position first_in(const events::EventLog& log) const;
   // Whether `event` is wanted; learns from it.
   bool takes(const events::Event& event);
   // Nothing from here on is wanted: reading may end.

@@ -1,12 +1,20 @@
 #include "exports/origin.h"
 
 #include "events/codec.h"
+#include "projections/cluster_state.h"
 
 namespace karst::exports {
 
 base::Result<Origin> origin_of(const events::EventLog& log) {
   Origin origin{log.id().str(), ""};
-  auto cursor = log.read(model::Position(1));
+  auto baseline = log.baseline();
+  if (!baseline) return base::fail(baseline.error());
+  projections::ClusterState state;
+  if (*baseline && state.load((*baseline)->bytes)) {
+    origin.cluster_uid = state.config().cluster_uid;
+    return origin;
+  }
+  auto cursor = log.read(log.first());
   if (!cursor) return base::fail(cursor.error());
   for (std::uint64_t i = 0; i < kOriginSearchMax; ++i) {
     auto event = (*cursor)->next();

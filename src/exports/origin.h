@@ -15,7 +15,7 @@ struct Origin {
   std::string cluster_uid;  // empty: no process has said so
 };
 
-// From the first DaemonStarted. Errors: of the log.
+// From the first DaemonStarted, or what a trimmed log keeps of the past. Errors: of the log.
 base::Result<Origin> origin_of(const events::EventLog& log);
 
 }  // namespace karst::exports

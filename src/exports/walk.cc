@@ -20,7 +20,7 @@ base::Result<Walked> walk(const events::EventLog& log, Filter& filter,
                           const std::function<void(model::Position)>& at) {
   const bool history = std::any_of(outputs.begin(), outputs.end(),
                                    [](const Output& o) { return o.view->needs_history(); });
-  auto cursor = log.read(history ? model::Position(1) : filter.first());
+  auto cursor = log.read(history ? log.first() : filter.first_in(log));
   if (!cursor) return base::fail(cursor.error());
   Walked walked;
   for (;;) {

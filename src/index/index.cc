@@ -95,20 +95,20 @@ base::Result<std::unique_ptr<Index>> Index::open(const std::string& folder, cons
 
 base::Status Index::advance(const events::EventLog& log, model::Position last) {
   if (last <= through_) return {};
-  const model::Position first = std::max(next_, model::Position(1));
+  next_ = std::max(next_, model::Position(1));
   last = std::min(last, model::Position(through_.value() + kEventsPerBatchMax));
-  auto cursor = log.read(first);
+  if (next_ < log.first()) {
+    const model::Position gone(log.first().value() - 1);
+    KARST_TRY(add_trimmed(log, std::min(last, gone)));
+  }
+  if (next_ > last) return write();
+  auto cursor = log.read(next_);
   if (!cursor) return base::fail(cursor.error());
-  next_ = first;
   while (next_ <= last) {
     const auto event = (*cursor)->next();
     if (!event) return base::fail(event.error());
     if (!*event) break;
     const model::Position at = (*event)->envelope.position;
-    if (at > last) {  // the positions between were trimmed
-      next_ = model::Position(last.value() + 1);
-      break;
-    }
     if (!entries_.empty() && block_of(at) != block_) {
       put_block(model::Position(through_.value() + 1));
       entries_.clear();
@@ -118,6 +118,22 @@ base::Status Index::advance(const events::EventLog& log, model::Position last) {
   }
   put_block(model::Position(through_.value() + 1));
   return write();
+}
+
+// The tree goes on over the positions up to `last`, which are all before the log's first.
+base::Status Index::add_trimmed(const events::EventLog& log, model::Position last) {
+  while (tree_.size() < last.value()) {
+    const std::uint64_t tile = tree_.size() / events::kTrimTile;
+    const auto leaves = log.trimmed_leaves(tile);
+    if (!leaves) return base::fail(leaves.error());
+    const std::uint64_t end = std::min(last.value(), (tile + 1) * events::kTrimTile);
+    while (tree_.size() < end)
+      tree_.append(proof::as_hash(std::string_view(*leaves).substr(
+          tree_.size() % events::kTrimTile * proof::kHashSize, proof::kHashSize)));
+  }
+  entries_.clear();
+  next_ = model::Position(last.value() + 1);
+  return {};
 }
 
 void Index::add(const events::Event& event) {

@@ -8,8 +8,8 @@
 // or ahead of the log is removed and built again, and nothing of the log is ever touched. Nothing
 // is synced: after a power loss the newest part is missing, and is written again. Only positions
 // that are on stable storage may be indexed (RocksLog::synced), so a crash never leaves the index
-// ahead of the log. A tree cannot be made of a log whose beginning was trimmed: it ends before the
-// first event that is missing, until the index is built from the whole log again.
+// ahead of the log. Of a log whose beginning was trimmed the tree is the same: its leaves are kept
+// (EventLog::trimmed_leaves). Postings begin with the first event at hand.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +44,9 @@ class Index {
   // Why the one that was there is gone: "" when it was taken over, or there was none.
   const std::string& replaced_because() const { return replaced_because_; }
   model::Position through() const { return through_; }
+  // The tree over the events 1 to through().
+  std::uint64_t tree_size() const { return tree_.size(); }
+  proof::Hash tree_root() const { return tree_.root(); }
 
   // Indexes the positions after through(), up to `last`, at most kEventsPerBatchMax of them. After
   // an error the index takes no more: open it again. Errors: those of the log's cursor; kFull,
@@ -63,6 +66,7 @@ class Index {
         next_(block_of(through)) {}
   static base::Result<std::unique_ptr<Index>> take_over(std::unique_ptr<events::RocksDb> db,
                                                         const std::string& secret);
+  base::Status add_trimmed(const events::EventLog& log, model::Position last);
   void add(const events::Event& event);
   void put_block(model::Position fresh);
   base::Status write();

@@ -32,8 +32,7 @@ class Reader {
   // Positions from `from` on whose events may have this term, rising. Errors: kCorrupt.
   base::Result<std::vector<model::Position>> positions(Term term, model::Position from) const;
 
-  // The tiles of the tree over the events 1 to tree_size(), at most through(): less of a log whose
-  // beginning was trimmed before the index was built.
+  // The tiles of the tree over the events 1 to tree_size(), at most through().
   const proof::TileReader& tiles() const { return tiles_; }
   std::uint64_t tree_size() const { return tree_size_; }
 

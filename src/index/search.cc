@@ -66,7 +66,7 @@ void Search::give_up(base::Error error) {
 
 base::Status Search::run(model::Position from,
                          const std::function<bool(const events::Event&)>& see) {
-  next_ = from;
+  next_ = std::max(from, log_.first());
   candidates_.clear();
   if (index_ != nullptr)
     for (const Term term : wanted_)
@@ -83,7 +83,7 @@ base::Status Search::run(model::Position from,
     auto event = picker.at(position);
     if (!event) return base::fail(event.error());
     next_ = model::Position(position.value() + 1);
-    if (!*event) continue;  // trimmed, or not sound
+    if (!*event) continue;  // not sound
     ++read_;
     if (!see(**event)) return {};
   }

@@ -25,7 +25,8 @@ class Search {
 
   // From the next event on.
   void want(Term term);
-  // Calls `see` for events from `from` on, with more of them than were wanted; false ends it.
+  // Calls `see` for events at hand from `from` on, with more of them than were wanted; false ends
+  // it.
   base::Status run(model::Position from, const std::function<bool(const events::Event&)>& see);
 
   // Events that were read.

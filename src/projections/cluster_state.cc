@@ -226,6 +226,14 @@ void ClusterState::index_instance(const model::ProviderId& id) {
     loose_.erase(id);
 }
 
+ClusterState ClusterState::behind(const model::LogId& log, const events::Envelope& last) {
+  ClusterState state;
+  state.log_id_ = log;
+  state.last_position_ = state.last_round_ = last.position;
+  state.last_log_time_ = last.log_time;
+  return state;
+}
+
 std::string ClusterState::save() const {
   base::ByteWriter writer;
   writer(std::string(kProjectionVersion), log_id_, last_position_, last_log_time_, config_, epoch_,

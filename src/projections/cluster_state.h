@@ -43,6 +43,9 @@ struct PoolTotals {
 class ClusterState {
  public:
   ClusterState() = default;
+  // Knows nothing but where it is: behind `last` of this log. How a replica begins whose log cannot
+  // be folded any more; the lists of every source bring the rest.
+  static ClusterState behind(const model::LogId& log, const events::Envelope& last);
 
   // Folds one event. `body` is the decoded payload of an event with that envelope.
   void apply(const events::Envelope& envelope, const events::Body& body);

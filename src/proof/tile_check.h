@@ -20,12 +20,14 @@ using ReadFile = std::function<base::Result<std::string>(const std::string& path
 struct TileFindings {
   SignedCheckpoint checkpoint;
   std::uint64_t tiles = 0, bundles = 0;
+  std::uint64_t hashes_alone = 0;  // leaves, from the first on, of which there is no bundle
   std::optional<Hash> since_root;  // of the tree of `since` leaves
 };
 
-// Proven against the checkpoint, whose signature is the caller's to check. `since`: a smaller tree
-// whose root is wanted too; 0: none. Errors: kCorrupt with the file that is not true or not there;
-// kInvalid when there is no checkpoint.
+// Proven against the checkpoint, whose signature is the caller's to check. Bundles may be missing
+// from the first on, as those of a trimmed log are: the tiles of level 0 stand for them. `since`: a
+// smaller tree whose root is wanted too; 0: none. Errors: kCorrupt with the file that is not true
+// or not there; kInvalid when there is no checkpoint.
 base::Result<TileFindings> check_tiles(const ReadFile& read, std::uint64_t since);
 
 }  // namespace karst::proof

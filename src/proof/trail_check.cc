@@ -151,6 +151,7 @@ base::Status TrailCheck::proven(const Hash& leaf, std::uint64_t position,
 
 void TrailCheck::learn(const events::Event& event) {
   const events::Envelope& envelope = event.envelope;
+  if (found_.events != 0 && envelope.position.value() != found_.last + 1) found_.gaps = true;
   if (found_.events++ == 0) {
     found_.first = envelope.position.value();
     found_.first_millis = envelope.log_time.value();

@@ -20,6 +20,7 @@ struct TrailFindings {
   std::uint64_t events = 0;
   std::uint64_t withheld = 0;
   std::uint64_t first = 0, last = 0;               // positions
+  bool gaps = false;                               // between these two
   std::int64_t first_millis = 0, last_millis = 0;  // log time
   std::string logged_key;          // the last SigningKeyChanged whose payload is there
   std::uint64_t logged_at = 0;     // its position

@@ -128,6 +128,7 @@ def parquet(stat):
     equal("Parquet, pyarrow: positions without a gap", table["position"].to_pylist(), list(range(1, stat["events"] + 1)))
     metadata = pyarrow.parquet.read_metadata(paths["events"]).metadata
     equal("Parquet: the file names its log, and that it is whole", (metadata[b"log"].decode(), metadata[b"whole"]), (stat["log"], b"yes"))
+    equal("Parquet: the file has the head of the log's tree", metadata[b"checkpoint"], karst("audit", "checkpoint", "--data", DATA))
     check("Parquet: every payload is JSON", all(isinstance(json.loads(text), dict) for text in table["payload"].to_pylist()))
     return paths
 
@@ -143,6 +144,7 @@ def sqlite(stat):
     meta = {row["key"]: row["value"] for row in ask("select * from meta")}
     equal("sqlite3 shell: meta says which log and how much", (meta["log"], meta["events"], meta["event_bytes"], meta["rows_events"], meta["whole"]),
           (stat["log"], str(stat["events"]), str(stat["bytes"]), str(stat["events"]), "yes"))
+    equal("sqlite3 shell: and the head of its tree", meta["checkpoint"].encode(), karst("audit", "checkpoint", "--data", DATA))
     plan = shell("explain query plan select * from events where stream = 'log'")
     check("sqlite3 shell: an object is found by an index", "USING INDEX events_stream" in plan, plan)
     return path

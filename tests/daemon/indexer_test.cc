@@ -4,6 +4,7 @@
 
 #include <future>
 
+#include "base/ed25519.h"
 #include "index/reader.h"
 #include "tests/events/log_fixture.h"
 
@@ -88,6 +89,67 @@ TEST_F(IndexerTest, BuildsADamagedOneAgainAndSaysSo) {
   EXPECT_EQ(indexed(), 100U);
   ASSERT_EQ(told().size(), 1U);
   EXPECT_TRUE(told()[0].starts_with("good: the index of the log is built again: ")) << told()[0];
+}
+
+// The head of what is indexed, when it has everything and at the end; smaller ones never.
+TEST_F(IndexerTest, SignsTheHeadOfTheTree) {
+  const proof::SignerKey key{"example.com/key", base::new_ed25519_seed()};
+  const auto head = [&] {
+    auto parsed =
+        proof::parse_checkpoint_bytes(events::testing::read_file(head_file(folder_ / "log")));
+    EXPECT_TRUE(parsed) << parsed.error().message;
+    EXPECT_EQ(signed_by(parsed->note, key.verifier()), proof::Signed::kHolds);
+    EXPECT_EQ(parsed->checkpoint.origin, proof::origin_of(log_->id()));
+    return parsed->checkpoint;
+  };
+  const auto run = [&] {
+    const auto tell = [](bool, const std::string& line) { ADD_FAILURE() << line; };
+    Indexer indexer(*log_, folder_ / "log", tell, key);
+    await(indexer, log_->synced());
+  };
+  append(700);
+  run();
+  EXPECT_EQ(head().size, 701U);
+  proof::Frontier frontier;
+  auto cursor = log_->read(model::Position(1));
+  for (auto event = (*cursor)->next(); *event; event = (*cursor)->next())
+    frontier.append(proof::event_leaf_hash((*event)->raw, log_->secret()));
+  EXPECT_EQ(head().root, frontier.root());
+  append(50);
+  run();
+  EXPECT_EQ(head().size, 751U);
+  std::filesystem::remove_all(folder_ / "log/index");
+  const std::string before = events::testing::read_file(head_file(folder_ / "log"));
+  run();
+  EXPECT_EQ(events::testing::read_file(head_file(folder_ / "log")), before);
+  EXPECT_FALSE(std::filesystem::exists(head_file(folder_ / "log") + ".new"));
+}
+
+TEST(HeadFile, IsWrittenOnceAMinuteAndNeverSmaller) {
+  const events::testing::TempFolder folder;
+  const model::LogId log("log");
+  const proof::SignerKey key{"k", base::new_ed25519_seed()};
+  const auto size = [&] {
+    const auto head =
+        proof::parse_checkpoint_bytes(events::testing::read_file(folder / "checkpoint"));
+    return head ? head->checkpoint.size : 0;
+  };
+  HeadFile file(folder / "", log, key);
+  ASSERT_TRUE(file.see(10, proof::Hash{}, 5, false));
+  EXPECT_EQ(size(), 10U);
+  ASSERT_TRUE(file.see(20, proof::Hash{}, 5 + kHeadEveryMillis - 1, false));
+  EXPECT_EQ(size(), 10U);
+  ASSERT_TRUE(file.see(20, proof::Hash{}, 5 + kHeadEveryMillis, false));
+  EXPECT_EQ(size(), 20U);
+  ASSERT_TRUE(file.see(21, proof::Hash{}, 6 + kHeadEveryMillis, true));
+  EXPECT_EQ(size(), 21U);
+  ASSERT_TRUE(HeadFile(folder / "", log, key).see(20, proof::Hash{}, 0, true));
+  EXPECT_EQ(size(), 21U);
+  ASSERT_TRUE(HeadFile(folder / "", model::LogId("other"), key).see(1, proof::Hash{}, 0, true));
+  EXPECT_EQ(size(), 1U) << "another log's says nothing";
+  const auto failed = HeadFile(folder / "none", log, key).see(1, proof::Hash{}, 0, true);
+  ASSERT_FALSE(failed);
+  EXPECT_NE(failed.error().message.find("none/checkpoint"), std::string::npos);
 }
 
 TEST_F(IndexerTest, SaysOnceThatItCannotWrite) {

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <thread>
 
 #include "daemon/system_clock.h"
+#include "projections/cluster_state.h"
 #include "tests/events/log_fixture.h"
 
 namespace karst::daemon {
@@ -67,6 +69,64 @@ TEST(LogKeeper, SealsWhatIsCompleteAndTellsTheLog) {
   ASSERT_TRUE(board.sizes());
   EXPECT_GT(board.sizes()->sizes.log_bytes, 100'000U);
   EXPECT_GT(board.sizes()->sizes.disk_bytes, board.sizes()->sizes.free_bytes);
+}
+
+// Does what the engine does with such facts, and nothing else.
+class Appends final : public ports::FactSink {
+ public:
+  explicit Appends(events::RocksLog& log) : log_(log) {}
+  bool offer(ports::Fact fact) override {
+    events::Record record = events::make_record(fact.body);
+    record.log_time = base::LogTime(static_cast<std::int64_t>(log_.end().value()) * 10);
+    EXPECT_TRUE(log_.append({&record, 1}, events::Durability::kSynced));
+    const std::lock_guard lock(mutex_);
+    trimmings_ += std::holds_alternative<events::LogTrimmed>(fact.body) ? 1 : 0;
+    return true;
+  }
+  int trimmings() const {
+    const std::lock_guard lock(mutex_);
+    return trimmings_;
+  }
+
+ private:
+  events::RocksLog& log_;
+  mutable std::mutex mutex_;
+  int trimmings_ = 0;
+};
+
+// A hundred seconds are asked for: 10,000 events. Three segments are sealed, and the rest is open.
+TEST(LogKeeper, TrimsWhatIsOldAndArchived) {
+  TempFolder folder;
+  auto log = events::RocksLog::open(events::testing::options_for(folder / "log"));
+  ASSERT_TRUE(log);
+  constexpr std::uint64_t kSealed = 3 * events::kSegmentEventsMax;
+  ASSERT_TRUE(
+      events::testing::append_numbered(**log, kSealed + 5'000, events::Durability::kSynced));
+  const SystemClock clock;
+  Appends sink(**log);
+  ViewBoard board;
+  Silent notices;
+  const auto ended = [began = std::chrono::steady_clock::now()] {
+    return std::chrono::steady_clock::now() - began > std::chrono::minutes(1);
+  };
+  {
+    LogKeeper keeper({log->get(), folder / "log", folder / "archive", &clock, &sink, &board,
+                      &notices, Retention{100'000, 0}, /*keep_every_millis=*/1});
+    ASSERT_TRUE(keeper.start());
+    while ((*log)->first().value() == 1 && !ended()) std::this_thread::yield();
+  }
+  const std::uint64_t first = (*log)->first().value();
+  EXPECT_EQ(sink.trimmings(), 1);
+  EXPECT_EQ(first % events::kTrimTile, 1U);
+  EXPECT_LE(first, kSealed + 1) << "what is not archived stays";
+  EXPECT_GT(first, kSealed - 10'000);
+  ASSERT_TRUE((*log)->trimmed());
+  EXPECT_EQ((*log)->trimmed()->archive, folder / "archive");
+  projections::ClusterState state;
+  const auto baseline = (*log)->baseline();
+  ASSERT_TRUE(baseline && *baseline);
+  ASSERT_TRUE(state.load((*baseline)->bytes));
+  EXPECT_EQ(state.last_position().value(), first - 1);
 }
 
 TEST(LogKeeper, AnArchiveOfAnotherLogIsRefusedAtTheStart) {

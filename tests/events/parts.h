@@ -218,7 +218,7 @@ void parts(A& a, LogArchived& e) {
 }
 template <class A>
 void parts(A& a, LogTrimmed& e) {
-  a(e.before, e.kept);
+  a(e.before, e.kept, e.baseline, e.projection, e.digest);
 }
 
 }  // namespace karst::events::testing

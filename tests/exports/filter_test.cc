@@ -16,7 +16,7 @@ std::vector<std::uint64_t> taken(const events::EventLog& log, const FilterOption
   auto filter = Filter::make(options, log.id());
   EXPECT_TRUE(filter) << filter.error().message;
   std::vector<std::uint64_t> positions;
-  auto cursor = log.read(filter->first());
+  auto cursor = log.read(filter->first_in(log));
   for (auto event = (*cursor)->next(); event && *event; event = (*cursor)->next()) {
     if (filter->ends_before((*event)->envelope)) break;
     if (filter->takes(**event)) positions.push_back((*event)->envelope.position.value());

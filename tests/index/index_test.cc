@@ -6,7 +6,7 @@
 
 #include "index/meta.h"
 #include "index/reader.h"
-#include "tests/events/log_fixture.h"
+#include "tests/events/trim_fixture.h"
 
 namespace karst::index {
 namespace {
@@ -141,6 +141,57 @@ TEST_F(IndexTest, ItsTilesAreThoseOfTheLog) {
     EXPECT_EQ(*root, root_of(*log_, size)) << size;
   }
   EXPECT_FALSE(proof::tree_root((*reader)->tiles(), 2'502));
+}
+
+// Built anew, taken up in the middle of what is gone, or there already: the tree is the same.
+TEST_F(IndexTest, OfATrimmedLogTheTreeIsThatOfTheWholeOne) {
+  append(5'999);
+  append(events::ListStarted{"Node"});  // 6001
+  fill(*open_index());
+  events::testing::trim_log(*log_, 5'121);
+  ASSERT_EQ(log_->end().value(), 6'003U);
+  fill(*open_index());
+  proof::Hash root{};
+  const auto tree_is_whole = [&](const char* how) {
+    const TempFolder scratch;
+    const auto reader = Reader::open(folder_ / "index", log_->id(), scratch / "s");
+    ASSERT_TRUE(reader) << reader.error().message;
+    ASSERT_EQ((*reader)->tree_size(), 6'002U) << how;
+    const auto now = proof::tree_root((*reader)->tiles(), 6'002);
+    ASSERT_TRUE(now) << now.error().message;
+    if (root == proof::Hash{}) root = *now;
+    EXPECT_EQ(*now, root) << how;
+    for (const std::uint64_t leaf : {0, 255, 256, 5'119, 5'120, 6'001}) {
+      const auto path = proof::inclusion_path((*reader)->tiles(), leaf, 6'002);
+      ASSERT_TRUE(path) << how << ", " << leaf;
+      const auto hashes = (*reader)->tiles().read({0, leaf / 256}, leaf % 256 + 1);
+      ASSERT_TRUE(hashes);
+      const proof::Hash hash = proof::as_hash(std::string_view(*hashes).substr(leaf % 256 * 32));
+      EXPECT_TRUE(proof::inclusion_holds(hash, leaf, 6'002, *path, root)) << how << ", " << leaf;
+    }
+    for (const std::uint64_t old : {1, 300, 5'120, 5'500})
+      EXPECT_TRUE(proof::consistency_proof((*reader)->tiles(), old, 6'002)) << how << ", " << old;
+  };
+  tree_is_whole("it went on");
+  const auto streams = found("source/Node");
+  EXPECT_EQ(streams, std::vector<std::uint64_t>{6'001});
+
+  std::filesystem::remove_all(folder_ / "index");
+  fill(*open_index());
+  tree_is_whole("built anew");
+  EXPECT_EQ(found("source/Node"), streams);
+
+  std::filesystem::remove_all(folder_ / "index");
+  for (const std::uint64_t through : {100, 300, 5'000, 5'120, 5'130}) {
+    const auto index = open_index();
+    ASSERT_EQ(index->replaced_because(), "");
+    while (index->through().value() < through)
+      ASSERT_TRUE(index->advance(*log_, model::Position(through)));
+    EXPECT_EQ(index->through().value(), through);
+  }
+  fill(*open_index(), 700);
+  tree_is_whole("in pieces");
+  EXPECT_EQ(found("source/Node"), streams);
 }
 
 TEST_F(IndexTest, OneBatchIsBounded) {

@@ -56,8 +56,11 @@ TEST(CommandLine, RefusesWhatItDoesNotUnderstand) {
       {"log dump --data d --from x", "'x': expected a whole number, 1 or more"},
       {"log dump --data d --to 3", "--to"},
       {"log tail --data d -n -1", "'-1': expected a whole number, 0 or more"},
-      {"log trim --data d",
-       "there is no subcommand 'trim' of 'log'; there are: stat, dump, tail, archive, restore"},
+      {"log prune --data d",
+       "there is no subcommand 'prune' of 'log'; there are: stat, dump, tail, archive, restore, "
+       "trim"},
+      {"log trim --data d", "--archive"},
+      {"log trim --data d --archive a --keep 1h --before 2", "--before"},
       {"audit show --data d",
        "there is no subcommand 'show' of 'audit'; there are: export, checkpoint, prove, keygen, "
        "verify"},

@@ -23,7 +23,7 @@ LAW_SEED = 20261121  # of rapidcheck: the same problems in each run; RC_PARAMS= 
 BUILD_SECONDS_MAX = 3000
 STORY_SECONDS_MAX = 1800
 CLUSTER_TESTS = ("crds", "chart", "image", "bad_starts", "shadow", "story", "replicas", "canary")
-AUDIT_SCRIPTS = ("proof", "exports")
+AUDIT_SCRIPTS = ("proof", "exports", "readers")
 AWS_STORIES = ("story", "faults", "kills")
 FUZZ_SECONDS = int(os.environ.get("KARST_FUZZ_SECONDS", "60"))
 QUICKSTART_SECONDS = os.environ.get("KARST_QUICKSTART_SECONDS", "45")

@@ -1,0 +1,131 @@
+// `karst log trim`: what an archive holds goes from the log, behind a baseline.
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "base/time.h"
+#include "daemon/retention.h"
+#include "daemon/system_clock.h"
+#include "daemon/trimmer.h"
+#include "events/codec.h"
+#include "events/high_water.h"
+#include "tools/open_log.h"
+#include "tools/talk.h"
+
+namespace karst::tools {
+namespace {
+
+base::Result<base::LogTime> last_time(const events::EventLog& log) {
+  auto last = event_at(log, model::Position(log.end().value() - 1));
+  if (!last) return base::fail(last.error());
+  return *last ? (*last)->event.envelope.log_time : base::LogTime();
+}
+
+// The first event that stays, as asked for.
+base::Result<model::Position> wanted(const LogTrimOptions& options, const events::EventLog& log) {
+  if (!options.before.empty()) {
+    if (const auto time = base::parse_rfc3339(options.before))
+      return daemon::first_since(log, base::LogTime(*time));
+    return parse_place(log, options.before, "--before");
+  }
+  const auto keep = daemon::parse_span_millis(options.keep);
+  if (!keep) return base::fail(keep.error().with_context("--keep"));
+  const auto end = last_time(log);
+  if (!end) return base::fail(end.error());
+  return daemon::first_since(log, base::LogTime(end->value() - *keep));
+}
+
+// Tells the log, and what its opening cut off, as the daemon would.
+base::Status tell(events::RocksLog& log, const events::BaselineNote& note, base::WallTime now) {
+  const auto last = last_time(log);
+  if (!last) return base::fail(last.error());
+  std::vector<events::Record> records;
+  if (const auto& cut = log.open_report().cut) records.push_back(events::make_record(*cut));
+  records.push_back(events::make_record(events::told_of(note)));
+  for (events::Record& record : records) {
+    record.log_time = *last;
+    record.wall_time = now;
+  }
+  auto first = log.append(records, events::Durability::kSynced);
+  return first ? base::Status() : base::fail(first.error());
+}
+
+Json summary_of(const LogTrimOptions& options, const events::RocksLog& log,
+                const daemon::TrimLook& look) {
+  Json summary;
+  summary["log"] = log.id().str();
+  summary["data"] = options.data;
+  summary["archive"] = options.archive;
+  summary["dry_run"] = options.dry_run;
+  summary["events_that_go"] = look.events;
+  summary["bytes_that_go"] = look.bytes;
+  summary["first_position"] = std::max(look.first, log.first()).value();
+  summary["events_that_stay"] = log.end().value() - std::max(look.first, log.first()).value();
+  return summary;
+}
+
+base::Status trim(const LogTrimOptions& options, events::RocksLog& log) {
+  auto place = wanted(options, log);
+  if (!place) return base::fail(place.error());
+  auto archive = events::Archive::open_existing(options.archive);
+  if (!archive) return base::fail(archive.error());
+  Progress progress("comparing with the archive", place->value(), Meanwhile::kSilence);
+  daemon::Trimmer trimmer(log, *archive, options.archive, [&](model::Position position) {
+    progress.at(position.value());
+    return true;
+  });
+  const model::Position first = daemon::trim_place(*place);
+  if (first <= log.first()) {
+    print_value(summary_of(options, log, {first, 0, 0}), options.format);
+    return {};
+  }
+  if (options.dry_run) {
+    auto look = trimmer.check(first);
+    if (!look) return base::fail(look.error());
+    print_value(summary_of(options, log, *look), options.format);
+    return {};
+  }
+  auto note = trimmer.prepare(first);
+  if (!note) return base::fail(note.error());
+  const base::WallTime now = daemon::SystemClock().wall();
+  const model::Position from = log.end();
+  KARST_TRY(tell(log, *note, now));
+  auto told = trimmer.told(*note, from);
+  if (!told) return base::fail(told.error());
+  const std::uint64_t before = events::sizes_of(options.data).log_bytes;
+  KARST_TRY(trimmer.finish(*note, **told, now));
+  const std::uint64_t after = events::sizes_of(options.data).log_bytes;
+  Json summary = summary_of(options, log, trimmer.look());
+  summary["baseline_bytes"] = note->size;
+  summary["folder_bytes_before"] = before;
+  summary["folder_bytes_after"] = after;
+  print_value(summary, options.format);
+  return {};
+}
+
+}  // namespace
+
+int log_trim(const LogTrimOptions& options) {
+  if (options.before.empty() == options.keep.empty())
+    return report({base::Kind::kInvalid,
+                   "log trim: expected either --before (the first event that stays) or --keep (how "
+                   "long events stay)"});
+  if (options.dry_run) {  // beside a daemon, too
+    auto log = open_for_reading(options.data);
+    if (!log) return report(log.error());
+    const auto status = trim(options, *log->log);
+    return finish(*log, status ? kExitDone : report(status.error()));
+  }
+  const auto mark = events::HighWaterFile::read(options.data + "/high-water");
+  if (!mark) return report(mark.error());
+  if (!*mark)
+    return report({base::Kind::kInvalid, options.data +
+                                             " holds no log: expected a folder that 'karst run "
+                                             "--data' made"});
+  auto log = events::RocksLog::open({options.data, daemon::SystemClock().wall(), 0});
+  if (!log) return report(log.error());
+  const auto status = trim(options, **log);
+  return status ? kExitDone : report(status.error());
+}
+
+}  // namespace karst::tools
