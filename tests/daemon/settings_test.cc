@@ -161,14 +161,14 @@ TEST(Settings, TheStartWarnsOfWhatDoesNotCount) {
   EXPECT_TRUE(
       warnings({{"SCHEDULER_CONFIG", "podTopologySpread: {defaultConstraints: []}"}}).empty());
   const auto of_both =
-      warnings({{"RESERVED_ENIS", "1"},
-                {"VM_MEMORY_OVERHEAD_PERCENT", "0.05"},
+      warnings({{"CPU_REQUESTS", "2000"},
+                {"ENABLE_PROFILING", "true"},
                 {"SCHEDULER_CONFIG",
                  "podTopologySpread: {defaultConstraints: [{maxSkew: 1, topologyKey: zone, "
                  "whenUnsatisfiable: DoNotSchedule}]}"}});
   ASSERT_EQ(of_both.size(), 2U);
   EXPECT_TRUE(of_both[0].starts_with("settings without effect in this version: ")) << of_both[0];
-  EXPECT_NE(of_both[0].find("RESERVED_ENIS"), std::string::npos) << of_both[0];
+  EXPECT_NE(of_both[0].find("CPU_REQUESTS"), std::string::npos) << of_both[0];
   EXPECT_TRUE(of_both[1].starts_with("SCHEDULER_CONFIG: ")) << of_both[1];
   EXPECT_NE(of_both[1].find("not for pods that only a Service"), std::string::npos) << of_both[1];
 }

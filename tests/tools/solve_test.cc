@@ -107,7 +107,8 @@ TEST(Solve, RefusesWithThePlaceAndPrintsNothing) {
        "{requirements: [], nodeClassRef: {group: karpenter.example, kind: MyNodeClass, name: "
        "d}}}}\n",
        {},
-       "karst: NodePool p: there is no catalogue of instance types for MyNodeClass "
+       ":1: NodePool p: spec.template.spec.nodeClassRef: there is no catalogue of instance types "
+       "for MyNodeClass "
        "(karpenter.example); there are those of EC2NodeClass"},
       {"a node class that cannot be",
        std::string(kPool) +
@@ -117,7 +118,7 @@ TEST(Solve, RefusesWithThePlaceAndPrintsNothing) {
            "  subnetSelectorTerms: [{id: subnet-1}]\n  securityGroupSelectorTerms: [{id: sg-1}]\n"
            "  kubelet: {maxPods: -1}\n",
        {},
-       "karst: EC2NodeClass default: spec.kubelet.maxPods: expected a whole number from 0"},
+       "EC2NodeClass default: spec: kubelet.maxPods: expected a whole number from 0"},
       {"another format", kPool, {"-o", "yaml"}, "karst: -o yaml: expected table or json with -f"},
       {"a file that is not there",
        kPool,
