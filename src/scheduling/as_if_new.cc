@@ -43,7 +43,7 @@ std::vector<std::size_t> nodes_for(Prepared& prepared, const std::vector<Claim>&
 
 }  // namespace
 
-bool may_fill_as_if_new(const Prepared& prepared) {
+bool may_fill_as_if_new(const Prepared& prepared, const std::vector<std::int64_t>& left) {
   const std::vector<Node>& nodes = prepared.problem.nodes;
   if (nodes.empty() || nodes.size() > kAsIfNewNodesMax) return false;
   Row room(prepared.columns.size(), 0);
@@ -51,19 +51,20 @@ bool may_fill_as_if_new(const Prepared& prepared) {
     if (nodes[node].takes_pods) add_times(room, prepared.nodes.room()[node], 1);
   std::int64_t pods = 0;
   Row wanted(prepared.columns.size(), 0);
-  for (const PodRow& row : prepared.rows) {
+  for (std::size_t i = 0; i < prepared.rows.size(); ++i) {
+    const PodRow& row = prepared.rows[i];
     const std::int64_t count = std::max<std::int64_t>(row.source->count, 0);
     if (count > kAsIfNewPodsMax - pods) return false;
     pods += count;
-    if (row.unsupported.empty()) add_times(wanted, row.request, count);
+    if (row.unsupported.empty()) add_times(wanted, row.request, count - left[i]);
   }
   return fits(wanted, room);
 }
 
-Problem without_nodes(const Problem& problem) {
+Problem without_nodes(const Problem& problem, bool with_limits) {
   Problem bare = problem;
   for (Pool& pool : bare.pools) {
-    pool.pool.limits.clear();
+    if (!with_limits) pool.pool.limits.clear();
     pool.used.clear();
   }
   if (bare.bound.empty()) bare.nodes.clear();

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "scheduling/packer.h"
 #include "scheduling/prepared.h"
@@ -14,11 +16,13 @@ namespace karst::scheduling {
 inline constexpr std::int64_t kAsIfNewPodsMax = 1'000;  // of the problem
 inline constexpr std::size_t kAsIfNewNodesMax = 200;    // of the problem
 
-// Whether it may help: a small problem, and all pods together fit into all nodes together.
-bool may_fill_as_if_new(const Prepared& prepared);
+// Whether it may help: a small problem, and all pods but those `left` over, by row, fit together
+// into all nodes together.
+bool may_fill_as_if_new(const Prepared& prepared, const std::vector<std::int64_t>& left);
 
-// The problem as if none of its nodes took pods, nor had used up anything of the limits.
-Problem without_nodes(const Problem& problem);
+// The problem as if none of its nodes took pods, nor had used up anything of the limits; or as if
+// there were no limits, since what nodes were bought within is not known.
+Problem without_nodes(const Problem& problem, bool with_limits);
 
 // What `as_new`, a packing of that, puts on each claim goes to the first node that holds it; the
 // rest wherever it can.

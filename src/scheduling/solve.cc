@@ -160,8 +160,17 @@ class Search {
   }
 
   void try_as_if_new() {
-    if (!may_fill_as_if_new(prepared_)) return;
-    const Problem bare = without_nodes(prepared_.problem);
+    const std::vector<Pool>& pools = prepared_.problem.pools;
+    try_as_if_new(false);
+    if (!best_.packer->claims().empty() &&
+        std::any_of(pools.begin(), pools.end(),
+                    [](const Pool& pool) { return !pool.pool.limits.empty(); }))
+      try_as_if_new(true);
+  }
+
+  void try_as_if_new(bool with_limits) {
+    if (!may_fill_as_if_new(prepared_, best_.packer->left())) return;
+    const Problem bare = without_nodes(prepared_.problem, with_limits);
     Prepared as_new(bare);
     Search search(as_new, goal_);
     search.place_most();

@@ -193,9 +193,14 @@ TEST(Laws, AnAnswerHoldsItsOwnPods) {
     RC_LOG() << describe(problem, answer) << describe(again, second);
     RC_ASSERT(wrong(again, made) == "");
     RC_ASSERT(wrong(again, second) == "");
-    for (std::size_t i = 0; i < problem.pods.size(); ++i)
+    // A node that is there may hold more than one that could come as any of several types: who was
+    // left over may be placed now, and somebody may need a node for it.
+    std::int64_t more = 0;
+    for (std::size_t i = 0; i < problem.pods.size(); ++i) {
       RC_ASSERT(placed(second, i) >= placed(answer, i));
-    RC_ASSERT(second.claims.empty());
+      more += placed(second, i) - placed(answer, i);
+    }
+    RC_ASSERT(more > 0 || second.claims.empty());
   }));
 }
 
