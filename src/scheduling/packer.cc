@@ -62,7 +62,10 @@ void Packer::settle_hosts(std::vector<std::size_t> order) {
                      prepared_.problem.options.spread_domains == SpreadDomains::kReachable &&
                      std::any_of(order.begin(), order.end(), waits_for_hosts);
   std::erase_if(order, [&](std::size_t row) { return deferred_[row]; });
-  if (hosts_are_final_) place_rounds(order);
+  if (hosts_are_final_) {
+    queued_row_ = kNone;  // claims that were refused for good may take one now
+    place_rounds(order);
+  }
   finish();
 }
 

@@ -127,6 +127,12 @@ TEST(KubeRules, Tables) {
        {"default m1: 0*1"},
        {"n1: 0*2", "n2: 0*2"},
        {}},
+      {"and the node that came takes another, once it is among the fewest",
+       on(two, problem({spread(app(pods(8, 200), "web"), kHost, "web")},
+                       {limited(wide_pool(), "nodes", 1)})),
+       {"default m1: 0*2"},
+       {"n1: 0*3", "n2: 0*3"},
+       {}},
   });
 }
 
