@@ -87,9 +87,15 @@ base::Result<std::vector<model::InstanceType>> aws_types(const model::NodeClassR
     return providers::aws::make_catalogue({}, place).types;
   }
   const auto settings = providers::aws::read_node_class(at->spec_json);
-  if (!settings)
+  if (!settings) {  // "kubelet.maxPods: expected …"
+    const std::string& message = settings.error().message;
+    const std::size_t colon = message.find(": ");
+    const bool has_field = colon != std::string::npos;
     return base::fail(base::Kind::kInvalid,
-                      objects::located(manifests, shown(ref), "spec", settings.error().message));
+                      objects::located(manifests, shown(ref),
+                                       has_field ? "spec." + message.substr(0, colon) : "spec",
+                                       has_field ? message.substr(colon + 2) : message));
+  }
   std::vector<model::InstanceType> types = providers::aws::make_catalogue(*settings, place).types;
   const auto reservations = reservations_of(ref, manifests, notes);
   for (model::InstanceType& type : types)

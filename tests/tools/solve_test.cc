@@ -118,7 +118,7 @@ TEST(Solve, RefusesWithThePlaceAndPrintsNothing) {
            "  subnetSelectorTerms: [{id: subnet-1}]\n  securityGroupSelectorTerms: [{id: sg-1}]\n"
            "  kubelet: {maxPods: -1}\n",
        {},
-       "EC2NodeClass default: spec: kubelet.maxPods: expected a whole number from 0"},
+       ":11: EC2NodeClass default: spec.kubelet.maxPods: expected a whole number from 0"},
       {"another format", kPool, {"-o", "yaml"}, "karst: -o yaml: expected table or json with -f"},
       {"a file that is not there",
        kPool,
