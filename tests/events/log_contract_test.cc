@@ -15,10 +15,7 @@ class LogContract : public ::testing::TestWithParam<const char*> {
       if (!log_) log_ = std::make_unique<MemoryLog>(model::LogId("abc"));
       return;
     }
-    log_.reset();
-    auto log = RocksLog::open(options_for(folder_ / "log"));
-    ASSERT_TRUE(log) << log.error().message;
-    log_ = std::move(*log);
+    open_again(folder_ / "log", log_);
   }
   TempFolder folder_;
   std::unique_ptr<EventLog> log_;

@@ -50,6 +50,14 @@ inline RocksLogOptions options_for(const std::string& path) {
   return options;
 }
 
+// The log of that folder in the place of `log`, which is closed first.
+inline void open_again(const std::string& path, std::unique_ptr<EventLog>& log) {
+  log.reset();
+  auto opened = RocksLog::open(options_for(path));
+  ASSERT_TRUE(opened) << opened.error().message;
+  log = std::move(*opened);
+}
+
 inline std::string padded_version(std::uint64_t position, std::size_t padding) {
   std::string version = std::to_string(position);
   if (padding > 0) version += '.';

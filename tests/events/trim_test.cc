@@ -27,13 +27,7 @@ class TrimmedLog : public ::testing::TestWithParam<const char*> {
     ASSERT_TRUE(append_numbered(**log, kEvents - 2, Durability::kSynced));
     ASSERT_NO_FATAL_FAILURE(trim_log(**log, kFirst));
     log_ = std::move(*log);
-    if (GetParam() == std::string("reopened")) open();
-  }
-  void open() {
-    log_.reset();
-    auto log = RocksLog::open(options_for(folder_ / "log"));
-    ASSERT_TRUE(log) << log.error().message;
-    log_ = std::move(*log);
+    if (GetParam() == std::string("reopened")) open_again(folder_ / "log", log_);
   }
   TempFolder folder_;
   std::unique_ptr<EventLog> log_;
