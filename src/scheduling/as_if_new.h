@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "scheduling/packer.h"
@@ -16,17 +17,29 @@ namespace karst::scheduling {
 inline constexpr std::int64_t kAsIfNewPodsMax = 1'000;  // of the problem
 inline constexpr std::size_t kAsIfNewNodesMax = 200;    // of the problem
 
-// Whether it may help: a small problem, and all pods but those `left` over, by row, fit together
-// into all nodes together.
-bool may_fill_as_if_new(const Prepared& prepared, const std::vector<std::int64_t>& left);
+// Whether it may help a packing that buys something or leaves somebody over: a small problem, and
+// if all are placed, they fit together into all nodes together.
+bool may_fill_as_if_new(const Prepared& prepared, bool all_placed);
 
-// The problem as if none of its nodes took pods, nor had used up anything of the limits; or as if
-// there were no limits, since what nodes were bought within is not known.
-Problem without_nodes(const Problem& problem, bool with_limits);
+// Which nodes are taken for new ones: all that take pods, or those of the pools' on which there is
+// nobody yet. Beside the limits, or as if there were none, since they may have changed after the
+// nodes were bought.
+struct AsIfNew {
+  bool only_empty = false;
+  bool with_limits = false;
+};
 
-// What `as_new`, a packing of that, puts on each claim goes to the first node that holds it; the
-// rest wherever it can.
-std::unique_ptr<Packer> fill_as_if_new(Prepared& prepared, const Packer& as_new,
-                                       const Strategy& strategy);
+// The problem before these nodes were bought: they take no pods, and nothing of the limits is used
+// up by them. Empty: no node is taken for a new one.
+struct Before {
+  Problem problem;
+  std::vector<std::size_t> nodes;  // by node of it, which one of the problem it is
+};
+std::optional<Before> before_nodes(const Problem& problem, AsIfNew which);
+
+// What `as_new`, a packing of that, puts on each claim goes to the first such node that holds it;
+// what it puts on other nodes goes there, and the rest wherever it can.
+std::unique_ptr<Packer> fill_as_if_new(Prepared& prepared, const Before& before,
+                                       const Packer& as_new, const Strategy& strategy);
 
 }  // namespace karst::scheduling

@@ -89,7 +89,7 @@ class Search {
   Packer& run() {
     place_most();
     try_every_plan();
-    if (goal_ == Goal::kCheapest && !best_.packer->claims().empty()) try_as_if_new();
+    if (goal_ == Goal::kCheapest && may_gain_as_if_new()) try_as_if_new();
     return *best_.packer;
   }
 
@@ -159,27 +159,34 @@ class Search {
     best_ = std::move(attempt);
   }
 
-  void try_as_if_new() {
-    const std::vector<Pool>& pools = prepared_.problem.pools;
-    try_as_if_new(false);
-    if (!best_.packer->claims().empty() &&
-        std::any_of(pools.begin(), pools.end(),
-                    [](const Pool& pool) { return !pool.pool.limits.empty(); }))
-      try_as_if_new(true);
+  // Whether something is bought, or somebody left over, that the nodes there are may have room for.
+  bool may_gain_as_if_new() const {
+    const bool all_placed = nobody_is_left(best_);
+    return (!all_placed || !best_.packer->claims().empty()) &&
+           may_fill_as_if_new(prepared_, all_placed);
   }
 
-  void try_as_if_new(bool with_limits) {
-    if (!may_fill_as_if_new(prepared_, best_.packer->left())) return;
-    const Problem bare = without_nodes(prepared_.problem, with_limits);
-    Prepared as_new(bare);
+  void try_as_if_new() {
+    const std::vector<Pool>& pools = prepared_.problem.pools;
+    const bool has_limits = std::any_of(pools.begin(), pools.end(),
+                                        [](const Pool& pool) { return !pool.pool.limits.empty(); });
+    for (const bool only_empty : {false, true})
+      for (const bool with_limits : {false, true})
+        if ((has_limits || !with_limits) && may_gain_as_if_new())
+          try_as_if_new({only_empty, with_limits});
+  }
+
+  void try_as_if_new(AsIfNew which) {
+    const std::optional<Before> before = before_nodes(prepared_.problem, which);
+    if (!before) return;
+    Prepared as_new(before->problem);
     Search search(as_new, goal_);
-    search.place_most();
-    search.try_every_plan();
+    search.run();
     improve(as_new, *search.best_.packer);
     Attempt attempt;
     attempt.strategy = best_.strategy;
     attempt.packer =
-        fill_as_if_new(prepared_, *search.best_.packer,
+        fill_as_if_new(prepared_, *before, *search.best_.packer,
                        Strategy{.lowers_min_values = best_.strategy.lowers_min_values});
     attempt.placed = placed_by_priority(prepared_, *attempt.packer);
     attempt.price = attempt.packer->price();
