@@ -42,25 +42,18 @@ std::vector<kube::Watched> watched(const events::Config& config, const Settings&
   return resources;
 }
 
-// Of a shadow: the engine gives it nothing to do.
-class NoHands final : public ports::CommandPort {
- public:
-  void submit(const ports::IssuedCommand&) override {
-    KARST_CHECK(false, "a shadow sends nothing");
-  }
-};
-
-// Of a shadow's cloud: questions pass.
+// Of a shadow: what asks passes to whom it is for, and the engine gives it nothing else to do.
 class AskingHands final : public ports::CommandPort {
  public:
   void ask(ports::CommandPort& hands) { hands_ = &hands; }
   void submit(const ports::IssuedCommand& command) override {
-    KARST_CHECK(reconcilers::asks_only(command.spec), "a shadow changes nothing");
+    KARST_CHECK(hands_ != nullptr && reconcilers::asks_only(command.spec),
+                "a shadow changes nothing");
     hands_->submit(command);
   }
 
  private:
-  ports::CommandPort* hands_ = nullptr;
+  ports::CommandPort* hands_ = nullptr;  // none: nothing is there to be asked
 };
 
 // The cloud's, with the types of a file if one is named.
@@ -78,21 +71,6 @@ base::Result<std::shared_ptr<const providers::Provider>> provider_of(
   if (!catalogue) return base::fail(catalogue.error().with_context(file));
   return std::shared_ptr<const providers::Provider>(
       providers::kwok::provider_with(std::move(*catalogue)));
-}
-
-// What the daemon gets from the store, whatever the world is.
-DaemonParts parts_of(Store& store) {
-  DaemonParts parts;
-  parts.log = store.log.get();
-  parts.snapshots = &store.log->snapshots();
-  parts.release_ballast = [&store] { store.log->release_ballast(); };
-  parts.restore_ballast = [&store] { return store.log->restore_ballast(); };
-  parts.log_space_low = !store.log->open_report().ballast;
-  parts.cut = store.log->open_report().cut;
-  parts.engine.version = build_version();
-  parts.engine.decision_version = decision_version();
-  if (store.signer) parts.engine.signing_key = store.signer->verifier().text();
-  return parts;
 }
 
 // HOSTNAME_uuid, as client-go names a candidate. The uuid is that of the log: a process that is
@@ -205,7 +183,7 @@ class Cluster {
   void fill_parts(const providers::Provider& provider, KillPoints& kill_points) {
     parts_.provider = &provider;
     parts_.clock = &clock_;
-    parts_.objects = settings_.shadow ? static_cast<ports::CommandPort*>(&none_) : &*writer_;
+    parts_.objects = settings_.shadow ? static_cast<ports::CommandPort*>(&no_writer_) : &*writer_;
     parts_.lease = lease_ ? static_cast<const ports::LeasePort*>(&*lease_) : &always_;
     parts_.notices = &notices_;
     parts_.lines = &lines_;
@@ -225,9 +203,11 @@ class Cluster {
     auto opened = open_cloud(needs, identity);
     if (!opened) return base::fail(opened.error());
     cloud_ = std::move(*opened);
-    asking_.ask(cloud_->hands());
-    parts_.instances =
-        settings_.shadow ? static_cast<ports::CommandPort*>(&asking_) : &cloud_->hands();
+    parts_.instances = &cloud_->hands();
+    if (settings_.shadow) {
+      asking_.ask(*parts_.instances);
+      parts_.instances = &asking_;
+    }
     parts_.queue = cloud_->queue();
     return {};
   }
@@ -274,8 +254,7 @@ class Cluster {
   std::optional<kube::KubeEdge> edge_;
   std::optional<kube::KubeWriter> writer_;
   std::unique_ptr<CloudParts> cloud_;
-  NoHands none_;
-  AskingHands asking_;
+  AskingHands no_writer_, asking_;
   const AlwaysLeads always_;
   std::optional<kube::LeaseHolder> lease_;
   DaemonParts parts_;

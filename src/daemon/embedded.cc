@@ -17,7 +17,6 @@
 #include "daemon/stop_signal.h"
 #include "daemon/system_clock.h"
 #include "daemon/trail.h"
-#include "daemon/version.h"
 #include "sim/scenario.h"
 
 namespace karst::daemon {
@@ -83,9 +82,7 @@ base::Status run_embedded(Store& store, const EmbeddedSettings& settings) {
   LineWriter lines(STDERR_FILENO);
   StoryNotices notices(lines, settings.color);
   const AlwaysLeads lease;
-  DaemonParts parts;
-  parts.log = store.log.get();
-  parts.snapshots = &store.log->snapshots();
+  DaemonParts parts = parts_of(store);
   parts.provider = provider;
   parts.clock = &world.clock();
   parts.objects = parts.instances = &world;
@@ -94,17 +91,10 @@ base::Status run_embedded(Store& store, const EmbeddedSettings& settings) {
   parts.notices = &notices;
   parts.lines = &lines;
   parts.kill_points = &*kill_points;
-  parts.release_ballast = [&store] { store.log->release_ballast(); };
-  parts.restore_ballast = [&store] { return store.log->restore_ballast(); };
-  parts.log_space_low = !store.log->open_report().ballast;
-  parts.cut = store.log->open_report().cut;
   parts.speed = settings.speed;
   parts.engine.config.cluster_uid = "embedded-" + store.log->id().str();
   parts.engine.config.provider = std::string(provider->name());
   if (settings.snapshot_distance != 0) parts.engine.snapshot_distance = settings.snapshot_distance;
-  parts.engine.version = build_version();
-  parts.engine.decision_version = decision_version();
-  if (store.signer) parts.engine.signing_key = store.signer->verifier().text();
   Trail trail(store, world.clock(), [&](bool good, const std::string& line) {
     good ? notices.relief(world.clock().wall(), line) : notices.alarm(world.clock().wall(), line);
   });

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "daemon/daemon.h"
+#include "daemon/version.h"
+
 namespace karst::daemon {
 
 base::Result<Store> open_store(const std::string& data, const std::string& archive,
@@ -20,6 +23,20 @@ base::Result<Store> open_store(const std::string& data, const std::string& archi
         store.remark.empty() ? "" : "; ", data);
   }
   return store;
+}
+
+DaemonParts parts_of(Store& store) {
+  DaemonParts parts;
+  parts.log = store.log.get();
+  parts.snapshots = &store.log->snapshots();
+  parts.release_ballast = [&store] { store.log->release_ballast(); };
+  parts.restore_ballast = [&store] { return store.log->restore_ballast(); };
+  parts.log_space_low = !store.log->open_report().ballast;
+  parts.cut = store.log->open_report().cut;
+  parts.engine.version = build_version();
+  parts.engine.decision_version = decision_version();
+  if (store.signer) parts.engine.signing_key = store.signer->verifier().text();
+  return parts;
 }
 
 }  // namespace karst::daemon

@@ -26,4 +26,8 @@ struct Store {
 base::Result<Store> open_store(const std::string& data, const std::string& archive,
                                const base::Clock& clock);
 
+// What every daemon has from its store, whatever the world is. `store` must outlive it.
+struct DaemonParts;
+DaemonParts parts_of(Store& store);
+
 }  // namespace karst::daemon
