@@ -76,6 +76,18 @@ NodeTable::NodeTable(const Problem& problem, const Columns& columns, Requirement
   for (std::size_t at = 0; at < order_.size(); ++at) place_[order_[at]] = at;
 }
 
+void NodeTable::leave(std::size_t node) {
+  const std::size_t at = place_[node];
+  order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(at));
+  for (std::size_t later = at; later < order_.size(); ++later) --place_[order_[later]];
+}
+
+void NodeTable::come_back(std::size_t node) {
+  const std::size_t at = place_[node];
+  order_.insert(order_.begin() + static_cast<std::ptrdiff_t>(at), node);
+  for (std::size_t later = at + 1; later < order_.size(); ++later) ++place_[order_[later]];
+}
+
 bool NodeTable::meets(std::size_t node, RequirementId demand) {
   std::vector<std::int8_t>& met = met_[profile_of_[node]];
   if (met.size() <= demand) met.resize(demand + 1, -1);

@@ -24,6 +24,9 @@ class NodeTable {
   const std::vector<std::size_t>& order() const { return order_; }
   // A node's place in it.
   std::size_t place(std::size_t node) const { return place_[node]; }
+  // The node, which took pods, takes none; and takes them again, as the last of those that left.
+  void leave(std::size_t node);
+  void come_back(std::size_t node);
   // Room at the start, by index into Problem::nodes.
   const std::vector<Row>& room() const { return room_; }
   // The node's labels meet the demand: a key that it does not carry is not "any".

@@ -147,6 +147,15 @@ void PoolTables::add_type(PoolTable& table, std::size_t type, const model::Requi
 }
 
 // Limits that are kept even if every pod, or a part of them, gets the largest machine for itself.
+void PoolTables::give_back(std::size_t pool, const model::Resources& capacity, std::int64_t nodes) {
+  for (PoolTable& table : pools_) {
+    if (table.pool != pool) continue;
+    if (table.limits_nodes) table.nodes_remaining += nodes;
+    for (std::size_t i = 0; i < table.remaining.size(); ++i)
+      table.remaining[i] += nodes * capacity.amount(table.limited_names[i]);
+  }
+}
+
 void PoolTables::drop_far_limits(PoolTable& table) {
   Wide pods = 0;
   for (const PodGroup& group : problem_.pods) pods += std::max<std::int64_t>(group.count, 0);

@@ -128,6 +128,9 @@ class PoolTables {
     std::int64_t capacity = 0;  // the least that any offering says
   };
   const std::vector<Reservation>& reservations() const { return reservations_; }
+  // So much less of the pool's limits (an index into Problem::pools) is used up: one node's;
+  // negative `nodes`: as much more.
+  void give_back(std::size_t pool, const model::Resources& capacity, std::int64_t nodes);
   // Limits were left out that could be reached.
   bool must_check_limits() const { return must_check_limits_; }
 

@@ -29,6 +29,11 @@ class Reach {
   // Where such a pod may be, whatever others are there: on nodes that have room for it, and where
   // one could be made. Sorted.
   const std::vector<int>& places(int key, const PodRow& row);
+  // Rows are other pods now, and nodes may have left or come back.
+  void forget_rows() {
+    known_.clear();
+    places_.clear();
+  }
 
  private:
   // A domain in which nodes could be made, and how large: rooms, none as large as another.

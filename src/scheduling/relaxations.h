@@ -14,8 +14,9 @@ inline constexpr std::size_t kSinglesMax = 24;                // changes tried p
 inline constexpr std::size_t kRelaxationWorkMax = 1'000'000;  // looks at nodes, per answer
 inline constexpr std::size_t kPairedMax = 10;  // of those, in pairs when none alone will do
 
-// The answer without relaxations.
+// The answer without relaxations; and place()'s.
 Answer solve_once(Prepared& prepared);
+Answer place_once(Prepared& prepared);
 // Pods that it would leave over, by group.
 std::vector<std::int64_t> left_over(Prepared& prepared);
 

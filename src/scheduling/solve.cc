@@ -340,9 +340,13 @@ Answer solve_once(Prepared& prepared) {
   return search(prepared, Goal::kCheapest);
 }
 
+Answer place_once(Prepared& prepared) {
+  return search(prepared, Goal::kFewest);
+}
+
 Answer place(const Problem& problem) {
   Prepared prepared(problem);
-  return search(prepared, Goal::kFewest);
+  return place_once(prepared);
 }
 
 std::vector<std::int64_t> left_over(Prepared& prepared) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/labels.h"
+#include "scheduling/pod_rows.h"
 
 namespace karst::scheduling {
 namespace {
@@ -136,7 +137,39 @@ Constraint Topology::affinity(const model::PodAffinityTerm& term, const std::str
   return constraint;
 }
 
+// All domains get their numbers in the order of their names: of two that are alike it does not
+// matter which was met first.
+void Topology::name_domains() {
+  for (std::size_t key = 0; key < domains_.keys.size(); ++key) {
+    const std::string& name = domains_.keys[key];
+    std::set<std::string, std::less<>> values;
+    std::set<const model::Requirements*> seen;  // order does not show
+    const auto add = [&](const model::Requirements& requirements) {
+      if (!seen.insert(&requirements).second) return;
+      const model::ValueSet* set = requirements.find(name);
+      if (set != nullptr && !set->complement) values.insert(set->values.begin(), set->values.end());
+    };
+    for (const Node& node : problem_.nodes)
+      if (const auto at = model::find_label(node.labels, name); at != node.labels.end())
+        values.emplace(at->second);
+    for (const Pool& pool : problem_.pools) {
+      for (const model::RequirementSpec& spec : pool.pool.requirements)
+        if (spec.key == name) values.insert(spec.values.begin(), spec.values.end());
+      const model::Labels labels = pool_labels(pool.pool);
+      if (const auto at = model::find_label(labels, name); at != labels.end())
+        values.emplace(at->second);
+      for (std::size_t type = 0; type < pool.types.size(); ++type) {
+        add(pool.types.requirements(type));
+        for (std::size_t i = 0; i < pool.types[type].offerings.size(); ++i)
+          add(pool.types.requirements(type, i));
+      }
+    }
+    for (const std::string& value : values) domains_.id(key, value);
+  }
+}
+
 void Topology::finish(NodeTable& nodes) {
+  name_domains();
   node_domains_.assign(domains_.keys.size(), {});
   for (std::size_t key = 0; key < domains_.keys.size(); ++key)
     for (const Node& node : problem_.nodes) {
@@ -176,31 +209,80 @@ void Topology::make_universe(TopologyGroup& group, NodeTable& nodes) {
   for (const Pool& pool : problem_.pools)
     if (all_pools && is_dynamic(pool.pool) && takes_taints(group.filter, pool.pool.taints))
       add_domains(pool, key, found);
+  for (const int domain : found) add_at(group.holders, domain, 1);
   const auto id = static_cast<GroupId>(&group - groups_.data());
   for (std::size_t node = 0; node < problem_.nodes.size(); ++node) {
     const Node& one = problem_.nodes[node];
     const int domain = node_domain(group.key, node);
     if ((one.takes_pods || one.stays) && domain != kNoDomain && node_counts(id, node, nodes))
-      found.insert(domain);
+      add_at(group.holders, domain, 1);
   }
-  for (std::size_t domain = 0; domain < start_[id].sure.size(); ++domain)
-    if (start_[id].sure[domain] > 0) found.insert(static_cast<int>(domain));
-  group.universe.assign(found.begin(), found.end());
+  const std::size_t domains = std::max(group.holders.size(), start_[id].sure.size());
+  for (std::size_t domain = 0; domain < domains; ++domain)
+    if (is_in_universe(group, static_cast<int>(domain)))
+      group.universe.push_back(static_cast<int>(domain));
+}
+
+bool Topology::is_in_universe(const TopologyGroup& group, int domain) const {
+  const auto id = static_cast<std::size_t>(&group - groups_.data());
+  return count_at(group.holders, domain) > 0 || count_at(start_[id].sure, domain) > 0;
+}
+
+void Topology::count(const std::vector<GroupId>& matched, const std::vector<GroupId>& repels,
+                     std::size_t node, std::int64_t pods, NodeTable& nodes) {
+  const auto change = static_cast<std::int32_t>(pods);
+  for (const GroupId id : matched) {
+    const int domain = node_domain(groups_[id].key, node);
+    if (domain == kNoDomain || !node_counts(id, node, nodes)) continue;
+    add_at(start_[id].sure, domain, change);
+    add_at(start_[id].possible, domain, change);
+    start_[id].total += pods;
+  }
+  for (const GroupId id : repels) {
+    groups_[id].owners += pods;
+    if (const int domain = node_domain(groups_[id].key, node); domain != kNoDomain)
+      add_at(start_[id].owners, domain, change);
+  }
+}
+
+void Topology::ask_for(const std::vector<PodRow>& rows) {
+  allowed_.clear();
+  for (TopologyGroup& group : groups_) {
+    group.attracts = false;
+    group.repels = group.owners > 0;
+    group.is_asked = group.repels;
+  }
+  for (const PodRow& row : rows) {
+    for (const Stage& stage : row.stages)
+      for (const Constraint& constraint : stage.constraints) {
+        TopologyGroup& group = groups_[constraint.group];
+        group.is_asked = true;
+        group.attracts |= constraint.kind == ConstraintKind::kAffinity;
+      }
+    for (const GroupId id : row.repels) groups_[id].repels = groups_[id].is_asked = true;
+  }
+}
+
+void Topology::hold(std::size_t node, std::int32_t change, NodeTable& nodes) {
+  for (GroupId id = 0; id < groups_.size(); ++id) {
+    TopologyGroup& group = groups_[id];
+    if (!group.is_spread || group.key == kHostKey) continue;
+    const int domain = node_domain(group.key, node);
+    if (domain == kNoDomain || !node_counts(id, node, nodes)) continue;
+    add_at(group.holders, domain, change);
+    const auto at = std::lower_bound(group.universe.begin(), group.universe.end(), domain);
+    const bool was_in = at != group.universe.end() && *at == domain;
+    const bool is_in = is_in_universe(group, domain);
+    if (was_in && !is_in) group.universe.erase(at);
+    if (!was_in && is_in) group.universe.insert(at, domain);
+  }
 }
 
 void Topology::count_bound(NodeTable& nodes) {
   for (const BoundPods& bound : problem_.bound)
-    for (const GroupId id : matching(bound.namespace_name, bound.labels)) {
-      const int domain = node_domain(groups_[id].key, bound.node);
-      if (domain == kNoDomain || !node_counts(id, bound.node, nodes)) continue;
-      add_at(start_[id].sure, domain, static_cast<std::int32_t>(bound.count));
-      add_at(start_[id].possible, domain, static_cast<std::int32_t>(bound.count));
-      start_[id].total += bound.count;
-    }
+    count(matching(bound.namespace_name, bound.labels), {}, bound.node, bound.count, nodes);
   for (const auto& [row, group] : bound_owners_)
-    if (const int domain = node_domain(groups_[group].key, problem_.bound[row].node);
-        domain != kNoDomain)
-      add_at(start_[group].owners, domain, static_cast<std::int32_t>(problem_.bound[row].count));
+    count({}, {group}, problem_.bound[row].node, problem_.bound[row].count, nodes);
 }
 
 std::vector<GroupId> Topology::matching(const std::string& namespace_name,

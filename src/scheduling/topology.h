@@ -19,6 +19,8 @@
 
 namespace karst::scheduling {
 
+struct PodRow;
+
 using GroupId = std::uint32_t;
 inline constexpr int kHostKey = -1;  // hostname: domains are nodes, then claims
 inline constexpr int kNoDomain = -1;
@@ -38,11 +40,15 @@ struct TopologyGroup {
   std::vector<std::string> namespaces;  // sorted
   NodeFilter filter;
   bool is_spread = false;
-  bool attracts = false;  // some affinity goes by its counts
-  bool repels = false;    // required anti-affinity counts these pods: they repel its owners
+  bool attracts = false;    // some affinity goes by its counts
+  bool repels = false;      // required anti-affinity counts these pods: they repel its owners
+  bool is_asked = true;     // some row of the question has to do with it, or somebody bound repels
+  std::int64_t owners = 0;  // bound pods that repel
   // Of a spread: the domains of nodes that are there. Under SpreadDomains::kAllPools also every
   // other one that some pool could make.
   std::vector<int> universe;
+  // By domain: nodes that have it in the universe, and pools under SpreadDomains::kAllPools.
+  std::vector<std::int32_t> holders;
 };
 
 enum class ConstraintKind { kSpread, kAffinity, kAntiAffinity };
@@ -88,6 +94,13 @@ class Topology {
   // After the last one: universes, and the counts of bound pods.
   void finish(NodeTable& nodes);
 
+  // After finish(): so many such pods, which these groups count or keep away, are bound on the node
+  // besides; negative: are not.
+  void count(const std::vector<GroupId>& matched, const std::vector<GroupId>& repels,
+             std::size_t node, std::int64_t pods, NodeTable& nodes);
+  // The node, whose pods were counted anew before, is there for pods or has left (`change` -1).
+  void hold(std::size_t node, std::int32_t change, NodeTable& nodes);
+
   const std::vector<TopologyGroup>& groups() const { return groups_; }
   const Counts& start() const { return start_; }
   // Groups that count such pods.
@@ -105,6 +118,9 @@ class Topology {
   const std::vector<int>& universe(GroupId group, std::size_t row,
                                    const std::vector<RequirementId>& demands);
   bool allows(RequirementId demand, int key, int domain) const;
+  // The rows are these now, of those that were registered: groups are as if there never were
+  // others.
+  void ask_for(const std::vector<PodRow>& rows);
   const DomainNames& domains() const { return domains_; }
   std::string key_name(int key) const;
 
@@ -113,7 +129,9 @@ class Topology {
                               std::vector<std::string>, NodeFilter>;
   GroupId group_of(const std::string& key, bool is_spread, model::LabelSelector selector,
                    std::vector<std::string> namespaces, NodeFilter filter);
+  void name_domains();
   void make_universe(TopologyGroup& group, NodeTable& nodes);
+  bool is_in_universe(const TopologyGroup& group, int domain) const;
   void add_domains(const Pool& pool, std::size_t key, std::set<int>& found);
   void count_bound(NodeTable& nodes);
   bool takes_taints(const NodeFilter& filter, const std::vector<model::Taint>& taints) const;
