@@ -10,8 +10,11 @@ Packer::Packer(Prepared& prepared, Strategy strategy)
     : prepared_(prepared),
       strategy_(strategy),
       made_(strategy_.made),
-      counts_(prepared.topology.start()),
+      counts_(prepared.topology.start().size()),
       reservations_(prepared.pools.reservations()) {
+  for (std::size_t i = 0; i < counts_.size(); ++i)
+    if (prepared.topology.groups()[i].is_asked) counts_[i] = prepared.topology.start()[i];
+  nodes_.reserve(prepared.problem.nodes.size());
   for (std::size_t i = 0; i < prepared.problem.nodes.size(); ++i) {
     const Node& node = prepared.problem.nodes[i];
     NodeState state{prepared.nodes.room()[i], node.host_ports, {}};
