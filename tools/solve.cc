@@ -35,10 +35,13 @@ base::Result<std::string> read_file(const std::string& path) {
 }
 
 base::Status write_file(const std::string& path, const std::string& text) {
+  errno = 0;
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << text;
   file.close();
-  if (!file) return base::fail(about(path, "could not be written"));
+  if (!file)
+    return base::fail(base::Kind::kDenied,
+                      path + ": could not be written: " + std::strerror(errno));
   return {};
 }
 
@@ -152,7 +155,12 @@ int solve(const SolveOptions& options) {
   }
   objects::Parser parser;
   const auto asked = read_asked(parser, *text);
-  if (!asked) return report(about(options.case_file, asked.error().message));
+  if (!asked) {
+    const bool is_manifest = text->find("apiVersion") < text->find("nodePools");
+    return report(
+        about(options.case_file,
+              asked.error().message + (is_manifest ? "; manifests are read with -f FILE" : "")));
+  }
   if (!options.out.empty())
     return write_or_print(options.out, solution_json(*asked).dump(1) + "\n");
   if (const auto* question = std::get_if<Question>(&*asked)) {

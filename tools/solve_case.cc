@@ -31,6 +31,10 @@ class Reader {
                     "\" is not known: expected disruption, candidate, or none for scheduling");
       return base::fail(context_.status().error());
     }
+    if (!root.has("pods")) {
+      context_.fail("pods is missing: expected the pods to place, as docs/oracle.md has them");
+      return base::fail(context_.status().error());
+    }
     read_options(root);
     read_case_namespaces(document_, context_, problem().namespaces);
     read_pools();

@@ -41,8 +41,8 @@ void print_places(const NamedProblem& named, const scheduling::Answer& answer) {
   }
   if (rows.empty()) return;
   print_rows({"where", "type", "zone", "capacity", "dollars/h", "pods"}, rows, Format::kTable);
-  print_line(fmt::format("{} new nodes, {} dollars an hour at the cheapest", answer.claims.size(),
-                         dollars(total)));
+  print_line(fmt::format("{} new node{}, {} dollars an hour at the cheapest", answer.claims.size(),
+                         answer.claims.size() == 1 ? "" : "s", dollars(total)));
 }
 
 void print_left_over(const NamedProblem& named, const scheduling::Unplaced& unplaced) {
@@ -55,6 +55,7 @@ void print_left_over(const NamedProblem& named, const scheduling::Unplaced& unpl
       say(fmt::format("    {} rules out {} of {} types, {} of {} offerings", removal.constraint,
                       removal.types, reason.types, removal.offerings, reason.offerings));
   }
+  if (unplaced.reasons.empty() && !unplaced.message.empty()) say("  " + unplaced.message);
   for (const scheduling::Relaxation& relaxation : unplaced.relaxations)
     say("  would do: " + relaxation.text);
 }
@@ -62,6 +63,7 @@ void print_left_over(const NamedProblem& named, const scheduling::Unplaced& unpl
 }  // namespace
 
 void print_answer(const NamedProblem& named, const scheduling::Answer& answer) {
+  if (named.pods.empty()) print_line("No pods wait for a place.");
   print_places(named, answer);
   for (const scheduling::Unplaced& unplaced : answer.unplaced) print_left_over(named, unplaced);
 }

@@ -260,18 +260,21 @@ bool Packer::choose_domains(const Claim* claim, std::size_t pool, RequirementId 
   };
   const auto note = [&](GroupId group) { add(groups[group].key); };
   for (const Constraint& constraint : stage.constraints) note(constraint.group);
-  // The first of its kind is bound before whoever follows it, so nobody may wait for its domain.
-  const bool is_first = std::any_of(
+  // The first of its kind is bound before whoever follows it, and a pod that is spread before the
+  // next ones are counted, so nobody may wait for their domains over other keys.
+  const bool has_turn = std::any_of(
       stage.constraints.begin(), stage.constraints.end(), [&](const Constraint& constraint) {
+        if (constraint.kind == ConstraintKind::kSpread)
+          return groups[constraint.group].key != kHostKey;
         return constraint.kind == ConstraintKind::kAffinity && may_be_first(constraint, strict);
       });
   for (const GroupId group : row.matched)
-    if (groups[group].repels || (is_first && goes_by_sure(groups[group]))) note(group);
+    if (groups[group].repels || (has_turn && goes_by_sure(groups[group]))) note(group);
   const std::vector<int>& fixed = fixed_keys_[row.group];
   for (const int key : fixed) add(key);
   // Nor for those of the pods that are there before it: they are told together.
   const std::vector<int> awaited =
-      is_first && claim != nullptr ? claim->counted_keys : std::vector<int>();
+      has_turn && claim != nullptr ? claim->counted_keys : std::vector<int>();
   const auto is_awaited = [&](int key) {
     return std::find(awaited.begin(), awaited.end(), key) != awaited.end();
   };
@@ -279,7 +282,7 @@ bool Packer::choose_domains(const Claim* claim, std::size_t pool, RequirementId 
   for (const int key : keys) {
     const bool fix =
         std::find(fixed.begin(), fixed.end(), key) != fixed.end() ||
-        (is_first && (is_awaited(key) ||
+        (has_turn && (is_awaited(key) ||
                       std::any_of(row.matched.begin(), row.matched.end(), [&](GroupId group) {
                         return groups[group].key == key && goes_by_sure(groups[group]);
                       })));

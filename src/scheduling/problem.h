@@ -153,7 +153,7 @@ struct NewClaim {
   // [reserved] where reservations are held).
   std::vector<model::RequirementSpec> requirements;
   SharedList<std::size_t> types;  // compatible types that fit, cheapest compatible offering first,
-                                  // at most instance_types_max
+                                  // at most instance_types_max, or as many as minValues need
   SharedList<model::Offer> offers;  // compatible available offerings of `types`, cheapest first
   std::vector<Share> pods;
   std::vector<std::string> reservations;  // ids held, sorted
@@ -196,8 +196,8 @@ struct PoolReason {
 
 // One change of the pod or of a pool, or the fewest together, with which the pod would be placed.
 struct Relaxation {
-  std::string subject;  // "pod", or "nodepool NAME"
-  std::string field;    // "cpu", "node selector KEY", "toleration", "spread KEY", "limit cpu", …
+  std::string subject;  // "pod", "workload" (its replicas), or "nodepool NAME"
+  std::string field;    // "cpu", "node selector KEY", "toleration", "spread over KEY", "limit cpu"
   std::string from;
   std::string to;
   std::string text;  // "cpu 193 → 192"

@@ -30,63 +30,119 @@ Change change(int rank, std::string field, std::string from, std::string to,
   return result;
 }
 
-// The values of a label that the pools' machines can have.
-std::string any_of(Prepared& prepared, const std::string& key) {
-  if (key == model::kHostnameLabel) return "not demanded";  // what comes has no name yet
+// What a label can be on the pools' machines and on the nodes.
+struct Choice {
   std::set<std::string> values;
+  bool has_all = true;  // every machine and every node has the label: not to demand it is the same
+
+  std::string text() const {
+    std::string text = "any of ";
+    std::size_t shown = 0;
+    for (const std::string& value : values) {
+      if (shown == kValuesShownMax) break;
+      text += (shown++ == 0 ? "" : ", ") + value;
+    }
+    if (values.size() > kValuesShownMax)
+      text += " and " + std::to_string(values.size() - kValuesShownMax) + " others";
+    return text;
+  }
+};
+
+Choice choice_of(Prepared& prepared, const std::string& key) {
+  Choice choice;
+  if (key == model::kHostnameLabel) return {{}, false};  // what comes has no name yet
   for (const PoolTable& pool : prepared.pools.pools()) {
+    const model::ValueSet* base = prepared.requirements.at(pool.base).find(key);
     const auto add = [&](const model::Requirements& from) {
       const model::ValueSet* set = from.find(key);
-      const model::ValueSet* base = prepared.requirements.at(pool.base).find(key);
-      if (set == nullptr || set->complement) return;
+      if (set == nullptr || set->complement) return false;
       for (const std::string& value : set->values)
-        if (base == nullptr || base->contains(value)) values.insert(value);
+        if (base == nullptr || base->contains(value)) choice.values.insert(value);
+      return true;
     };
-    add(prepared.requirements.at(pool.base));
+    const bool pool_has = add(prepared.requirements.at(pool.base));
     for (const TypeRow& type : pool.types) {
-      add(type.requirements);
-      for (const auto& [index, demands] : type.offers) add(demands);
+      const bool has = add(type.requirements) || pool_has;
+      for (const auto& [index, demands] : type.offers) {
+        const bool offer_has = add(demands);
+        choice.has_all = choice.has_all && (has || offer_has);
+      }
     }
   }
-  if (values.empty()) return "not demanded";
-  std::string text = "any of ";
-  std::size_t shown = 0;
-  for (const std::string& value : values) {
-    if (shown == kValuesShownMax) break;
-    text += (shown++ == 0 ? "" : ", ") + value;
+  for (const std::size_t node : prepared.nodes.order()) {
+    const std::string_view value = model::label_value(prepared.problem.nodes[node].labels, key);
+    if (value.empty())
+      choice.has_all = false;
+    else
+      choice.values.emplace(value);
   }
-  if (values.size() > kValuesShownMax)
-    text += " and " + std::to_string(values.size() - kValuesShownMax) + " others";
-  return text;
+  return choice;
+}
+
+// Another value of the label, where that is more than the pod takes anyway; and none, where that is
+// more still. A pod that only rules values out takes nodes without the label, and keeps them.
+void add_label(Prepared& prepared, const std::string& field, const std::string& key,
+               const std::string& from, const std::vector<model::ValueSet>& asked,
+               const std::function<void(PodGroup&)>& drop, std::vector<Change>& changes) {
+  const Choice choice = choice_of(prepared, key);
+  const auto rules_out = [&](const std::string& value) {
+    return std::any_of(asked.begin(), asked.end(),
+                       [&](const model::ValueSet& set) { return !set.contains(value); });
+  };
+  const bool takes_none =
+      std::any_of(asked.begin(), asked.end(), [](const auto& set) { return set.complement; });
+  const bool gains = (choice.has_all || !takes_none) &&
+                     std::any_of(choice.values.begin(), choice.values.end(), rules_out);
+  if (gains)
+    changes.push_back(change(
+        kLabel, field, from, choice.text(),
+        choice.has_all ? drop : [=, values = choice.values](PodGroup& one) {
+          drop(one);
+          std::vector<model::NodeSelectorTerm>& terms = one.shape.required_terms;
+          if (terms.empty()) terms.emplace_back();
+          for (model::NodeSelectorTerm& term : terms)
+            term.expressions.push_back(
+                {key, model::Operator::kIn, {values.begin(), values.end()}, 0});
+        }));
+  if (!gains || !choice.has_all)
+    changes.push_back(change(kLabel, field, from, "not demanded", drop));
+}
+
+void add_affinity_label(Prepared& prepared, const PodGroup& pod, const std::string& key,
+                        std::vector<Change>& changes) {
+  std::string from;
+  std::vector<model::ValueSet> asked;
+  for (const model::NodeSelectorTerm& term : pod.shape.required_terms)
+    for (const model::RequirementSpec& spec : term.expressions) {
+      if (spec.key != key) continue;
+      asked.push_back(model::to_value_set(spec));
+      from += (from.empty() ? "" : " or ") + model::describe("", asked.back()).substr(1);
+    }
+  const auto drop = [key](PodGroup& one) {
+    for (model::NodeSelectorTerm& term : one.shape.required_terms) {
+      std::erase_if(term.expressions, [&](const auto& spec) { return spec.key == key; });
+      if (!term.expressions.empty()) continue;
+      one.shape.required_terms.clear();  // one term that always holds
+      return;
+    }
+  };
+  add_label(prepared, "node affinity " + key, key, from, asked, drop, changes);
 }
 
 void add_labels(Prepared& prepared, const PodGroup& pod, std::vector<Change>& changes) {
   for (const auto& [key, value] : pod.shape.node_selector)
-    changes.push_back(change(
-        kLabel, "node selector " + key, value, any_of(prepared, key), [name = key](PodGroup& one) {
+    add_label(
+        prepared, "node selector " + key, key, value,
+        {model::to_value_set({key, model::Operator::kIn, {value}, 0})},
+        [name = key](PodGroup& one) {
           std::erase_if(one.shape.node_selector,
                         [&](const auto& label) { return label.first == name; });
-        }));
+        },
+        changes);
   std::set<std::string> keys;
   for (const model::NodeSelectorTerm& term : pod.shape.required_terms)
     for (const model::RequirementSpec& spec : term.expressions) keys.insert(spec.key);
-  for (const std::string& key : keys) {
-    std::string from;
-    for (const model::NodeSelectorTerm& term : pod.shape.required_terms)
-      for (const model::RequirementSpec& spec : term.expressions)
-        if (spec.key == key)
-          from += (from.empty() ? "" : " or ") +
-                  model::describe("", model::to_value_set(spec)).substr(1);
-    changes.push_back(
-        change(kLabel, "node affinity " + key, from, any_of(prepared, key), [key](PodGroup& one) {
-          for (model::NodeSelectorTerm& term : one.shape.required_terms) {
-            std::erase_if(term.expressions, [&](const auto& spec) { return spec.key == key; });
-            if (!term.expressions.empty()) continue;
-            one.shape.required_terms.clear();  // one term that always holds
-            return;
-          }
-        }));
-  }
+  for (const std::string& key : keys) add_affinity_label(prepared, pod, key, changes);
 }
 
 // Taints that say something about the node's state, not about whom it is for.

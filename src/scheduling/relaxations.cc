@@ -54,13 +54,22 @@ bool helps(const Problem& problem, const Unplaced& unplaced, const Candidate& ca
   return left >= 0 && left < (cut ? 1 : unplaced.count);
 }
 
+// The same demand of the pod, given up further.
+bool is_told(const Relaxation& relaxation, const std::vector<Relaxation>& told) {
+  return !relaxation.from.empty() &&
+         std::any_of(told.begin(), told.end(), [&](const Relaxation& one) {
+           return one.field == relaxation.field && one.from == relaxation.from;
+         });
+}
+
 // Adds to `told` those of one pod that fit beside what there is, or those that do not, and help.
 void tell(const Problem& problem, const Unplaced& unplaced, std::size_t at,
           const std::vector<Candidate>& candidates, bool fit_beside, Trials& trials,
           std::vector<Relaxation>& told) {
   for (const Candidate& candidate : candidates)
     if (candidate.unplaced == at && candidate.fits_beside == fit_beside &&
-        told.size() < kRelaxationsMax && helps(problem, unplaced, candidate, trials))
+        told.size() < kRelaxationsMax && !is_told(candidate.relaxation, told) &&
+        helps(problem, unplaced, candidate, trials))
       told.push_back(candidate.relaxation);
 }
 
@@ -91,7 +100,8 @@ std::vector<Candidate> pairs_of(const Problem& problem, const Answer& answer, st
   const std::size_t most = std::min(changes.size(), kPairedMax);
   for (std::size_t a = 0; a < most; ++a)
     for (std::size_t b = a + 1; b < most; ++b)
-      pairs.push_back(candidate_of(problem, answer, unplaced, {&changes[a], &changes[b]}));
+      if (changes[a].relaxation.field != changes[b].relaxation.field)
+        pairs.push_back(candidate_of(problem, answer, unplaced, {&changes[a], &changes[b]}));
   std::stable_sort(pairs.begin(), pairs.end(),
                    [](const Candidate& a, const Candidate& b) { return a.rank < b.rank; });
   return pairs;

@@ -49,6 +49,8 @@ def line(title, rows):
 
 
 def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
     command, paths = sys.argv[1], sys.argv[2:]
     docs = list(check.load_cases(paths))
     with tempfile.TemporaryDirectory() as folder:

@@ -251,6 +251,33 @@ TEST(Reasons, KnowNoWordsOfOurOwn) {
   }
 }
 
+// What is told of a label is true as it stands: the values are those that help, and where only
+// nodes without the label do, not to demand it is told.
+TEST(Reasons, OfALabelThatNotAllHave) {
+  const Pool plain = pool("plain");
+  const Pool blue = requiring(pool("blue"), in("team", {"blue"}));
+  const PodGroup asks = selecting(pods(1, 500), "team", "red");
+  const PodGroup rules_out =
+      with_term(pods(1, 500), {{"team", model::Operator::kNotIn, {"blue"}, 0}});
+  Problem green = problem({asks}, {});
+  green.nodes = {node("n", 8000, 16)};
+  green.nodes[0].labels = {{"team", "green"}};
+  const std::vector<std::pair<Problem, std::string>> cases = {
+      {problem({asks}, {blue, plain}), "node selector team red → any of blue"},
+      {problem({asks}, {limited(blue, "nodes", 0), plain}),
+       "node selector team red → not demanded"},
+      {problem({rules_out}, {blue}), "node affinity team NotIn [blue] → any of blue"},
+      {problem({rules_out}, {blue, limited(plain, "nodes", 0)}),
+       "node affinity team NotIn [blue] → not demanded; nodepool plain: limit nodes 0 → 1"},
+      {green, "node selector team red → any of green"},
+  };
+  for (const auto& [asked, told] : cases) {
+    const Answer answer = solve(asked);
+    ASSERT_EQ(1u, answer.unplaced.size()) << told;
+    EXPECT_EQ(told, relaxations_text(answer.unplaced[0]));
+  }
+}
+
 // With a pool that could do it, were it not for that one thing, both pools are told of.
 TEST(Reasons, OfEveryPool) {
   const Answer answer =
@@ -263,7 +290,7 @@ TEST(Reasons, OfEveryPool) {
   EXPECT_EQ("taint", answer.unplaced[0].reasons[0].code);
   EXPECT_EQ("plain", answer.unplaced[0].reasons[1].pool);
   EXPECT_EQ("requirements", answer.unplaced[0].reasons[1].code);
-  EXPECT_EQ("toleration for team=yes:NoSchedule; node selector team blue → any of blue",
+  EXPECT_EQ("toleration for team=yes:NoSchedule; node selector team blue → not demanded",
             relaxations_text(answer.unplaced[0]));
 }
 

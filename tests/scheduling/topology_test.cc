@@ -2,6 +2,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <map>
+#include <set>
+#include <string>
+
 #include "tests/scheduling/cases.h"
 #include "tests/scheduling/random.h"
 #include "tests/scheduling/replay.h"
@@ -128,6 +132,38 @@ TEST(Topology, EveryConstraintHoldsAtItsTurn) {
 }
 
 // The replay is worth something: with two pods of a spread put on one host it says no.
+// What every machine that a claim may come up as has of the key; "": they differ.
+std::string decided(const NewClaim& claim, const std::string& key) {
+  std::set<std::string> values;
+  for (const model::Offer& offer : claim.offers)
+    values.insert(key == kZone ? offer.zone : offer.capacity_type);
+  return values.size() == 1 ? *values.begin() : "";
+}
+
+// Two rows that count each other, each over a key of its own: whoever has a turn before others are
+// counted has decided on the domains that these count.
+TEST(Topology, TurnsHoldWhereSpreadsOverTwoKeysCountTheSamePods) {
+  const std::string type(model::kCapacityTypeLabel);
+  PodGroup by_zone = spread(app(pods(2, 3000), "web"), kZone, "web", 2, 3);  // none where none are
+  by_zone.shape.priority = 10;
+  const Problem asked = problem({by_zone, spread(app(pods(2, 7000), "web"), type, "web")},
+                                {requiring(pool(), in(kZone, {"a"}))});
+  const Answer answer = solve(asked);
+  EXPECT_TRUE(answer.unplaced.empty()) << describe(asked, answer);
+  std::int64_t in_zone = 0;
+  std::map<std::string, std::int64_t> by_type = {{"spot", 0}, {"on-demand", 0}};
+  for (const Turn& turn : answer.order)
+    for (std::int64_t i = 0; i < turn.count; ++i) {
+      const std::string chosen = decided(answer.claims[turn.target], type);
+      ++in_zone;
+      EXPECT_TRUE(turn.group == 1 || in_zone <= 2) << describe(asked, answer);
+      ASSERT_NE("", chosen) << describe(asked, answer);
+      ++by_type[chosen];
+      const std::int64_t fewest = std::min(by_type["spot"], by_type["on-demand"]);
+      EXPECT_TRUE(turn.group == 0 || by_type[chosen] <= fewest + 1) << describe(asked, answer);
+    }
+}
+
 TEST(Topology, TheReplayCanSayNo) {
   const Problem one = problem({spread(app(pods(2, 100), "web"), kHost, "web")});
   Answer answer = solve(one);

@@ -114,6 +114,45 @@ TEST(SolveCase, RefusesWhatItDoesNotKnow) {
   }
 }
 
+// A file of something else is no question without pods.
+TEST(SolveCase, WhatIsNoCaseIsRefused) {
+  const std::vector<std::pair<const char*, const char*>> cases = {
+      {"{}", "pods is missing"},
+      {R"({"dependencies": {"left-pad": "1"}})", "pods is missing"},
+      {R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}})",
+       "manifests are read with -f FILE"},
+      {"apiVersion: v1\nkind: Pod\n", "manifests are read with -f FILE"},
+  };
+  for (const auto& [text, want] : cases) {
+    const Ended ended = karst({"solve", written(text)});
+    EXPECT_EQ(ended.code, 2) << text;
+    EXPECT_NE(ended.err.find(want), std::string::npos) << ended.err;
+    EXPECT_EQ(ended.out, "") << text;
+  }
+}
+
+TEST(SolveCase, SaysWhyAPodIsLeftOverAndThatThereIsNone) {
+  Ended ended = karst({"solve", written(R"({"pods": {"pending": []}})")});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.out, "No pods wait for a place.\n");
+  ended = karst({"solve", written(R"({"pods": {"pending": [{"metadata": {"name": "x"},
+      "spec": {"resourceClaims": [{"name": "gpu"}], "containers": [{"name": "c"}]}}]}})")});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.out.find("Dynamic Resource Allocation"), std::string::npos) << ended.out;
+}
+
+TEST(SolveCase, AnAnswerThatCannotBeWrittenIsNoBadInput) {
+  const std::string question = written(disruption_case());
+  for (const auto& [out, why] :
+       {std::pair("/dev/full", "No space left on device"), {"/dev/null/x", "Not a directory"}}) {
+    const Ended ended = karst({"solve", question, "-o", out});
+    EXPECT_EQ(ended.code, 4) << out;
+    EXPECT_NE(ended.err.find(std::string(out) + ": could not be written: " + why),
+              std::string::npos)
+        << ended.err;
+  }
+}
+
 TEST(SolveCase, AFolderIsToldApart) {
   const TempFolder folder;
   const Ended ended = karst({"solve", folder / ""});
