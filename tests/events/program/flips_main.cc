@@ -1,8 +1,8 @@
 // Flips bits of a log's files, one at a time, and opens it: karst_flips FOLDER EVENTS BYTES
 // [SAMPLES] The log has EVENTS synced events of about BYTES each; without SAMPLES each bit is
-// flipped, else so many that are spread over the files. What a flip may lead to: it is refused or
-// reported, or whoever reads the log gets every event as it was written. Anything else is silent
-// damage: exit 1. Prints a row of a Markdown table.
+// flipped, and each file cut to each length, else so many bits that are spread over the files. What
+// that may lead to: it is refused or reported, or whoever reads the log gets every event as it was
+// written. Anything else is silent damage: exit 1. Prints rows of a Markdown table.
 #include <cstdio>
 
 #include "base/sha256.h"
@@ -12,7 +12,7 @@ namespace karst::events::testing {
 namespace {
 
 struct Counts {
-  std::uint64_t flips = 0, refused = 0, reported = 0, harmless = 0, silent = 0;
+  std::uint64_t tries = 0, refused = 0, reported = 0, harmless = 0, silent = 0;
 };
 
 std::vector<std::string> data_files(const std::string& folder) {
@@ -43,7 +43,7 @@ std::vector<base::Sha256Digest> digests_of(const EventLog& log) {
 // One opening as readers do it, and all events read.
 void open_once(const std::string& folder, const std::string& scratch,
                const std::vector<base::Sha256Digest>& want, Counts& counts) {
-  ++counts.flips;
+  ++counts.tries;
   auto log = RocksLog::open_reader(folder, scratch);
   if (!log) {
     ++counts.refused;
@@ -84,60 +84,96 @@ bool make_log(const std::string& folder, std::size_t events, std::size_t bytes, 
   return !settled || RocksLog::open(options_for(folder)).has_value();  // into a table
 }
 
-int flip_all(const std::string& folder, std::size_t events, std::size_t bytes, bool settled,
-             std::uint64_t samples) {
-  const std::string path = folder + (settled ? "/settled" : "/fresh");
-  if (!make_log(path, events, bytes, settled)) return 2;
-  const std::string scratch = folder + "/scratch";
+struct Sample {
+  std::string path, scratch;
+  const char* what = "";
+  std::vector<std::string> files;
+  std::uint64_t bytes = 0;
   std::vector<base::Sha256Digest> want;
-  {
-    std::filesystem::create_directories(scratch);
-    auto log = RocksLog::open_reader(path, scratch);
-    if (!log) return 2;
-    want = digests_of(**log);
-  }
-  if (want.size() != events + 1) return 2;
-  std::uint64_t all = 0;
-  const std::vector<std::string> files = data_files(path);
-  for (const std::string& file : files) all += std::filesystem::file_size(file) * 8;
-  const std::uint64_t step = samples == 0 ? 1 : std::max<std::uint64_t>(1, all / samples);
-  Counts counts;
-  std::uint64_t first = step / 2;  // in the file that is next
-  for (const std::string& file : files) {
-    const std::uint64_t bits = std::filesystem::file_size(file) * 8;
-    for (; first < bits; first += step) {
-      flip(file, first);
-      open_once(path, scratch, want, counts);
-      flip(file, first);
-      std::filesystem::remove_all(scratch);
-      std::filesystem::create_directories(scratch);
-    }
-    first -= bits;
-  }
-  std::printf("| %s | %zu | %llu | %llu | %llu | %llu | %llu | %llu |\n",
-              settled ? "tables" : "write-ahead log", want.size(),
-              static_cast<unsigned long long>(all / 8),
-              static_cast<unsigned long long>(counts.flips),
+};
+
+std::optional<Sample> make_sample(const std::string& folder, std::size_t events, std::size_t bytes,
+                                  bool settled) {
+  Sample sample;
+  sample.path = folder + (settled ? "/settled" : "/fresh");
+  sample.scratch = folder + "/scratch";
+  sample.what = settled ? "tables" : "write-ahead log";
+  if (!make_log(sample.path, events, bytes, settled)) return std::nullopt;
+  std::filesystem::create_directories(sample.scratch);
+  const auto log = RocksLog::open_reader(sample.path, sample.scratch);
+  if (!log) return std::nullopt;
+  sample.want = digests_of(**log);
+  if (sample.want.size() != events + 1) return std::nullopt;
+  sample.files = data_files(sample.path);
+  for (const std::string& file : sample.files) sample.bytes += std::filesystem::file_size(file);
+  return sample;
+}
+
+void try_it(const Sample& sample, Counts& counts) {
+  open_once(sample.path, sample.scratch, sample.want, counts);
+  std::filesystem::remove_all(sample.scratch);
+  std::filesystem::create_directories(sample.scratch);
+}
+
+int print_row(const Sample& sample, const char* damage, const Counts& counts) {
+  std::printf("| %s | %zu | %llu | %llu %s | %llu | %llu | %llu | %llu |\n", sample.what,
+              sample.want.size(), static_cast<unsigned long long>(sample.bytes),
+              static_cast<unsigned long long>(counts.tries), damage,
               static_cast<unsigned long long>(counts.refused),
               static_cast<unsigned long long>(counts.reported),
               static_cast<unsigned long long>(counts.harmless),
               static_cast<unsigned long long>(counts.silent));
   std::fflush(stdout);
-  return counts.silent == 0 && counts.flips > 0 ? 0 : 1;
+  return counts.silent == 0 && counts.tries > 0 ? 0 : 1;
+}
+
+int flip_all(const Sample& sample, std::uint64_t samples) {
+  const std::uint64_t all = sample.bytes * 8;
+  const std::uint64_t step = samples == 0 ? 1 : std::max<std::uint64_t>(1, all / samples);
+  Counts counts;
+  std::uint64_t first = step / 2;  // in the file that is next
+  for (const std::string& file : sample.files) {
+    const std::uint64_t bits = std::filesystem::file_size(file) * 8;
+    for (; first < bits; first += step) {
+      flip(file, first);
+      try_it(sample, counts);
+      flip(file, first);
+    }
+    first -= bits;
+  }
+  return print_row(sample, "flips", counts);
+}
+
+int cut_all(const Sample& sample) {
+  Counts counts;
+  for (const std::string& file : sample.files) {
+    const std::string whole = read_file(file);
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+      write_file(file, whole.substr(0, size));
+      try_it(sample, counts);
+    }
+    write_file(file, whole);
+  }
+  return print_row(sample, "cuts", counts);
 }
 
 }  // namespace
 }  // namespace karst::events::testing
 
 int main(int argc, char** argv) {
-  using karst::events::testing::flip_all;
+  using namespace karst::events::testing;
   if (argc < 4) {
     std::fprintf(stderr, "usage: karst_flips FOLDER EVENTS BYTES [SAMPLES]\n");
     return 2;
   }
   const std::size_t events = std::stoull(argv[2]), bytes = std::stoull(argv[3]);
   const std::uint64_t samples = argc > 4 ? std::stoull(argv[4]) : 0;
-  const int fresh = flip_all(argv[1], events, bytes, false, samples);
-  const int settled = flip_all(argv[1], events, bytes, true, samples);
-  return std::max(fresh, settled);
+  int worst = 0;
+  for (const bool settled : {false, true}) {
+    const auto sample = make_sample(argv[1], events, bytes, settled);
+    if (!sample) return 2;
+    worst = std::max(worst, flip_all(*sample, samples));
+    if (samples == 0) worst = std::max(worst, cut_all(*sample));
+  }
+  return worst;
 }
