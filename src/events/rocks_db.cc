@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "events/frames.h"
 #include "events/rocks_options.h"
+#include "events/table_ends.h"
 
 namespace karst::events {
 namespace {
@@ -188,6 +189,7 @@ std::optional<model::Position> parse_position_key(std::string_view key) {
 
 base::Result<std::unique_ptr<RocksDb>> RocksDb::open(const std::string& path, Recovery recovery,
                                                      Compactions compactions, Contents contents) {
+  KARST_TRY(check_table_ends(path));
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const rocksdb::Status status = rocksdb::DB::Open(database_options(recovery), path,
@@ -208,6 +210,7 @@ base::Result<std::unique_ptr<RocksDb>> RocksDb::create(const std::string& path, 
 
 base::Result<std::unique_ptr<RocksDb>> RocksDb::open_read_only(const std::string& path,
                                                                Recovery recovery) {
+  KARST_TRY(check_table_ends(path));
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const rocksdb::Status status = rocksdb::DB::OpenForReadOnly(
@@ -222,6 +225,7 @@ base::Result<std::unique_ptr<RocksDb>> RocksDb::open_secondary(const std::string
   options.max_open_files = -1;  // files that the writer deletes stay readable
   Frames frames(path);
   KARST_TRY(check_both(frames));
+  KARST_TRY(check_table_ends(path));
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const rocksdb::Status status = rocksdb::DB::OpenAsSecondary(

@@ -242,6 +242,37 @@ TEST_F(Damage, ABitFlippedInATableIsNeverSilent) {
   EXPECT_GT(refused * 3, samples) << refused << " of " << samples;
 }
 
+// One bit of each table makes RocksDB abort: the highest one of the number of restarts in the block
+// of its properties, the last byte of that block.
+TEST_F(Damage, APropertiesBlockThatClaimsAHashIndexEndsNoProcess) {
+  make(true);
+  const std::string log = fresh();
+  int found = 0;
+  for (const std::string& table : files_with(log, ".sst")) {
+    const std::string whole = read_file(table);
+    const std::size_t block = whole.find("rocksdb.block.based.table.index.type");
+    ASSERT_NE(block, std::string::npos);
+    for (std::size_t at = block; at < whole.size(); ++at) {
+      // One restart at 0, and one restart: so ends a block that has few keys.
+      if (whole.compare(at, 8, std::string("\0\0\0\0\1\0\0\0", 8)) != 0) continue;
+      std::string bytes = whole;
+      bytes[at + 7] = static_cast<char>(0x80);
+      write_file(table, bytes);
+      for (const bool writer : {true, false}) {
+        const auto opened = writer ? RocksLog::open(options_for(log))
+                                   : RocksLog::open_reader(log, folder_ / "scratch");
+        const auto read =
+            opened ? read_all(**opened) : base::Result<std::uint64_t>(base::fail(opened.error()));
+        ASSERT_FALSE(read) << table << " at " << at;
+        EXPECT_EQ(read.error().kind, base::Kind::kCorrupt);
+        if (read.error().message.find("hash index") != std::string::npos) ++found;
+      }
+      write_file(table, whole);
+    }
+  }
+  EXPECT_EQ(found, 2 * static_cast<int>(files_with(log, ".sst").size()));
+}
+
 TEST_F(Damage, AnOlderTableWithAFlippedBitIsFoundByReading) {
   make(true);
   const std::string log = fresh();

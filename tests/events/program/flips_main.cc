@@ -3,6 +3,8 @@
 // flipped, and each file cut to each length, else so many bits that are spread over the files. What
 // that may lead to: it is refused or reported, or whoever reads the log gets every event as it was
 // written. Anything else is silent damage: exit 1. Prints rows of a Markdown table.
+#include <sys/wait.h>
+
 #include <cstdio>
 
 #include "base/sha256.h"
@@ -11,8 +13,10 @@
 namespace karst::events::testing {
 namespace {
 
+constexpr unsigned kTrySeconds = 60;
+
 struct Counts {
-  std::uint64_t tries = 0, refused = 0, reported = 0, harmless = 0, silent = 0;
+  std::uint64_t tries = 0, refused = 0, reported = 0, harmless = 0, silent = 0, died = 0;
 };
 
 std::vector<std::string> data_files(const std::string& folder) {
@@ -43,7 +47,6 @@ std::vector<base::Sha256Digest> digests_of(const EventLog& log) {
 // One opening as readers do it, and all events read.
 void open_once(const std::string& folder, const std::string& scratch,
                const std::vector<base::Sha256Digest>& want, Counts& counts) {
-  ++counts.tries;
   auto log = RocksLog::open_reader(folder, scratch);
   if (!log) {
     ++counts.refused;
@@ -109,22 +112,39 @@ std::optional<Sample> make_sample(const std::string& folder, std::size_t events,
   return sample;
 }
 
+// In a process of its own: damage that ends it, or that it does not come back from, is counted.
 void try_it(const Sample& sample, Counts& counts) {
-  open_once(sample.path, sample.scratch, sample.want, counts);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(kTrySeconds);
+    Counts one;
+    open_once(sample.path, sample.scratch, sample.want, one);
+    _exit(one.refused == 1 ? 1 : one.reported == 1 ? 2 : one.harmless == 1 ? 3 : 4);
+  }
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child) std::abort();
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+  ++counts.tries;
+  ++(code == 1   ? counts.refused
+     : code == 2 ? counts.reported
+     : code == 3 ? counts.harmless
+     : code == 4 ? counts.silent
+                 : counts.died);
   std::filesystem::remove_all(sample.scratch);
   std::filesystem::create_directories(sample.scratch);
 }
 
 int print_row(const Sample& sample, const char* damage, const Counts& counts) {
-  std::printf("| %s | %zu | %llu | %llu %s | %llu | %llu | %llu | %llu |\n", sample.what,
+  std::printf("| %s | %zu | %llu | %llu %s | %llu | %llu | %llu | %llu | %llu |\n", sample.what,
               sample.want.size(), static_cast<unsigned long long>(sample.bytes),
               static_cast<unsigned long long>(counts.tries), damage,
               static_cast<unsigned long long>(counts.refused),
               static_cast<unsigned long long>(counts.reported),
               static_cast<unsigned long long>(counts.harmless),
-              static_cast<unsigned long long>(counts.silent));
+              static_cast<unsigned long long>(counts.silent),
+              static_cast<unsigned long long>(counts.died));
   std::fflush(stdout);
-  return counts.silent == 0 && counts.tries > 0 ? 0 : 1;
+  return counts.silent + counts.died == 0 && counts.tries > 0 ? 0 : 1;
 }
 
 int flip_all(const Sample& sample, std::uint64_t samples) {
