@@ -4,8 +4,10 @@
 // that may lead to: it is refused or reported, or whoever reads the log gets every event as it was
 // written. Anything else is silent damage: exit 1. Prints rows of a Markdown table.
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
+#include <functional>
 
 #include "base/sha256.h"
 #include "tests/events/log_fixture.h"
@@ -14,9 +16,14 @@ namespace karst::events::testing {
 namespace {
 
 constexpr unsigned kTrySeconds = 60;
+constexpr std::size_t kTriesOfAProcess = 500;
 
 struct Counts {
   std::uint64_t tries = 0, refused = 0, reported = 0, harmless = 0, silent = 0, died = 0;
+  void operator+=(const Counts& o) {
+    tries += o.tries, refused += o.refused, reported += o.reported;
+    harmless += o.harmless, silent += o.silent, died += o.died;
+  }
 };
 
 std::vector<std::string> data_files(const std::string& folder) {
@@ -44,14 +51,13 @@ std::vector<base::Sha256Digest> digests_of(const EventLog& log) {
   return digests;
 }
 
+enum class Outcome : char { kRefused, kReported, kHarmless, kSilent };
+
 // One opening as readers do it, and all events read.
-void open_once(const std::string& folder, const std::string& scratch,
-               const std::vector<base::Sha256Digest>& want, Counts& counts) {
+Outcome open_once(const std::string& folder, const std::string& scratch,
+                  const std::vector<base::Sha256Digest>& want) {
   auto log = RocksLog::open_reader(folder, scratch);
-  if (!log) {
-    ++counts.refused;
-    return;
-  }
+  if (!log) return Outcome::kRefused;
   auto cursor = (*log)->read(model::Position(1));
   std::size_t sound = 0;
   bool told = !cursor || (*log)->damage().has_value();
@@ -59,13 +65,10 @@ void open_once(const std::string& folder, const std::string& scratch,
     auto event = (*cursor)->next();
     if (!event) told = true;
     if (!event || !*event) break;
-    if (sound == want.size() || base::sha256((*event)->raw) != want[sound]) {
-      ++counts.silent;
-      return;
-    }
+    if (sound == want.size() || base::sha256((*event)->raw) != want[sound]) return Outcome::kSilent;
     ++sound;
   }
-  ++(told ? counts.reported : sound == want.size() ? counts.harmless : counts.silent);
+  return told ? Outcome::kReported : sound == want.size() ? Outcome::kHarmless : Outcome::kSilent;
 }
 
 void flip(const std::string& file, std::uint64_t bit) {
@@ -112,26 +115,52 @@ std::optional<Sample> make_sample(const std::string& folder, std::size_t events,
   return sample;
 }
 
-// In a process of its own: damage that ends it, or that it does not come back from, is counted.
-void try_it(const Sample& sample, Counts& counts) {
-  const pid_t child = fork();
-  if (child == 0) {
+// Ways to damage a sample, by number, and to mend it again.
+struct Damages {
+  std::size_t count = 0;
+  std::function<void(std::size_t)> damage, mend;
+};
+
+// Some in a process of its own, which says how each came out.
+void try_some(const Sample& sample, const Damages& damages, std::size_t from, std::size_t to,
+              int told) {
+  for (std::size_t i = from; i < to; ++i) {
+    damages.damage(i);
     alarm(kTrySeconds);
-    Counts one;
-    open_once(sample.path, sample.scratch, sample.want, one);
-    _exit(one.refused == 1 ? 1 : one.reported == 1 ? 2 : one.harmless == 1 ? 3 : 4);
+    const Outcome outcome = open_once(sample.path, sample.scratch, sample.want);
+    damages.mend(i);
+    std::filesystem::remove_all(sample.scratch);
+    std::filesystem::create_directories(sample.scratch);
+    if (write(told, &outcome, 1) != 1) _exit(1);
   }
-  int status = 0;
-  if (child < 0 || waitpid(child, &status, 0) != child) std::abort();
-  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-  ++counts.tries;
-  ++(code == 1   ? counts.refused
-     : code == 2 ? counts.reported
-     : code == 3 ? counts.harmless
-     : code == 4 ? counts.silent
-                 : counts.died);
-  std::filesystem::remove_all(sample.scratch);
-  std::filesystem::create_directories(sample.scratch);
+  _exit(0);
+}
+
+// One that ends the process, or that it does not come back from, is counted.
+Counts try_all(const Sample& sample, const Damages& damages) {
+  Counts counts;
+  for (std::size_t next = 0; next < damages.count;) {
+    const std::size_t to = std::min(damages.count, next + kTriesOfAProcess);
+    int ends[2];
+    if (pipe(ends) != 0) std::abort();
+    const pid_t child = fork();
+    if (child < 0) std::abort();
+    if (child == 0) try_some(sample, damages, next, to, ends[1]);
+    close(ends[1]);
+    Outcome outcome;
+    for (; read(ends[0], &outcome, 1) == 1; ++next)
+      ++(outcome == Outcome::kRefused    ? counts.refused
+         : outcome == Outcome::kReported ? counts.reported
+         : outcome == Outcome::kHarmless ? counts.harmless
+                                         : counts.silent);
+    close(ends[0]);
+    if (waitpid(child, nullptr, 0) != child) std::abort();
+    if (next == to) continue;
+    ++counts.died;
+    damages.mend(next++);
+  }
+  counts.tries = damages.count;
+  return counts;
 }
 
 int print_row(const Sample& sample, const char* damage, const Counts& counts) {
@@ -150,31 +179,26 @@ int print_row(const Sample& sample, const char* damage, const Counts& counts) {
 int flip_all(const Sample& sample, std::uint64_t samples) {
   const std::uint64_t all = sample.bytes * 8;
   const std::uint64_t step = samples == 0 ? 1 : std::max<std::uint64_t>(1, all / samples);
-  Counts counts;
-  std::uint64_t first = step / 2;  // in the file that is next
+  std::vector<std::pair<const std::string*, std::uint64_t>> bits;
+  std::uint64_t next = step / 2;  // in the file that is next
   for (const std::string& file : sample.files) {
-    const std::uint64_t bits = std::filesystem::file_size(file) * 8;
-    for (; first < bits; first += step) {
-      flip(file, first);
-      try_it(sample, counts);
-      flip(file, first);
-    }
-    first -= bits;
+    const std::uint64_t of_file = std::filesystem::file_size(file) * 8;
+    for (; next < of_file; next += step) bits.emplace_back(&file, next);
+    next -= of_file;
   }
-  return print_row(sample, "flips", counts);
+  const auto change = [&](std::size_t i) { flip(*bits[i].first, bits[i].second); };
+  return print_row(sample, "flips", try_all(sample, {bits.size(), change, change}));
 }
 
 int cut_all(const Sample& sample) {
-  Counts counts;
+  Counts all;
   for (const std::string& file : sample.files) {
     const std::string whole = read_file(file);
-    for (std::size_t size = 0; size < whole.size(); ++size) {
-      write_file(file, whole.substr(0, size));
-      try_it(sample, counts);
-    }
-    write_file(file, whole);
+    all += try_all(
+        sample, {whole.size(), [&](std::size_t size) { write_file(file, whole.substr(0, size)); },
+                 [&](std::size_t) { write_file(file, whole); }});
   }
-  return print_row(sample, "cuts", counts);
+  return print_row(sample, "cuts", all);
 }
 
 }  // namespace
