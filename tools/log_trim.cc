@@ -70,10 +70,15 @@ base::Status trim(const LogTrimOptions& options, events::RocksLog& log) {
   auto archive = events::Archive::open_existing(options.archive);
   if (!archive) return base::fail(archive.error());
   Progress progress("comparing with the archive", place->value(), Meanwhile::kSilence);
-  daemon::Trimmer trimmer(log, *archive, options.archive, [&](model::Position position) {
-    progress.at(position.value());
-    return true;
-  });
+  const auto kill_points = daemon::KillPoints::from_environment();
+  if (!kill_points) return base::fail(kill_points.error());
+  daemon::Trimmer trimmer(
+      log, *archive, options.archive,
+      [&](model::Position position) {
+        progress.at(position.value());
+        return true;
+      },
+      *kill_points);
   const model::Position first = daemon::trim_place(*place);
   if (first <= log.first()) {
     print_value(summary_of(options, log, {first, 0, 0}), options.format);

@@ -107,6 +107,7 @@ class Cluster {
           const LogFiles& log_files, KillPoints& kill_points)
       : store_(store),
         settings_(settings),
+        kill_points_(kill_points),
         lines_(log_files.descriptors()),
         log_lines_(lines_, LogLines(decision_version(), store.log->id().str(),
                                     settings.settings.log_level)),
@@ -146,7 +147,7 @@ class Cluster {
     settings_.credentials->start(
         [this](bool works, const std::string& line) { tell(works, line); });
     LogKeeper keeper({store_.log.get(), store_.data, store_.archive, &clock_, &daemon.inbox(),
-                      &daemon.board(), &notices_, store_.retain});
+                      &daemon.board(), &notices_, store_.retain, kKeepEveryMillis, kill_points_});
     KARST_TRY(keeper.start());
     trail.listen(sink_);
     edge_->start();
@@ -242,6 +243,7 @@ class Cluster {
 
   Store& store_;
   const ClusterSettings& settings_;
+  KillPoints& kill_points_;
   const SystemClock clock_;
   events::Config config_;
   LineWriter lines_;

@@ -108,7 +108,7 @@ base::Status run_embedded(Store& store, const EmbeddedSettings& settings) {
   if (!server) lines.write("karst: no health and metrics: " + server.error().message);
   tell_start(store, lines);
   LogKeeper keeper({store.log.get(), store.data, store.archive, &real, &daemon.inbox(),
-                    &daemon.board(), &notices, store.retain});
+                    &daemon.board(), &notices, store.retain, kKeepEveryMillis, *kill_points});
   KARST_TRY(keeper.start());
   trail.listen(sink);
   world.start();

@@ -1,8 +1,8 @@
 // Places where a test ends this process as a power cut would: KARST_KILL_POINT=NAME or NAME:N in
 // the environment means SIGKILL when the place is passed for the N-th time (from 1); NAME:N:stop
 // means SIGSTOP, after which the test may let it go on. Unset: nothing happens. A decorator each
-// for the log and the snapshots marks the places around their writes; the daemon marks the others.
-// Engine thread.
+// for the log and the snapshots marks the places around their writes; the trimmer and the daemon
+// mark the others. Of one thread: the engine's, and a copy where the log is trimmed.
 #pragma once
 
 #include <array>
@@ -29,13 +29,16 @@ enum class KillPoint {
   kAfterDispatch,
   kBeforeSnapshot,
   kAfterSnapshot,
+  kBeforeTrimMark,
+  kAfterTrimMark,
+  kAfterTrimCompaction,
   kBeforeStop,
 };
-inline constexpr std::array<std::string_view, 13> kKillPointNames = {
-    "before-recover",       "after-recover",       "before-append-facts", "after-append-facts",
-    "before-append-answer", "after-append-answer", "before-acknowledge",  "after-acknowledge",
-    "before-dispatch",      "after-dispatch",      "before-snapshot",     "after-snapshot",
-    "before-stop"};
+inline constexpr std::array<std::string_view, 16> kKillPointNames = {
+    "before-recover",       "after-recover",       "before-append-facts",   "after-append-facts",
+    "before-append-answer", "after-append-answer", "before-acknowledge",    "after-acknowledge",
+    "before-dispatch",      "after-dispatch",      "before-snapshot",       "after-snapshot",
+    "before-trim-mark",     "after-trim-mark",     "after-trim-compaction", "before-stop"};
 
 class KillPoints {
  public:

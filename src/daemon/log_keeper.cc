@@ -9,8 +9,9 @@ base::Status LogKeeper::start() {
     auto archive = events::Archive::open(parts_.archive, {parts_.log->id(), parts_.log->secret()});
     if (!archive) return base::fail(archive.error().with_context("--archive"));
     archive_.emplace(std::move(*archive));
-    trimmer_.emplace(*parts_.log, *archive_, parts_.archive,
-                     [this](model::Position) { return !stopped(); });
+    trimmer_.emplace(
+        *parts_.log, *archive_, parts_.archive, [this](model::Position) { return !stopped(); },
+        parts_.kill_points);
   }
   thread_ = std::thread([this] { run(); });
   return {};

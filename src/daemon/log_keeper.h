@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "daemon/kill_points.h"
 #include "daemon/notices.h"
 #include "daemon/retention.h"
 #include "daemon/size_watch.h"
@@ -41,6 +42,7 @@ struct LogKeeperParts {
   Notices* notices = nullptr;
   std::optional<Retention> retain;  // none: nothing is trimmed; with an archive only
   std::int64_t keep_every_millis = kKeepEveryMillis;  // shorter for tests
+  KillPoints kill_points{};                           // of trimming
 };
 
 class LogKeeper {

@@ -49,11 +49,12 @@ base::Result<model::Position> first_since(const events::EventLog& log, base::Log
 }
 
 Trimmer::Trimmer(events::RocksLog& log, const events::Archive& archive, const std::string& folder,
-                 std::function<bool(model::Position)> go_on)
+                 std::function<bool(model::Position)> go_on, KillPoints kill_points)
     : log_(log),
       archive_(archive),
       folder_(std::filesystem::absolute(folder).lexically_normal().string()),
-      go_on_(std::move(go_on)) {}
+      go_on_(std::move(go_on)),
+      kill_points_(kill_points) {}
 
 base::Status Trimmer::may_go(model::Position first) const {
   KARST_CHECK(first == trim_place(first), "a log begins with a tile");
@@ -174,8 +175,12 @@ base::Result<std::optional<model::Position>> Trimmer::told(const events::Baselin
 
 base::Status Trimmer::finish(const events::BaselineNote& note, model::Position event,
                              base::WallTime now) {
+  kill_points_.pass(KillPoint::kBeforeTrimMark);
   KARST_TRY(log_.trim({note, event, now, folder_}));
-  return log_.compact_trimmed();
+  kill_points_.pass(KillPoint::kAfterTrimMark);
+  KARST_TRY(log_.compact_trimmed());
+  kill_points_.pass(KillPoint::kAfterTrimCompaction);
+  return {};
 }
 
 }  // namespace karst::daemon

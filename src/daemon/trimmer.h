@@ -16,6 +16,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "daemon/kill_points.h"
 #include "events/archive.h"
 #include "events/rocks_log.h"
 
@@ -38,9 +39,9 @@ class Trimmer {
  public:
   // Both outlive it. `folder`: the archive's, which the log will name in full. `go_on` hears how
   // far it is, and says whether to go on: prepare and check then end with kRetry, and nothing has
-  // changed.
+  // changed. `kill_points`: finish passes the three of trimming.
   Trimmer(events::RocksLog& log, const events::Archive& archive, const std::string& folder,
-          std::function<bool(model::Position)> go_on);
+          std::function<bool(model::Position)> go_on, KillPoints kill_points = {});
 
   // What would go; the log may be a reader. REQUIRES: first == trim_place(first). Errors: kInvalid
   // when that is nothing or everything, or the archive is another log's or does not reach so far;
@@ -68,6 +69,7 @@ class Trimmer {
   const events::Archive& archive_;
   const std::string folder_;
   const std::function<bool(model::Position)> go_on_;
+  KillPoints kill_points_;
   TrimLook look_;
   std::string leaves_;            // of the tile that is read
   std::string decision_version_;  // of the last DaemonStarted that goes

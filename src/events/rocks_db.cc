@@ -7,7 +7,9 @@
 #include <array>
 
 #include "base/check.h"
+#include "events/frames.h"
 #include "events/rocks_options.h"
+#include "events/table_ends.h"
 
 namespace karst::events {
 namespace {
@@ -30,6 +32,11 @@ base::Error to_error(const rocksdb::Status& status) {
 base::Status to_status(const rocksdb::Status& status) {
   if (status.ok()) return {};
   return base::fail(to_error(status));
+}
+
+base::Status check_both(Frames& frames) {
+  KARST_TRY(frames.check_manifests());
+  return frames.check_logs();
 }
 
 class Iterator final : public RocksIterator {
@@ -58,6 +65,7 @@ class Database final : public RocksDb {
     for (const Family family : families_of(contents))
       by_family_[static_cast<std::size_t>(family)] = handles_[next++];
   }
+  void watch(Frames frames) { frames_ = std::move(frames); }
   ~Database() override {
     for (rocksdb::ColumnFamilyHandle* handle : handles_) db_->DestroyColumnFamilyHandle(handle);
     // A failure to close cleanly loses nothing that was synced; opening again says what is wrong.
@@ -122,7 +130,10 @@ class Database final : public RocksDb {
   base::Status flush(Family family) override {
     return to_status(db_->Flush(rocksdb::FlushOptions(), handle(family)));
   }
-  base::Status catch_up() override { return to_status(db_->TryCatchUpWithPrimary()); }
+  base::Status catch_up() override {
+    if (frames_) KARST_TRY(check_both(*frames_));
+    return to_status(db_->TryCatchUpWithPrimary());
+  }
   base::Status check_tables() const override {
     return to_status(db_->VerifyChecksum(rocksdb::ReadOptions()));
   }
@@ -157,6 +168,7 @@ class Database final : public RocksDb {
   Handles handles_;
   std::array<rocksdb::ColumnFamilyHandle*, kFamilies> by_family_{};
   rocksdb::WriteBatch batch_;
+  std::optional<Frames> frames_;  // of a secondary, which reads them while they are written
 };
 
 base::Result<std::unique_ptr<RocksDb>> opened(const rocksdb::Status& status, rocksdb::DB* db,
@@ -177,6 +189,7 @@ std::optional<model::Position> parse_position_key(std::string_view key) {
 
 base::Result<std::unique_ptr<RocksDb>> RocksDb::open(const std::string& path, Recovery recovery,
                                                      Compactions compactions, Contents contents) {
+  KARST_TRY(check_table_ends(path));
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const rocksdb::Status status = rocksdb::DB::Open(database_options(recovery), path,
@@ -197,6 +210,7 @@ base::Result<std::unique_ptr<RocksDb>> RocksDb::create(const std::string& path, 
 
 base::Result<std::unique_ptr<RocksDb>> RocksDb::open_read_only(const std::string& path,
                                                                Recovery recovery) {
+  KARST_TRY(check_table_ends(path));
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const rocksdb::Status status = rocksdb::DB::OpenForReadOnly(
@@ -209,11 +223,17 @@ base::Result<std::unique_ptr<RocksDb>> RocksDb::open_secondary(const std::string
                                                                Contents contents) {
   rocksdb::DBOptions options = database_options(Recovery::kTornTail);
   options.max_open_files = -1;  // files that the writer deletes stay readable
+  Frames frames(path);
+  KARST_TRY(check_both(frames));
+  KARST_TRY(check_table_ends(path));
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const rocksdb::Status status = rocksdb::DB::OpenAsSecondary(
       options, path, scratch, families(Compactions::kOn, contents), &handles, &db);
-  return opened(status, db, std::move(handles), contents);
+  if (!status.ok()) return base::fail(to_error(status));
+  auto secondary = std::make_unique<Database>(db, std::move(handles), contents);
+  secondary->watch(std::move(frames));
+  return std::unique_ptr<RocksDb>(std::move(secondary));
 }
 
 }  // namespace karst::events

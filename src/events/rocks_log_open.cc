@@ -8,6 +8,7 @@
 #include "base/sha256.h"
 #include "events/archive.h"
 #include "events/codec.h"
+#include "events/frames.h"
 #include "events/rocks_log.h"
 #include "events/sound_part.h"
 #include "events/tail_check.h"
@@ -76,6 +77,10 @@ struct Inspection {
 // Looks without changing anything, so that what is damaged can still be mended by hand.
 base::Result<Inspection> inspect(const std::string& folder, const HighWaterMark& mark) {
   Inspection found;
+  Frames frames(folder);
+  if (auto status = frames.check_manifests(); !status)
+    return base::fail(cannot_open(folder, mark, status.error()));
+  if (auto status = frames.check_logs(); !status) found.torn = status.error().message;
   auto db = RocksDb::open_read_only(folder, Recovery::kWholeOnly);
   if (!db && db.error().kind == base::Kind::kCorrupt) {
     found.torn = db.error().message;

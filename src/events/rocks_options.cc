@@ -85,7 +85,8 @@ rocksdb::DBOptions database_options(Recovery recovery) {
   options.wal_compression =
       rocksdb::kNoCompression;  // its recovery has faults before RocksDB 7.10.2
   options.max_total_wal_size = 16 * kMebibyte;
-  options.max_open_files = 64;  // each open file holds memory
+  options.max_open_files = 64;           // each open file holds memory
+  options.max_file_opening_threads = 1;  // by default an opening makes and ends 15 for each family
   options.max_background_jobs = 2;
   options.max_manifest_file_size = 4 * kMebibyte;
   options.bytes_per_sync = kMebibyte;

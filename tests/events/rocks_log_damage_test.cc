@@ -187,6 +187,26 @@ TEST_F(Damage, ABitFlippedAboveTheMarkWithMoreBehindItIsCutFromThere) {
   expect_goes_on(kSynced + 3, true, "first of three batches");
 }
 
+// The type of a frame with its third bit set is that of a recycled log: RocksDB's reader beside a
+// writer would not come back from it, and its writer would take it for the end.
+TEST_F(Damage, AFrameThatPassesForOneOfARecycledLogIsFound) {
+  make(false);
+  for (const std::size_t frame : batch_ends_) {
+    std::string bytes = wal_bytes_;
+    bytes[frame + 6] = static_cast<char>(bytes[frame + 6] ^ 4);
+    write_file(fresh() + "/" + wal_, bytes);
+    const std::string what = "type flipped at " + std::to_string(frame + 6);
+    if (frame < synced_size_) {
+      expect_corrupt(batch_at(frame), what);
+      ASSERT_EQ(read_file((folder_ / "log") + "/" + wal_), bytes) << "the evidence is gone";
+    } else {
+      expect_read_up_to(kSynced + 1, what);
+      expect_goes_on(kSynced, true, what);
+    }
+    if (HasFatalFailure()) return;
+  }
+}
+
 TEST_F(Damage, ABitFlippedInATableIsNeverSilent) {
   make(true);
   const std::string log = fresh();
@@ -220,6 +240,37 @@ TEST_F(Damage, ABitFlippedInATableIsNeverSilent) {
   }
   // What is not refused lies in statistics that nothing reads.
   EXPECT_GT(refused * 3, samples) << refused << " of " << samples;
+}
+
+// One bit of each table makes RocksDB abort: the highest one of the number of restarts in the block
+// of its properties, the last byte of that block.
+TEST_F(Damage, APropertiesBlockThatClaimsAHashIndexEndsNoProcess) {
+  make(true);
+  const std::string log = fresh();
+  int found = 0;
+  for (const std::string& table : files_with(log, ".sst")) {
+    const std::string whole = read_file(table);
+    const std::size_t block = whole.find("rocksdb.block.based.table.index.type");
+    ASSERT_NE(block, std::string::npos);
+    for (std::size_t at = block; at < whole.size(); ++at) {
+      // One restart at 0, and one restart: so ends a block that has few keys.
+      if (whole.compare(at, 8, std::string("\0\0\0\0\1\0\0\0", 8)) != 0) continue;
+      std::string bytes = whole;
+      bytes[at + 7] = static_cast<char>(0x80);
+      write_file(table, bytes);
+      for (const bool writer : {true, false}) {
+        const auto opened = writer ? RocksLog::open(options_for(log))
+                                   : RocksLog::open_reader(log, folder_ / "scratch");
+        const auto read =
+            opened ? read_all(**opened) : base::Result<std::uint64_t>(base::fail(opened.error()));
+        ASSERT_FALSE(read) << table << " at " << at;
+        EXPECT_EQ(read.error().kind, base::Kind::kCorrupt);
+        if (read.error().message.find("hash index") != std::string::npos) ++found;
+      }
+      write_file(table, whole);
+    }
+  }
+  EXPECT_EQ(found, 2 * static_cast<int>(files_with(log, ".sst").size()));
 }
 
 TEST_F(Damage, AnOlderTableWithAFlippedBitIsFoundByReading) {
@@ -280,6 +331,23 @@ TEST_F(Damage, AFlippedBitInTheManifestIsNeverSilent) {
     bytes[at] = static_cast<char>(bytes[at] ^ 16);
     write_file(fresh() + "/" + name, bytes);
     expect_corrupt(1, "manifest flipped at " + std::to_string(at));
+  }
+  // And the third bit of each frame's type, with which it passes for one of a recycled log.
+  for (std::size_t at = 0; at + 7 <= whole.size();) {
+    std::string bytes = whole;
+    bytes[at + 6] = static_cast<char>(bytes[at + 6] ^ 4);
+    write_file(fresh() + "/" + name, bytes);
+    for (const bool writer : {true, false}) {
+      const auto log = writer ? RocksLog::open(options_for(folder_ / "log"))
+                              : RocksLog::open_reader(folder_ / "log", folder_ / "scratch");
+      const auto read =
+          log ? read_all(**log) : base::Result<std::uint64_t>(base::fail(log.error()));
+      ASSERT_FALSE(read) << "nobody noticed the manifest's frame at " << at;
+      EXPECT_EQ(read.error().kind, base::Kind::kCorrupt) << read.error().message;
+    }
+    EXPECT_EQ(read_file((folder_ / "log") + "/" + name), bytes) << "the evidence is gone";
+    at += 7 + static_cast<unsigned char>(bytes[at + 4]) +
+          256U * static_cast<unsigned char>(bytes[at + 5]);
   }
 }
 

@@ -229,6 +229,27 @@ TEST_F(Trim, WhateverAKillLeftFoldsToTheSameState) {
   }
 }
 
+// A real kill at each place that has a name.
+TEST_F(Trim, KilledAtEachPlaceItIsTheSameLogAndTrimmingGoesOn) {
+  const Json whole = state_at(last_, long_story());
+  for (const std::string place : {"before-trim-mark", "after-trim-mark", "after-trim-compaction"}) {
+    const std::string data = folder_ / place;
+    std::filesystem::copy(data_, data, std::filesystem::copy_options::recursive);
+    const std::vector<std::string> command = {"log",       "trim",   "--data",   data,
+                                              "--archive", archive_, "--before", "513"};
+    const Ended killed = karst(command, {"KARST_KILL_POINT=" + place});
+    ASSERT_EQ(killed.signal, SIGKILL) << place << " was not passed\n" << killed.err;
+    EXPECT_EQ(summary({"log", "stat"}, data).value("first_position", 1),
+              place == "before-trim-mark" ? 1 : 513);
+    EXPECT_EQ(state_at(last_, data), whole) << place;
+    EXPECT_EQ(karst({"replay", "--verify", "--data", data}).code, 0) << place;
+    const Ended again = karst(command);
+    EXPECT_EQ(again.code, 0) << place << again.err;
+    EXPECT_EQ(summary({"log", "stat"}, data)["first_position"], 513);
+    EXPECT_EQ(state_at(last_, data), whole) << place;
+  }
+}
+
 // A real kill, later and later, until one comes too late.
 TEST_F(Trim, KilledAtAnyMomentItIsTheSameLog) {
   const Json whole = state_at(last_, long_story());

@@ -1,9 +1,13 @@
 // Flips bits of a log's files, one at a time, and opens it: karst_flips FOLDER EVENTS BYTES
 // [SAMPLES] The log has EVENTS synced events of about BYTES each; without SAMPLES each bit is
-// flipped, else so many that are spread over the files. What a flip may lead to: it is refused or
-// reported, or whoever reads the log gets every event as it was written. Anything else is silent
-// damage: exit 1. Prints a row of a Markdown table.
+// flipped, and each file cut to each length, else so many bits that are spread over the files. What
+// that may lead to: it is refused or reported, or whoever reads the log gets every event as it was
+// written. Anything else is silent damage: exit 1. Prints rows of a Markdown table.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstdio>
+#include <functional>
 
 #include "base/sha256.h"
 #include "tests/events/log_fixture.h"
@@ -11,8 +15,15 @@
 namespace karst::events::testing {
 namespace {
 
+constexpr unsigned kTrySeconds = 60;
+constexpr std::size_t kTriesOfAProcess = 500;
+
 struct Counts {
-  std::uint64_t flips = 0, refused = 0, reported = 0, harmless = 0, silent = 0;
+  std::uint64_t tries = 0, refused = 0, reported = 0, harmless = 0, silent = 0, died = 0;
+  void operator+=(const Counts& o) {
+    tries += o.tries, refused += o.refused, reported += o.reported;
+    harmless += o.harmless, silent += o.silent, died += o.died;
+  }
 };
 
 std::vector<std::string> data_files(const std::string& folder) {
@@ -40,15 +51,13 @@ std::vector<base::Sha256Digest> digests_of(const EventLog& log) {
   return digests;
 }
 
+enum class Outcome : char { kRefused, kReported, kHarmless, kSilent };
+
 // One opening as readers do it, and all events read.
-void open_once(const std::string& folder, const std::string& scratch,
-               const std::vector<base::Sha256Digest>& want, Counts& counts) {
-  ++counts.flips;
+Outcome open_once(const std::string& folder, const std::string& scratch,
+                  const std::vector<base::Sha256Digest>& want) {
   auto log = RocksLog::open_reader(folder, scratch);
-  if (!log) {
-    ++counts.refused;
-    return;
-  }
+  if (!log) return Outcome::kRefused;
   auto cursor = (*log)->read(model::Position(1));
   std::size_t sound = 0;
   bool told = !cursor || (*log)->damage().has_value();
@@ -56,13 +65,10 @@ void open_once(const std::string& folder, const std::string& scratch,
     auto event = (*cursor)->next();
     if (!event) told = true;
     if (!event || !*event) break;
-    if (sound == want.size() || base::sha256((*event)->raw) != want[sound]) {
-      ++counts.silent;
-      return;
-    }
+    if (sound == want.size() || base::sha256((*event)->raw) != want[sound]) return Outcome::kSilent;
     ++sound;
   }
-  ++(told ? counts.reported : sound == want.size() ? counts.harmless : counts.silent);
+  return told ? Outcome::kReported : sound == want.size() ? Outcome::kHarmless : Outcome::kSilent;
 }
 
 void flip(const std::string& file, std::uint64_t bit) {
@@ -84,60 +90,134 @@ bool make_log(const std::string& folder, std::size_t events, std::size_t bytes, 
   return !settled || RocksLog::open(options_for(folder)).has_value();  // into a table
 }
 
-int flip_all(const std::string& folder, std::size_t events, std::size_t bytes, bool settled,
-             std::uint64_t samples) {
-  const std::string path = folder + (settled ? "/settled" : "/fresh");
-  if (!make_log(path, events, bytes, settled)) return 2;
-  const std::string scratch = folder + "/scratch";
+struct Sample {
+  std::string path, scratch;
+  const char* what = "";
+  std::vector<std::string> files;
+  std::uint64_t bytes = 0;
   std::vector<base::Sha256Digest> want;
-  {
-    std::filesystem::create_directories(scratch);
-    auto log = RocksLog::open_reader(path, scratch);
-    if (!log) return 2;
-    want = digests_of(**log);
+};
+
+std::optional<Sample> make_sample(const std::string& folder, std::size_t events, std::size_t bytes,
+                                  bool settled) {
+  Sample sample;
+  sample.path = folder + (settled ? "/settled" : "/fresh");
+  sample.scratch = folder + "/scratch";
+  sample.what = settled ? "tables" : "write-ahead log";
+  if (!make_log(sample.path, events, bytes, settled)) return std::nullopt;
+  std::filesystem::create_directories(sample.scratch);
+  const auto log = RocksLog::open_reader(sample.path, sample.scratch);
+  if (!log) return std::nullopt;
+  sample.want = digests_of(**log);
+  if (sample.want.size() != events + 1) return std::nullopt;
+  sample.files = data_files(sample.path);
+  for (const std::string& file : sample.files) sample.bytes += std::filesystem::file_size(file);
+  return sample;
+}
+
+// Ways to damage a sample, by number, and to mend it again.
+struct Damages {
+  std::size_t count = 0;
+  std::function<void(std::size_t)> damage, mend;
+};
+
+// Some in a process of its own, which says how each came out.
+void try_some(const Sample& sample, const Damages& damages, std::size_t from, std::size_t to,
+              int told) {
+  for (std::size_t i = from; i < to; ++i) {
+    damages.damage(i);
+    alarm(kTrySeconds);
+    const Outcome outcome = open_once(sample.path, sample.scratch, sample.want);
+    damages.mend(i);
+    std::filesystem::remove_all(sample.scratch);
+    std::filesystem::create_directories(sample.scratch);
+    if (write(told, &outcome, 1) != 1) _exit(1);
   }
-  if (want.size() != events + 1) return 2;
-  std::uint64_t all = 0;
-  const std::vector<std::string> files = data_files(path);
-  for (const std::string& file : files) all += std::filesystem::file_size(file) * 8;
-  const std::uint64_t step = samples == 0 ? 1 : std::max<std::uint64_t>(1, all / samples);
+  _exit(0);
+}
+
+// One that ends the process, or that it does not come back from, is counted.
+Counts try_all(const Sample& sample, const Damages& damages) {
   Counts counts;
-  std::uint64_t first = step / 2;  // in the file that is next
-  for (const std::string& file : files) {
-    const std::uint64_t bits = std::filesystem::file_size(file) * 8;
-    for (; first < bits; first += step) {
-      flip(file, first);
-      open_once(path, scratch, want, counts);
-      flip(file, first);
-      std::filesystem::remove_all(scratch);
-      std::filesystem::create_directories(scratch);
-    }
-    first -= bits;
+  for (std::size_t next = 0; next < damages.count;) {
+    const std::size_t to = std::min(damages.count, next + kTriesOfAProcess);
+    int ends[2];
+    if (pipe(ends) != 0) std::abort();
+    const pid_t child = fork();
+    if (child < 0) std::abort();
+    if (child == 0) try_some(sample, damages, next, to, ends[1]);
+    close(ends[1]);
+    Outcome outcome;
+    for (; read(ends[0], &outcome, 1) == 1; ++next)
+      ++(outcome == Outcome::kRefused    ? counts.refused
+         : outcome == Outcome::kReported ? counts.reported
+         : outcome == Outcome::kHarmless ? counts.harmless
+                                         : counts.silent);
+    close(ends[0]);
+    if (waitpid(child, nullptr, 0) != child) std::abort();
+    if (next == to) continue;
+    ++counts.died;
+    damages.mend(next++);
   }
-  std::printf("| %s | %zu | %llu | %llu | %llu | %llu | %llu | %llu |\n",
-              settled ? "tables" : "write-ahead log", want.size(),
-              static_cast<unsigned long long>(all / 8),
-              static_cast<unsigned long long>(counts.flips),
+  counts.tries = damages.count;
+  return counts;
+}
+
+int print_row(const Sample& sample, const char* damage, const Counts& counts) {
+  std::printf("| %s | %zu | %llu | %llu %s | %llu | %llu | %llu | %llu | %llu |\n", sample.what,
+              sample.want.size(), static_cast<unsigned long long>(sample.bytes),
+              static_cast<unsigned long long>(counts.tries), damage,
               static_cast<unsigned long long>(counts.refused),
               static_cast<unsigned long long>(counts.reported),
               static_cast<unsigned long long>(counts.harmless),
-              static_cast<unsigned long long>(counts.silent));
+              static_cast<unsigned long long>(counts.silent),
+              static_cast<unsigned long long>(counts.died));
   std::fflush(stdout);
-  return counts.silent == 0 && counts.flips > 0 ? 0 : 1;
+  return counts.silent + counts.died == 0 && counts.tries > 0 ? 0 : 1;
+}
+
+int flip_all(const Sample& sample, std::uint64_t samples) {
+  const std::uint64_t all = sample.bytes * 8;
+  const std::uint64_t step = samples == 0 ? 1 : std::max<std::uint64_t>(1, all / samples);
+  std::vector<std::pair<const std::string*, std::uint64_t>> bits;
+  std::uint64_t next = step / 2;  // in the file that is next
+  for (const std::string& file : sample.files) {
+    const std::uint64_t of_file = std::filesystem::file_size(file) * 8;
+    for (; next < of_file; next += step) bits.emplace_back(&file, next);
+    next -= of_file;
+  }
+  const auto change = [&](std::size_t i) { flip(*bits[i].first, bits[i].second); };
+  return print_row(sample, "flips", try_all(sample, {bits.size(), change, change}));
+}
+
+int cut_all(const Sample& sample) {
+  Counts all;
+  for (const std::string& file : sample.files) {
+    const std::string whole = read_file(file);
+    all += try_all(
+        sample, {whole.size(), [&](std::size_t size) { write_file(file, whole.substr(0, size)); },
+                 [&](std::size_t) { write_file(file, whole); }});
+  }
+  return print_row(sample, "cuts", all);
 }
 
 }  // namespace
 }  // namespace karst::events::testing
 
 int main(int argc, char** argv) {
-  using karst::events::testing::flip_all;
+  using namespace karst::events::testing;
   if (argc < 4) {
     std::fprintf(stderr, "usage: karst_flips FOLDER EVENTS BYTES [SAMPLES]\n");
     return 2;
   }
   const std::size_t events = std::stoull(argv[2]), bytes = std::stoull(argv[3]);
   const std::uint64_t samples = argc > 4 ? std::stoull(argv[4]) : 0;
-  const int fresh = flip_all(argv[1], events, bytes, false, samples);
-  const int settled = flip_all(argv[1], events, bytes, true, samples);
-  return std::max(fresh, settled);
+  int worst = 0;
+  for (const bool settled : {false, true}) {
+    const auto sample = make_sample(argv[1], events, bytes, settled);
+    if (!sample) return 2;
+    worst = std::max(worst, flip_all(*sample, samples));
+    if (samples == 0) worst = std::max(worst, cut_all(*sample));
+  }
+  return worst;
 }
