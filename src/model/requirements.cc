@@ -23,9 +23,10 @@ bool within_bounds(const ValueSet& set, std::string_view value) {
   return (!set.at_least || *number >= *set.at_least) && (!set.at_most || *number <= *set.at_most);
 }
 
+// A key that is missing will do.
 bool is_negative(const ValueSet& set) {
   const Operator op = set.op();
-  return op == Operator::kNotIn || op == Operator::kDoesNotExist;
+  return (op == Operator::kNotIn && !set.must_exist) || op == Operator::kDoesNotExist;
 }
 
 }  // namespace
@@ -132,6 +133,7 @@ ValueSet intersection(const ValueSet& a, const ValueSet& b) {
     result.values.insert(b.values.begin(), b.values.end());
     std::erase_if(result.values,
                   [&](const std::string& value) { return !within_bounds(result, value); });
+    result.must_exist = !result.values.empty() && !(is_negative(a) && is_negative(b));
     return result;
   }
   const ValueSet& concrete = a.complement ? b : a;
@@ -229,6 +231,8 @@ std::vector<RequirementSpec> Requirements::specs() const {
       if (set.at_most)
         specs.push_back({key, Operator::kLte, {std::to_string(*set.at_most)}, set.min_values});
       if (set.values.empty()) continue;
+    } else if (set.must_exist) {
+      specs.push_back({key, Operator::kExists, {}, 0});
     }
     specs.push_back({key, set.op(), {set.values.begin(), set.values.end()}, set.min_values});
   }

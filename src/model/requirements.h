@@ -47,6 +47,9 @@ struct ValueSet {
   std::optional<std::int64_t> at_least;
   std::optional<std::int64_t> at_most;
   int min_values = 0;
+  // Of a set that also excludes values: some other demand rules out that the key is missing, which
+  // NotIn alone allows. Set by `intersection`.
+  bool must_exist = false;
 
   static ValueSet any() { return ValueSet{true, {}, {}, {}, 0}; }
   static ValueSet none() { return {}; }
@@ -79,7 +82,7 @@ class Requirements {
   const std::map<std::string, ValueSet, std::less<>>& all() const { return sets_; }
 
   // Why `incoming` cannot be met here, or empty. A key that is not defined here is fine when it is
-  // in `allowed_undefined` or when the incoming operator is NotIn or DoesNotExist.
+  // in `allowed_undefined` or when all that is asked is NotIn or DoesNotExist.
   std::string incompatible(const Requirements& incoming,
                            const std::set<std::string, std::less<>>& allowed_undefined) const;
 
