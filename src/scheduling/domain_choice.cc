@@ -245,6 +245,19 @@ std::vector<std::vector<int>> Packer::one_by_one(std::size_t pool, RequirementId
   return sets;
 }
 
+// The first of its kind is bound before whoever follows it, and a pod that is spread before the
+// next ones are counted, so nobody may wait for their domains over other keys.
+bool Packer::goes_before_others(const Stage& stage, RequirementId strict) const {
+  const auto& groups = prepared_.topology.groups();
+  return std::any_of(stage.constraints.begin(), stage.constraints.end(),
+                     [&](const Constraint& constraint) {
+                       return constraint.kind == ConstraintKind::kSpread
+                                  ? groups[constraint.group].key != kHostKey
+                                  : constraint.kind == ConstraintKind::kAffinity &&
+                                        may_be_first(constraint, strict);
+                     });
+}
+
 bool Packer::choose_domains(const Claim* claim, std::size_t pool, RequirementId base,
                             const PodRow& row, const Stage& stage, RequirementId strict,
                             std::vector<RequirementId>& out) {
@@ -260,14 +273,7 @@ bool Packer::choose_domains(const Claim* claim, std::size_t pool, RequirementId 
   };
   const auto note = [&](GroupId group) { add(groups[group].key); };
   for (const Constraint& constraint : stage.constraints) note(constraint.group);
-  // The first of its kind is bound before whoever follows it, and a pod that is spread before the
-  // next ones are counted, so nobody may wait for their domains over other keys.
-  const bool has_turn = std::any_of(
-      stage.constraints.begin(), stage.constraints.end(), [&](const Constraint& constraint) {
-        if (constraint.kind == ConstraintKind::kSpread)
-          return groups[constraint.group].key != kHostKey;
-        return constraint.kind == ConstraintKind::kAffinity && may_be_first(constraint, strict);
-      });
+  const bool has_turn = goes_before_others(stage, strict);
   for (const GroupId group : row.matched)
     if (groups[group].repels || (has_turn && goes_by_sure(groups[group]))) note(group);
   const std::vector<int>& fixed = fixed_keys_[row.group];

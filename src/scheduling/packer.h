@@ -278,6 +278,7 @@ class Packer {
   bool stays_where_it_is(const View& view, const PodRow& row, const Stage& stage,
                          RequirementId strict);
   bool may_be_first(const Constraint& constraint, RequirementId strict) const;
+  bool goes_before_others(const Stage& stage, RequirementId strict) const;
   std::int32_t lowest(const Constraint& constraint, const PodRow& row);
   bool counts_elsewhere(GroupId group, const Made& made, const std::vector<int>& reach) const;
   std::map<int, std::int64_t> placed_by_domain(std::size_t row, int key) const;
