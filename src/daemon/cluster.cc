@@ -127,7 +127,7 @@ class Cluster {
                   });
     writer_.emplace(writes_.client, sink_, clock_);
     if (elects()) stand_for_election();
-    fill_parts(provider, kill_points);
+    fill_parts(provider);
   }
 
   base::Status run() {
@@ -181,14 +181,14 @@ class Cluster {
     writes_.client.guard_writes([this] { return lease_->guard(); });
   }
 
-  void fill_parts(const providers::Provider& provider, KillPoints& kill_points) {
+  void fill_parts(const providers::Provider& provider) {
     parts_.provider = &provider;
     parts_.clock = &clock_;
     parts_.objects = settings_.shadow ? static_cast<ports::CommandPort*>(&no_writer_) : &*writer_;
     parts_.lease = lease_ ? static_cast<const ports::LeasePort*>(&*lease_) : &always_;
     parts_.notices = &notices_;
     parts_.lines = &lines_;
-    parts_.kill_points = &kill_points;
+    parts_.kill_points = &kill_points_;
     parts_.objects_in_metrics = !settings_.settings.disable_cluster_state_observability;
     parts_.server_offset_millis = [this] { return edge_->server_offset_millis(); };
     parts_.recovered = [this](std::uint64_t epoch) {

@@ -20,10 +20,7 @@ void bind(const Problem& problem, const std::vector<Share>& shares, std::size_t 
   Node& node = result.nodes[at];
   for (const Share& share : shares) {
     const PodGroup& pod = problem.pods[share.group];
-    BoundPods bound{at, pod.namespace_name, pod.labels, {}, share.count};
-    for (const model::PodAffinityTerm& term : pod.shape.affinity)
-      if (term.anti && term.preferred_weight == 0) bound.anti_affinity.push_back(term);
-    result.bound.push_back(std::move(bound));
+    result.bound.push_back(bound_of(pod, at, share.count));
     node.host_ports.insert(node.host_ports.end(), pod.shape.host_ports.begin(),
                            pod.shape.host_ports.end());
     for (const Volume& volume : pod.volumes)
@@ -52,10 +49,9 @@ Node node_of(const Problem& problem, const NewClaim& claim, std::size_t number) 
 }
 
 // Limits by the type that its node is of, as the next solve would count it.
-void use_up(const NewClaim& claim, const std::string& reservation_label, Pool& pool) {
+void buy(const NewClaim& claim, const std::string& reservation_label, Pool& pool) {
   const InstanceType& bought = type_named(pool, claim.offers.front().instance_type);
-  for (const auto& [name, limit] : pool.pool.limits)
-    pool.used.emplace_back(name, name == "nodes" ? 1 : bought.capacity.amount(name));
+  use_up(pool, bought.capacity, 1);
   if (claim.reservations.empty()) return;
   std::vector<InstanceType> types = pool.types.items();
   for (const std::string& id : claim.reservations)
@@ -67,6 +63,18 @@ void use_up(const NewClaim& claim, const std::string& reservation_label, Pool& p
 }
 
 }  // namespace
+
+BoundPods bound_of(const PodGroup& pods, std::size_t node, std::int64_t count) {
+  BoundPods bound{node, pods.namespace_name, pods.labels, {}, count};
+  for (const model::PodAffinityTerm& term : pods.shape.affinity)
+    if (term.anti && term.preferred_weight == 0) bound.anti_affinity.push_back(term);
+  return bound;
+}
+
+void use_up(Pool& pool, const model::Resources& capacity, std::int64_t nodes) {
+  for (const auto& [name, limit] : pool.pool.limits)
+    pool.used.emplace_back(name, nodes * (name == "nodes" ? 1 : capacity.amount(name)));
+}
 
 model::Labels node_labels(const Pool& pool, const NewClaim& claim, const model::Offer& offer) {
   model::Labels labels = claim_labels(pool, claim);
@@ -93,7 +101,7 @@ Problem after(const Problem& problem, const Answer& answer) {
     const NewClaim& claim = answer.claims[i];
     result.nodes.push_back(node_of(problem, claim, i));
     bind(problem, claim.pods, result.nodes.size() - 1, result);
-    use_up(claim, problem.options.reservation_id_label, result.pools[claim.pool]);
+    buy(claim, problem.options.reservation_id_label, result.pools[claim.pool]);
   }
   return result;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/labels.h"
+#include "scheduling/aftermath.h"
 
 namespace karst::scheduling {
 namespace {
@@ -93,6 +94,7 @@ bool may_fill_as_if_new(const Prepared& prepared, bool all_placed) {
 std::optional<Before> before_nodes(const Problem& problem, AsIfNew which) {
   const std::vector<bool> is_new = taken_for_new(problem, which.only_empty);
   if (std::find(is_new.begin(), is_new.end(), true) == is_new.end()) return std::nullopt;
+  if (which.only_empty && is_new == taken_for_new(problem, false)) return std::nullopt;
   std::vector<bool> has_bound(problem.nodes.size(), false);
   for (const BoundPods& pods : problem.bound) has_bound[pods.node] = true;
   Before before{problem, {}};
@@ -112,8 +114,7 @@ std::optional<Before> before_nodes(const Problem& problem, AsIfNew which) {
     if (!which.with_limits) pool.pool.limits.clear();
     for (std::size_t i = 0; i < problem.nodes.size(); ++i)
       if (const InstanceType* type = is_new[i] ? type_of(pool, problem.nodes[i]) : nullptr)
-        for (const auto& [name, limit] : pool.pool.limits)
-          pool.used.emplace_back(name, name == "nodes" ? -1 : -type->capacity.amount(name));
+        use_up(pool, type->capacity, -1);
   }
   return before;
 }

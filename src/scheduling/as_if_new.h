@@ -30,7 +30,7 @@ struct AsIfNew {
 };
 
 // The problem before these nodes were bought: they take no pods, and nothing of the limits is used
-// up by them. Empty: no node is taken for a new one.
+// up by them. Empty: no node is taken for a new one, or with `only_empty` none is left out.
 struct Before {
   Problem problem;
   std::vector<std::size_t> nodes;  // by node of it, which one of the problem it is

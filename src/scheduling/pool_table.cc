@@ -146,7 +146,6 @@ void PoolTables::add_type(PoolTable& table, std::size_t type, const model::Requi
   table.types.push_back(std::move(row));
 }
 
-// Limits that are kept even if every pod, or a part of them, gets the largest machine for itself.
 void PoolTables::give_back(std::size_t pool, const model::Resources& capacity, std::int64_t nodes) {
   for (PoolTable& table : pools_) {
     if (table.pool != pool) continue;
@@ -156,6 +155,7 @@ void PoolTables::give_back(std::size_t pool, const model::Resources& capacity, s
   }
 }
 
+// Limits that are kept even if every pod, or a part of them, gets the largest machine for itself.
 void PoolTables::drop_far_limits(PoolTable& table) {
   Wide pods = 0;
   for (const PodGroup& group : problem_.pods) pods += std::max<std::int64_t>(group.count, 0);

@@ -137,39 +137,7 @@ Constraint Topology::affinity(const model::PodAffinityTerm& term, const std::str
   return constraint;
 }
 
-// All domains get their numbers in the order of their names: of two that are alike it does not
-// matter which was met first.
-void Topology::name_domains() {
-  for (std::size_t key = 0; key < domains_.keys.size(); ++key) {
-    const std::string& name = domains_.keys[key];
-    std::set<std::string, std::less<>> values;
-    std::set<const model::Requirements*> seen;  // order does not show
-    const auto add = [&](const model::Requirements& requirements) {
-      if (!seen.insert(&requirements).second) return;
-      const model::ValueSet* set = requirements.find(name);
-      if (set != nullptr && !set->complement) values.insert(set->values.begin(), set->values.end());
-    };
-    for (const Node& node : problem_.nodes)
-      if (const auto at = model::find_label(node.labels, name); at != node.labels.end())
-        values.emplace(at->second);
-    for (const Pool& pool : problem_.pools) {
-      for (const model::RequirementSpec& spec : pool.pool.requirements)
-        if (spec.key == name) values.insert(spec.values.begin(), spec.values.end());
-      const model::Labels labels = pool_labels(pool.pool);
-      if (const auto at = model::find_label(labels, name); at != labels.end())
-        values.emplace(at->second);
-      for (std::size_t type = 0; type < pool.types.size(); ++type) {
-        add(pool.types.requirements(type));
-        for (std::size_t i = 0; i < pool.types[type].offerings.size(); ++i)
-          add(pool.types.requirements(type, i));
-      }
-    }
-    for (const std::string& value : values) domains_.id(key, value);
-  }
-}
-
 void Topology::finish(NodeTable& nodes) {
-  name_domains();
   node_domains_.assign(domains_.keys.size(), {});
   for (std::size_t key = 0; key < domains_.keys.size(); ++key)
     for (const Node& node : problem_.nodes) {

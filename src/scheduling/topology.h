@@ -129,7 +129,6 @@ class Topology {
                               std::vector<std::string>, NodeFilter>;
   GroupId group_of(const std::string& key, bool is_spread, model::LabelSelector selector,
                    std::vector<std::string> namespaces, NodeFilter filter);
-  void name_domains();
   void make_universe(TopologyGroup& group, NodeTable& nodes);
   bool is_in_universe(const TopologyGroup& group, int domain) const;
   void add_domains(const Pool& pool, std::size_t key, std::set<int>& found);

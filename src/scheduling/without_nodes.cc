@@ -4,18 +4,11 @@
 #include <utility>
 
 #include "base/check.h"
+#include "scheduling/aftermath.h"
 #include "scheduling/relaxations.h"
 
 namespace karst::scheduling {
 namespace {
-
-// The residents of a group as bound pods.
-BoundPods bound_of(const PodGroup& group, const Resident& resident) {
-  BoundPods bound{resident.node, group.namespace_name, group.labels, {}, resident.count};
-  for (const model::PodAffinityTerm& term : group.shape.affinity)
-    if (term.anti && term.preferred_weight == 0) bound.anti_affinity.push_back(term);
-  return bound;
-}
 
 void rename(std::vector<Share>& shares, const std::vector<std::size_t>& groups) {
   for (Share& share : shares) share.group = groups[share.group];
@@ -27,7 +20,8 @@ WithoutNodes::WithoutNodes(Problem problem, const std::vector<Resident>& residen
     : problem_(std::move(problem)), stays_(problem_.nodes.size()) {
   for (const Resident& resident : residents) {
     stays_[resident.node].push_back({resident.group, resident.count});
-    problem_.bound.push_back(bound_of(problem_.pods[resident.group], resident));
+    problem_.bound.push_back(
+        bound_of(problem_.pods[resident.group], resident.node, resident.count));
   }
   for (std::size_t group = 0; group < problem_.pods.size(); ++group) {
     pending_.push_back(problem_.pods[group].count);
@@ -41,7 +35,7 @@ WithoutNodes::WithoutNodes(Problem problem, const std::vector<Resident>& residen
   groups_ = std::move(problem_.pods);
 }
 
-void WithoutNodes::count(const Stay& stay, std::size_t node, std::int64_t pods) {
+void WithoutNodes::count(const Share& stay, std::size_t node, std::int64_t pods) {
   prepared_->topology.count(matched_[stay.group], rows_[stay.group].repels, node, pods,
                             prepared_->nodes);
 }
@@ -49,7 +43,7 @@ void WithoutNodes::count(const Stay& stay, std::size_t node, std::int64_t pods) 
 void WithoutNodes::leave(const GoneNode& gone, std::vector<std::int64_t>& counts) {
   Node& node = problem_.nodes[gone.node];
   KARST_CHECK(node.takes_pods, "a node that is taken away is there, and once");
-  for (const Stay& stay : stays_[gone.node]) {
+  for (const Share& stay : stays_[gone.node]) {
     count(stay, gone.node, -stay.count);
     counts[stay.group] += stay.count;
   }
@@ -64,7 +58,7 @@ void WithoutNodes::come_back(const GoneNode& gone) {
   node.takes_pods = true;
   prepared_->nodes.come_back(gone.node);
   if (gone.pool != SIZE_MAX) prepared_->pools.give_back(gone.pool, gone.capacity, -1);
-  for (const Stay& stay : stays_[gone.node]) count(stay, gone.node, stay.count);
+  for (const Share& stay : stays_[gone.node]) count(stay, gone.node, stay.count);
   if (!node.stays) prepared_->topology.hold(gone.node, 1, prepared_->nodes);
 }
 
@@ -104,7 +98,7 @@ Answer WithoutNodes::place(const std::vector<GoneNode>& gone) {
   std::vector<std::size_t> groups = always_;
   for (const GoneNode& one : gone) {
     leave(one, counts);
-    for (const Stay& stay : stays_[one.node]) groups.push_back(stay.group);
+    for (const Share& stay : stays_[one.node]) groups.push_back(stay.group);
   }
   std::sort(groups.begin(), groups.end());
   groups.erase(std::unique(groups.begin(), groups.end()), groups.end());

@@ -43,11 +43,7 @@ class WithoutNodes {
   Answer place(const std::vector<GoneNode>& gone);
 
  private:
-  struct Stay {
-    std::size_t group = 0;
-    std::int64_t count = 0;
-  };
-  void count(const Stay& stay, std::size_t node, std::int64_t pods);
+  void count(const Share& stay, std::size_t node, std::int64_t pods);
   void leave(const GoneNode& gone, std::vector<std::int64_t>& counts);
   void come_back(const GoneNode& gone);
   void select(const std::vector<std::size_t>& groups, const std::vector<std::int64_t>& counts);
@@ -56,7 +52,7 @@ class WithoutNodes {
   Problem problem_;  // its pods: those of the question
   std::vector<PodGroup> groups_;
   std::vector<std::int64_t> pending_;          // by group
-  std::vector<std::vector<Stay>> stays_;       // by node
+  std::vector<std::vector<Share>> stays_;      // by node
   std::vector<std::size_t> always_;            // groups with pending pods
   std::unique_ptr<Prepared> prepared_;         // its rows: those of the question
   std::vector<PodRow> rows_;                   // by group; those not in the question

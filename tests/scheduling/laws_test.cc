@@ -9,6 +9,7 @@
 #include <numeric>
 #include <thread>
 
+#include "scheduling/aftermath.h"
 #include "scheduling/claims.h"
 #include "tests/scheduling/build.h"
 #include "tests/scheduling/random.h"
@@ -202,9 +203,7 @@ TEST(Laws, AnAnswerHoldsItsOwnPods) {
           static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(claim.types.size())));
       again.nodes.push_back(node_of(problem, claim, "n" + std::to_string(1000 + i), nth));
       Pool& pool = again.pools[claim.pool];
-      for (const auto& [name, limit] : pool.pool.limits)
-        pool.used.emplace_back(
-            name, name == "nodes" ? 1 : pool.types[claim.types.at(nth)].capacity.amount(name));
+      use_up(pool, pool.types[claim.types.at(nth)].capacity, 1);
     }
     const Answer made = carried_out(problem, answer);
     const Answer second = solve(again);

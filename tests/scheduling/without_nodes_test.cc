@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "scheduling/aftermath.h"
 #include "tests/scheduling/build.h"
 #include "tests/scheduling/random.h"
 
@@ -27,10 +28,7 @@ Problem made_anew(const Cluster& cluster, const std::vector<GoneNode>& gone,
   Problem problem = cluster.problem;
   for (const GoneNode& one : gone) {
     problem.nodes[one.node].takes_pods = false;
-    if (one.pool == SIZE_MAX) continue;
-    Pool& pool = problem.pools[one.pool];
-    for (const auto& [name, limit] : pool.pool.limits)
-      pool.used.emplace_back(name, name == "nodes" ? -1 : -one.capacity.amount(name));
+    if (one.pool != SIZE_MAX) use_up(problem.pools[one.pool], one.capacity, -1);
   }
   for (const Resident& resident : cluster.residents) {
     PodGroup& group = problem.pods[resident.group];
@@ -39,10 +37,7 @@ Problem made_anew(const Cluster& cluster, const std::vector<GoneNode>& gone,
       group.count += resident.count;
       continue;
     }
-    BoundPods bound{resident.node, group.namespace_name, group.labels, {}, resident.count};
-    for (const model::PodAffinityTerm& term : group.shape.affinity)
-      if (term.anti && term.preferred_weight == 0) bound.anti_affinity.push_back(term);
-    problem.bound.push_back(bound);
+    problem.bound.push_back(bound_of(group, resident.node, resident.count));
   }
   std::vector<PodGroup> asked;
   for (std::size_t group = 0; group < problem.pods.size(); ++group) {
