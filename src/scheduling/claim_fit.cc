@@ -272,8 +272,9 @@ Packer::Found Packer::fits_pool(std::size_t pool, std::size_t row, const Stage& 
         continue;
       for (const RequirementId one : narrowed) {
         Fit fit;
-        const Found here =
-            find_machine(nullptr, pool, prepared_.pools.view(pool, one), pod, sum, fit);
+        Found here = find_machine(nullptr, pool, prepared_.pools.view(pool, one), pod, sum, fit);
+        if (here == Found::kYes && gives_up_reserved(pool, all, pod, stage, sum, fit))
+          here = Found::kReservedOut;
         if (here == Found::kReservedOut && found == Found::kNo) found = here;
         if (here != Found::kYes) continue;
         if (found != Found::kYes || fit.price < best.price) best = std::move(fit);
@@ -284,6 +285,32 @@ Packer::Found Packer::fits_pool(std::size_t pool, std::size_t row, const Stage& 
     }
   }
   return found;
+}
+
+// In strict mode a pod waits for a reservation rather than go without; that others want it in a
+// domain that sells none is no way around.
+bool Packer::gives_up_reserved(std::size_t pool, RequirementId wanted, const PodRow& row,
+                               const Stage& stage, const Row& sum, const Fit& fit) {
+  if (fit.is_reserved || prepared_.problem.options.reserved != ReservedMode::kStrict) return false;
+  RequirementId own = wanted;
+  for (const Constraint& constraint : stage.constraints) {
+    const int key = prepared_.topology.groups()[constraint.group].key;
+    if (key == kHostKey) continue;
+    std::vector<std::string> names;
+    for (const int domain : fit.view->domains[static_cast<std::size_t>(key)])
+      names.push_back(prepared_.domains.name(static_cast<std::size_t>(key), domain));
+    if (!names.empty())
+      own = prepared_.requirements.combine(
+          own, prepared_.requirements.one_of(prepared_.topology.key_name(key), names));
+  }
+  if (own == kImpossible) return false;
+  const PoolTable& table = prepared_.pools.pools()[pool];
+  const View& view = prepared_.pools.view(pool, own);
+  return &view != fit.view && view.has_reserved &&
+         std::any_of(view.machines.begin(), view.machines.end(), [&](const Machine& machine) {
+           return machine.reservation != kNotReserved &&
+                  machine_fits(nullptr, table, view, machine, row, sum);
+         });
 }
 
 void Packer::open(std::size_t row, const Fit& fit) {
@@ -305,11 +332,9 @@ void Packer::join(std::size_t at, std::size_t row, const Fit& fit) {
   Claim& claim = claims_[at];
   const PodRow& pod = prepared_.rows[row];
   if (claim.view != fit.view) {
-    for (const Share& share : claim.shares)
-      count(at, share.group, -static_cast<std::int32_t>(share.count));
+    count_all(at, -1);
     claim.view = fit.view;
-    for (const Share& share : claim.shares)
-      count(at, share.group, static_cast<std::int32_t>(share.count));
+    count_all(at, 1);
     note_made(claim);
   }
   claim.content = sum_with(&claim, pod);
@@ -337,8 +362,8 @@ void Packer::join(std::size_t at, std::size_t row, const Fit& fit) {
   if (queued_row_ != kNone) queue_claim(at);
 }
 
-// A claim's turns are told once no group that counts its pods is in doubt about their domain; until
-// then nobody else has counted them either.
+// A claim's turns are told once no group that counts its pods is in doubt about their domain over
+// any key; until then nobody goes by them.
 void Packer::tell(std::size_t at, std::size_t row) {
   Claim& claim = claims_[at];
   for (const GroupId group : prepared_.rows[row].matched) {
@@ -352,6 +377,12 @@ void Packer::tell(std::size_t at, std::size_t row) {
         return claim.view->domains[static_cast<std::size_t>(key)].size() > 1;
       }))
     return;
+  tell_waiting(at);
+}
+
+void Packer::tell_waiting(std::size_t at) {
+  Claim& claim = claims_[at];
+  for (const Turn& turn : claim.waiting) count_told(at, turn.group, 1);
   order_.insert(order_.end(), claim.waiting.begin(), claim.waiting.end());
   claim.waiting.clear();
 }

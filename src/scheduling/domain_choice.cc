@@ -99,7 +99,7 @@ bool Packer::node_topology_allows(const PodRow& row, const Stage& stage, std::si
     const int key = prepared_.topology.groups()[balance.constraint.group].key;
     if (const int domain = prepared_.topology.node_domain(key, node);
         domain != kNoDomain &&
-        !domain_allowed(nullptr, balance.constraint, prepared_.rows[balance.row], domain, false))
+        !domain_allowed(nullptr, balance.constraint, prepared_.rows[balance.row], domain))
       return false;
   }
   const auto& groups = prepared_.topology.groups();
@@ -115,7 +115,7 @@ bool Packer::node_topology_allows(const PodRow& row, const Stage& stage, std::si
       if (count_at(counts_[constraint.group].sure, domain) == 0 &&
           !may_be_first(constraint, strict))
         return false;
-    } else if (!domain_allowed(nullptr, constraint, row, domain, false)) {
+    } else if (!domain_allowed(nullptr, constraint, row, domain)) {
       return false;
     }
   }
@@ -127,30 +127,29 @@ bool Packer::node_topology_allows(const PodRow& row, const Stage& stage, std::si
   return true;
 }
 
-// For spreads and anti-affinity. `open`: the claim's pods count nowhere yet.
+// For spreads and anti-affinity.
 bool Packer::domain_allowed(const Claim* claim, const Constraint& constraint, const PodRow& row,
-                            int domain, bool open) {
+                            int domain) {
   const GroupCounts& counts = counts_[constraint.group];
   if (constraint.kind == ConstraintKind::kAntiAffinity)
     return count_at(counts.possible, domain) == 0;
   const std::int32_t here = count_at(counts.sure, domain) +
-                            (open ? waiting_matches(claim, constraint.group) : 0) +
-                            (constraint.self ? 1 : 0);
+                            waiting_matches(claim, constraint.group) + (constraint.self ? 1 : 0);
   return here - lowest(constraint, row) <= constraint.max_skew;
 }
 
-// Pods of the claim that the group will count once the claim's domain is decided.
+// Pods of the claim that the group will count once their turns are told.
 std::int32_t Packer::waiting_matches(const Claim* claim, GroupId group) {
-  if (claim == nullptr) return 0;
+  if (claim == nullptr || claim->waiting.empty()) return 0;
   if (!prepared_.topology.claim_counts(group, prepared_.pools.pools()[claim->pool].spec().taints,
                                        claim->view->requirements))
     return 0;
-  std::int64_t sum = 0;
-  for (const Share& share : claim->shares) {
-    const std::vector<GroupId>& matched = prepared_.rows[share.group].matched;
-    if (std::binary_search(matched.begin(), matched.end(), group)) sum += share.count;
+  std::int32_t sum = 0;
+  for (const Turn& turn : claim->waiting) {
+    const std::vector<GroupId>& matched = prepared_.rows[turn.group].matched;
+    if (std::binary_search(matched.begin(), matched.end(), group)) ++sum;
   }
-  return static_cast<std::int32_t>(sum);
+  return sum;
 }
 
 RequirementId Packer::in_domain(int key, int domain) {
@@ -173,8 +172,6 @@ std::vector<std::vector<int>> Packer::domains_for(const Claim* claim, std::size_
   const auto& groups = prepared_.topology.groups();
   std::vector<int> allowed =
       prepared_.pools.view(pool, base).domains[static_cast<std::size_t>(key)];
-  const bool was_open =
-      claim != nullptr && claim->view->domains[static_cast<std::size_t>(key)].size() > 1;
   bool single = fix;
   std::vector<const GroupCounts*> spreads;
   for (const GroupId group : row.matched)
@@ -187,7 +184,7 @@ std::vector<std::vector<int>> Packer::domains_for(const Claim* claim, std::size_
       std::vector<int> with;
       for (const int domain : allowed)
         if (count_at(counts.sure, domain) > 0) with.push_back(domain);
-      const bool beside = was_open && waiting_matches(claim, constraint.group) > 0;
+      const bool beside = waiting_matches(claim, constraint.group) > 0;
       if (with.empty() && !beside) {
         if (!may_be_first(constraint, strict)) return {};
         single = true;
@@ -202,15 +199,14 @@ std::vector<std::vector<int>> Packer::domains_for(const Claim* claim, std::size_
     } else {
       single |= strategy_.fix_domains;
     }
-    std::erase_if(allowed,
-                  [&](int d) { return !domain_allowed(claim, constraint, row, d, was_open); });
+    std::erase_if(allowed, [&](int d) { return !domain_allowed(claim, constraint, row, d); });
   }
   for (const Balance& balance : balances_[row.group]) {
     if (groups[balance.constraint.group].key != key) continue;
     single = true;
     spreads.push_back(&counts_[balance.constraint.group]);
     std::erase_if(allowed, [&](int d) {
-      return !domain_allowed(claim, balance.constraint, prepared_.rows[balance.row], d, was_open);
+      return !domain_allowed(claim, balance.constraint, prepared_.rows[balance.row], d);
     });
   }
   if (const Wish* wish = open_wish(row, key))
@@ -341,9 +337,8 @@ void Packer::count(std::size_t at, std::size_t row, std::int32_t sign) {
       add_at(counts.possible, host, sign);
       continue;
     }
-    const auto& domains = claim.view->domains[static_cast<std::size_t>(groups[group].key)];
-    for (const int domain : domains) add_at(counts.possible, domain, sign);
-    if (domains.size() == 1) add_at(counts.sure, domains.front(), sign);
+    for (const int domain : claim.view->domains[static_cast<std::size_t>(groups[group].key)])
+      add_at(counts.possible, domain, sign);
   }
   for (const GroupId group : pod.repels) {
     if (groups[group].key == kHostKey) {
@@ -353,6 +348,31 @@ void Packer::count(std::size_t at, std::size_t row, std::int32_t sign) {
     for (const int domain : claim.view->domains[static_cast<std::size_t>(groups[group].key)])
       add_at(counts_[group].owners, domain, sign);
   }
+}
+
+// Others go by a pod from its turn on: who went by it before would be bound before it.
+void Packer::count_told(std::size_t at, std::size_t row, std::int32_t sign) {
+  ++changes_;
+  const Claim& claim = claims_[at];
+  const auto& taints = prepared_.pools.pools()[claim.pool].spec().taints;
+  for (const GroupId group : prepared_.rows[row].matched) {
+    const int key = prepared_.topology.groups()[group].key;
+    if (key == kHostKey) continue;
+    const auto& domains = claim.view->domains[static_cast<std::size_t>(key)];
+    if (domains.size() == 1 &&
+        prepared_.topology.claim_counts(group, taints, claim.view->requirements))
+      add_at(counts_[group].sure, domains.front(), sign);
+  }
+}
+
+// The claim's pods with their signs as the view is now, for a change of it.
+void Packer::count_all(std::size_t at, std::int32_t sign) {
+  const Claim& claim = claims_[at];
+  for (const Share& share : claim.shares) {
+    count(at, share.group, sign * static_cast<std::int32_t>(share.count));
+    count_told(at, share.group, sign * static_cast<std::int32_t>(share.count));
+  }
+  for (const Turn& turn : claim.waiting) count_told(at, turn.group, -sign);
 }
 
 void Packer::count_on_node(std::size_t row, std::size_t node) {

@@ -133,10 +133,7 @@ bool Packer::place_in_steps(std::size_t row) {
 
 // Claims that are still open at the end tell their turns last.
 void Packer::finish_order() {
-  for (Claim& claim : claims_) {
-    order_.insert(order_.end(), claim.waiting.begin(), claim.waiting.end());
-    claim.waiting.clear();
-  }
+  for (std::size_t at = 0; at < claims_.size(); ++at) tell_waiting(at);
 }
 
 // A node with room is taken whatever the pod prefers: the kube-scheduler would bind it there at

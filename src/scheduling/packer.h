@@ -229,6 +229,8 @@ class Packer {
   bool fits_claim(const Claim& claim, std::size_t row, const Stage& stage, Fit& fit);
   Found fits_new(std::size_t row, const Stage& stage, Fit& fit);
   Found fits_pool(std::size_t pool, std::size_t row, const Stage& stage, Fit& fit);
+  bool gives_up_reserved(std::size_t pool, RequirementId wanted, const PodRow& row,
+                         const Stage& stage, const Row& sum, const Fit& fit);
   Found find_machine(const Claim* claim, std::size_t pool, const View& view, const PodRow& row,
                      const Row& sum, Fit& fit);
   Found find_reserved(const Claim* claim, const PoolTable& table, const View& view,
@@ -246,6 +248,7 @@ class Packer {
   void join(std::size_t claim, std::size_t row, const Fit& fit);
   void open(std::size_t row, const Fit& fit);
   void tell(std::size_t claim, std::size_t row);
+  void tell_waiting(std::size_t claim);
 
   // packer_wishes.cc
   void note_wishes();
@@ -267,7 +270,7 @@ class Packer {
   bool choose_domains(const Claim* claim, std::size_t pool, RequirementId base, const PodRow& row,
                       const Stage& stage, RequirementId strict, std::vector<RequirementId>& out);
   bool domain_allowed(const Claim* claim, const Constraint& constraint, const PodRow& row,
-                      int domain, bool open);
+                      int domain);
   std::vector<std::vector<int>> domains_for(const Claim* claim, std::size_t pool,
                                             RequirementId base, const PodRow& row,
                                             const Stage& stage, RequirementId strict, int key,
@@ -287,6 +290,8 @@ class Packer {
   HostsLow look_at_hosts(GroupId group);
   std::int32_t waiting_matches(const Claim* claim, GroupId group);
   void count(std::size_t claim, std::size_t row, std::int32_t sign);
+  void count_told(std::size_t claim, std::size_t row, std::int32_t sign);
+  void count_all(std::size_t claim, std::int32_t sign);
   void count_on_node(std::size_t row, std::size_t node);
   RequirementId in_domain(int key, int domain);
 

@@ -13,6 +13,7 @@ namespace {
 struct Place {
   std::string host;
   std::set<std::string> zones;  // that it may be in
+  std::set<std::string> capacity_types;
 };
 
 struct Bound {
@@ -30,7 +31,8 @@ bool selected(const model::LabelSelector& selector, const model::Labels& labels)
 }
 
 std::set<std::string> domains_of(const Place& place, const std::string& key) {
-  return key == model::kHostnameLabel ? std::set<std::string>{place.host} : place.zones;
+  if (key == model::kHostnameLabel) return {place.host};
+  return key == model::kCapacityTypeLabel ? place.capacity_types : place.zones;
 }
 
 bool meet(const Place& a, const Place& b, const std::string& key) {
@@ -59,9 +61,11 @@ class Replay {
     for (const Pool& pool : problem.pools)
       for (const InstanceType& type : pool.types)
         for (const Offering& offering : type.offerings)
-          zones_.insert(std::string(value_of(offering, model::kZoneLabel)));
+          sold_.insert({std::string(value_of(offering, model::kZoneLabel)),
+                        std::string(value_of(offering, model::kCapacityTypeLabel))});
     for (const Node& node : problem.nodes)
-      zones_.insert(std::string(model::label_value(node.labels, model::kZoneLabel)));
+      sold_.insert({std::string(model::label_value(node.labels, model::kZoneLabel)),
+                    std::string(model::label_value(node.labels, model::kCapacityTypeLabel))});
     for (const BoundPods& one : problem.bound)
       for (std::int64_t i = 0; i < one.count; ++i)
         bound_.push_back({place_of(false, one.node), &one.labels, one.anti_affinity});
@@ -110,9 +114,14 @@ class Replay {
   Place place_of(bool on_claim, std::size_t target) const {
     if (!on_claim)
       return {"node " + std::to_string(target),
-              {std::string(model::label_value(problem_.nodes[target].labels, model::kZoneLabel))}};
-    Place place{"claim " + std::to_string(target), {}};
-    for (const model::Offer& offer : answer_.claims[target].offers) place.zones.insert(offer.zone);
+              {std::string(model::label_value(problem_.nodes[target].labels, model::kZoneLabel))},
+              {std::string(
+                  model::label_value(problem_.nodes[target].labels, model::kCapacityTypeLabel))}};
+    Place place{"claim " + std::to_string(target), {}, {}};
+    for (const model::Offer& offer : answer_.claims[target].offers) {
+      place.zones.insert(offer.zone);
+      place.capacity_types.insert(offer.capacity_type);
+    }
     return place;
   }
 
@@ -161,8 +170,10 @@ class Replay {
         if (counts(place_of(true, i))) domains.insert(place_of(true, i).host);
       return domains;
     }
-    for (const std::string& zone : zones_)
-      if (counts({"", {zone}})) domains.insert(zone);
+    for (const auto& [zone, capacity_type] : sold_)
+      if (const Place place{"", {zone}, {capacity_type}}; counts(place))
+        for (const std::string& domain : domains_of(place, key)) domains.insert(domain);
+    domains.erase("");  // nodes without the label
     return domains;
   }
 
@@ -197,7 +208,7 @@ class Replay {
 
   const Problem& problem_;
   const Answer& answer_;
-  std::set<std::string> zones_;
+  std::set<std::pair<std::string, std::string>> sold_;  // zones with capacity types
   std::vector<Bound> bound_;
 };
 
@@ -250,19 +261,19 @@ class Everything {
     std::int64_t pods = 0;
     for (std::size_t group = 0; group < state.size(); ++group)
       if (selected(selector, problem_.pods[group].labels) &&
-          (seen_by == nullptr || may_go(*seen_by, {"", {zones_[zone]}})))
+          (seen_by == nullptr || may_go(*seen_by, {"", {zones_[zone]}, {}})))
         pods += state[group][zone];
     return pods;
   }
 
   bool may_join(const State& state, const PodGroup& pod, std::size_t zone) const {
-    if (!may_go(pod, {"", {zones_[zone]}})) return false;
+    if (!may_go(pod, {"", {zones_[zone]}, {}})) return false;
     for (const model::SpreadConstraint& spread : pod.shape.spread) {
       const PodGroup* sees = spread.ignore_node_affinity ? nullptr : &pod;
       std::int64_t low = INT64_MAX;
       std::int32_t domains = 0;
       for (std::size_t other = 0; other < zones_.size(); ++other) {
-        if (sees != nullptr && !may_go(pod, {"", {zones_[other]}})) continue;
+        if (sees != nullptr && !may_go(pod, {"", {zones_[other]}, {}})) continue;
         low = std::min(low, count(state, spread.selector, other, sees));
         ++domains;
       }

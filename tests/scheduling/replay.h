@@ -12,8 +12,8 @@
 namespace karst::scheduling::test {
 
 // Empty, or the first constraint that did not hold at its turn. Understands selectors with In, the
-// keys hostname and zone, node selectors and terms over the zone, and pods of one namespace. The
-// answer's claims count as nodes from the start.
+// keys hostname, zone and capacity type, node selectors and terms over the zone, and pods of one
+// namespace. The answer's claims count as nodes from the start.
 std::string wrong_order(const Problem& problem, const Answer& answer);
 
 // The same, or an existing node on which a pod that is left over could be bound all the same. Pods

@@ -74,6 +74,20 @@ TEST(Reservations, WhoFindsThemUsedUpWaitsOrGoesElsewhere) {
   EXPECT_EQ(held(solve(fallback)), (std::vector<Ids>{{"r"}, {}}));
 }
 
+// Somebody who cannot be placed either way wants the others out of a capacity type: that is no way
+// for them around waiting for a reservation.
+TEST(Reservations, NobodyGoesWithoutForAnothersSake) {
+  const Pool two = reserving(pool(), "m2", "r", 2);
+  PodGroup hopeless = app(pods(1, 500), "alone");
+  hopeless.shape.node_selector = {{std::string(model::kArchLabel), "arm64"}};
+  model::PodAffinityTerm away = one_per_node("apart");
+  away.topology_key = std::string(model::kCapacityTypeLabel);
+  hopeless.shape.affinity = {away};
+  const Problem strict = under(ReservedMode::kStrict, problem({apart(5, 1500), hopeless}, {two}));
+  const Answer answer = solve(strict);
+  EXPECT_EQ(held(answer), (std::vector<Ids>{{"r"}, {"r"}})) << describe(strict, answer);
+}
+
 // A reservation of one type is no two types: what must be met is met without it.
 TEST(Reservations, MinValuesAreNotGivenUpForOne) {
   const Pool choosy = of_two_types(reserving(pool(), "m1", "r", 1));

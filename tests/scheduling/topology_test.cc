@@ -15,6 +15,7 @@ namespace {
 
 const std::string kZone(model::kZoneLabel);
 const std::string kHost(model::kHostnameLabel);
+const std::string kType(model::kCapacityTypeLabel);
 
 Problem with_bound(Problem problem, std::size_t node, const std::string& name, std::int64_t count) {
   problem.bound.push_back({node, "default", {{"app", name}}, {}, count});
@@ -131,7 +132,47 @@ TEST(Topology, EveryConstraintHoldsAtItsTurn) {
   }));
 }
 
-// The replay is worth something: with two pods of a spread put on one host it says no.
+PodGroup random_over_two_keys() {
+  const std::string apps[] = {"web", "api"};
+  const auto name = [&] { return apps[static_cast<std::size_t>(pick(0, 2))]; };
+  PodGroup group = app(pods(pick(1, 6), pick(1, 30) * 100), name());
+  if (pick(0, 3) == 0) return group;
+  const std::string key = pick(0, 2) == 0 ? kZone : kType;
+  if (pick(0, 5) == 0) return with_affinity(std::move(group), key, name(), pick(0, 2) == 0);
+  return spread(std::move(group), key, name(), static_cast<std::int32_t>(pick(1, 3)));
+}
+
+// A pod without constraints of its own may be counted over both keys, and be decided on one.
+TEST(Topology, TurnsHoldOverZonesAndCapacityTypes) {
+  EXPECT_TRUE(rc::check("replay over two keys", [] {
+    std::vector<PodGroup> groups;
+    for (std::int64_t i = pick(2, 6); i > 0; --i) groups.push_back(random_over_two_keys());
+    Problem one = problem(std::move(groups));
+    for (std::int64_t i = pick(0, 3); i > 0; --i) {
+      Node place = node("n" + std::to_string(i), pick(0, 60) * 100, 16);
+      if (pick(0, 2) == 0) model::set_label(place.labels, kZone, "b");
+      model::set_label(place.labels, kType, pick(0, 2) == 0 ? "spot" : "on-demand");
+      one.nodes.push_back(place);
+    }
+    const Answer answer = solve(one);
+    RC_LOG() << describe(one, answer);
+    RC_ASSERT(wrong_order(one, answer) == "");
+    RC_TAG(answer.unplaced.empty() ? "all placed" : "some left");
+  }));
+}
+
+// Pods that are counted over zones, which are decided, and over capacity types, which are not: who
+// is to be beside them has its turn after theirs.
+TEST(Topology, NobodyGoesByPodsThatAreToldLater) {
+  const Problem asked =
+      problem({spread(app(pods(1, 100), "web"), kType, "api"),
+               with_affinity(app(pods(4, 300), "web"), kZone, "api", false),
+               app(pods(1, 1000), "api"), app(pods(3, 2100), "web"), app(pods(1, 100), "web")});
+  const Answer answer = solve(asked);
+  EXPECT_TRUE(answer.unplaced.empty()) << describe(asked, answer);
+  EXPECT_EQ("", wrong_order(asked, answer)) << describe(asked, answer);
+}
+
 // What every machine that a claim may come up as has of the key; "": they differ.
 std::string decided(const NewClaim& claim, const std::string& key) {
   std::set<std::string> values;
@@ -143,10 +184,9 @@ std::string decided(const NewClaim& claim, const std::string& key) {
 // Two rows that count each other, each over a key of its own: whoever has a turn before others are
 // counted has decided on the domains that these count.
 TEST(Topology, TurnsHoldWhereSpreadsOverTwoKeysCountTheSamePods) {
-  const std::string type(model::kCapacityTypeLabel);
   PodGroup by_zone = spread(app(pods(2, 3000), "web"), kZone, "web", 2, 3);  // none where none are
   by_zone.shape.priority = 10;
-  const Problem asked = problem({by_zone, spread(app(pods(2, 7000), "web"), type, "web")},
+  const Problem asked = problem({by_zone, spread(app(pods(2, 7000), "web"), kType, "web")},
                                 {requiring(pool(), in(kZone, {"a"}))});
   const Answer answer = solve(asked);
   EXPECT_TRUE(answer.unplaced.empty()) << describe(asked, answer);
@@ -154,7 +194,7 @@ TEST(Topology, TurnsHoldWhereSpreadsOverTwoKeysCountTheSamePods) {
   std::map<std::string, std::int64_t> by_type = {{"spot", 0}, {"on-demand", 0}};
   for (const Turn& turn : answer.order)
     for (std::int64_t i = 0; i < turn.count; ++i) {
-      const std::string chosen = decided(answer.claims[turn.target], type);
+      const std::string chosen = decided(answer.claims[turn.target], kType);
       ++in_zone;
       EXPECT_TRUE(turn.group == 1 || in_zone <= 2) << describe(asked, answer);
       ASSERT_NE("", chosen) << describe(asked, answer);
@@ -164,6 +204,7 @@ TEST(Topology, TurnsHoldWhereSpreadsOverTwoKeysCountTheSamePods) {
     }
 }
 
+// The replay is worth something: with two pods of a spread put on one host it says no.
 TEST(Topology, TheReplayCanSayNo) {
   const Problem one = problem({spread(app(pods(2, 100), "web"), kHost, "web")});
   Answer answer = solve(one);
