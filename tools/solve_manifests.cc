@@ -216,7 +216,8 @@ class Builder {
     if (known == node_index_.end() || !is_bound(pods)) return false;
     const scheduling::Node& node = out_.problem.nodes[known->second];
     return !node.takes_pods && !node.stays && !of_daemon_set(pods) && !pods.pod.mirror &&
-           pods.pod.shape.do_not_disrupt == model::DoNotDisrupt::kNo;
+           pods.pod.shape.do_not_disrupt == model::DoNotDisrupt::kNo &&
+           !is_held_by_budgets(manifests_, pods.pod);
   }
 
   void add_bound(const ManifestPods& pods) {

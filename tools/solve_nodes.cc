@@ -5,6 +5,7 @@
 #include <set>
 
 #include "model/labels.h"
+#include "scheduling/topology.h"
 
 namespace karst::tools {
 namespace {
@@ -154,6 +155,23 @@ std::vector<scheduling::Node> read_nodes(const objects::Manifests& manifests,
       nodes.push_back(std::move(node));
   }
   return nodes;
+}
+
+bool is_held_by_budgets(const objects::Manifests& manifests, const objects::ReducedPod& reduced) {
+  static const model::Taint kDisrupted{std::string(model::kDisruptedTaintKey), "",
+                                       model::TaintEffect::kNoSchedule};
+  const model::Pod& pod = reduced.pod;
+  if (model::tolerates(reduced.shape.tolerations, kDisrupted)) return false;  // it is not evicted
+  std::size_t budgets = 0;
+  bool blocked = false;
+  for (const model::DisruptionBudget& budget : manifests.budgets) {
+    if (budget.namespace_name != pod.namespace_name ||
+        !scheduling::selects(budget.selector, pod.labels))
+      continue;
+    ++budgets;
+    blocked = budget.fully_blocking && !(budget.spares_unready && !pod.ready);
+  }
+  return blocked || budgets > 1;
 }
 
 }  // namespace karst::tools

@@ -17,4 +17,8 @@ std::vector<scheduling::Node> read_nodes(const objects::Manifests& manifests,
                                          const std::vector<scheduling::Pool>& pools,
                                          std::vector<std::string>& notes);
 
+// Whether an eviction of the pod is never allowed as its budgets are written: by one that allows
+// none whatever is there, or because there are several.
+bool is_held_by_budgets(const objects::Manifests& manifests, const objects::ReducedPod& reduced);
+
 }  // namespace karst::tools

@@ -26,7 +26,7 @@ bool within_bounds(const ValueSet& set, std::string_view value) {
 // A key that is missing will do.
 bool is_negative(const ValueSet& set) {
   const Operator op = set.op();
-  return (op == Operator::kNotIn && !set.must_exist) || op == Operator::kDoesNotExist;
+  return (op == Operator::kNotIn || op == Operator::kDoesNotExist) && !set.must_exist;
 }
 
 }  // namespace
@@ -66,13 +66,15 @@ bool ValueSet::contains(std::string_view value) const {
 
 Operator ValueSet::op() const {
   if (complement) return values.empty() ? Operator::kExists : Operator::kNotIn;
-  return values.empty() ? Operator::kDoesNotExist : Operator::kIn;
+  return values.empty() && !must_exist ? Operator::kDoesNotExist : Operator::kIn;
 }
 
 ValueSet to_value_set(const RequirementSpec& spec) {
   ValueSet set;
   set.min_values = spec.min_values;
-  // A bound that is not a number leaves nothing, as one does that no number can meet.
+  // No label meets a bound that is not a number, or that no number can meet, nor does a missing
+  // one.
+  const ValueSet nothing{false, {}, {}, {}, spec.min_values, true};
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
   const auto bound = spec.values.empty() ? std::nullopt : to_integer(spec.values.front());
@@ -91,22 +93,22 @@ ValueSet to_value_set(const RequirementSpec& spec) {
     case Operator::kDoesNotExist:
       break;
     case Operator::kGt:
-      if (!bound || number == kMax) return set;
+      if (!bound || number == kMax) return nothing;
       set.complement = true;
       set.at_least = number + 1;
       break;
     case Operator::kLt:
-      if (!bound || number == kMin) return set;
+      if (!bound || number == kMin) return nothing;
       set.complement = true;
       set.at_most = number - 1;
       break;
     case Operator::kGte:
-      if (!bound) return set;
+      if (!bound) return nothing;
       set.complement = true;
       set.at_least = number;
       break;
     case Operator::kLte:
-      if (!bound) return set;
+      if (!bound) return nothing;
       set.complement = true;
       set.at_most = number;
       break;
@@ -122,11 +124,8 @@ ValueSet intersection(const ValueSet& a, const ValueSet& b) {
     result.at_least = b.at_least;
   result.at_most = a.at_most;
   if (b.at_most && (!result.at_most || *b.at_most < *result.at_most)) result.at_most = b.at_most;
-  if (result.at_least && result.at_most && *result.at_least > *result.at_most) {
-    ValueSet crossed;
-    crossed.min_values = result.min_values;
-    return crossed;
-  }
+  if (result.at_least && result.at_most && *result.at_least > *result.at_most)
+    return ValueSet{false, {}, {}, {}, result.min_values, true};
   if (a.complement && b.complement) {
     result.complement = true;
     result.values = a.values;
@@ -143,6 +142,7 @@ ValueSet intersection(const ValueSet& a, const ValueSet& b) {
       result.values.insert(value);
   result.at_least.reset();
   result.at_most.reset();
+  result.must_exist = result.values.empty() && !(is_negative(a) && is_negative(b));
   return result;
 }
 
@@ -202,7 +202,8 @@ std::string Requirements::incompatible(
   for (const auto& [key, set] : incoming.sets_) {
     const ValueSet* own = find(key);
     if (own == nullptr) {
-      if (!allowed_undefined.contains(key) && !is_negative(set))
+      const bool is_impossible = set.empty() && set.must_exist;
+      if (is_impossible || (!allowed_undefined.contains(key) && !is_negative(set)))
         add_reason("label \"" + key + "\" does not have known values");
       continue;
     }

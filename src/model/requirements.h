@@ -1,6 +1,7 @@
 // The requirements algebra: what a pod, a pool or an instance type says about a label key, as a set
 // of values, and the three questions asked of such sets. Semantics are Karpenter's (v1.14:
-// pkg/scheduling requirements), restated.
+// pkg/scheduling requirements), restated, but for `must_exist`, where they are the kube-scheduler's
+// (https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#operators).
 #pragma once
 
 #include <cstdint>
@@ -47,8 +48,10 @@ struct ValueSet {
   std::optional<std::int64_t> at_least;
   std::optional<std::int64_t> at_most;
   int min_values = 0;
-  // Of a set that also excludes values: some other demand rules out that the key is missing, which
-  // NotIn alone allows. Set by `intersection`.
+  // Some demand rules out that the key is missing. Of a set that excludes values: another one than
+  // NotIn, which alone allows it. Of an empty set: nothing meets it, where without `must_exist` it
+  // is DoesNotExist; so are demands that exclude each other, and bounds that are no integers or
+  // that no integer meets (the API server takes those of pods).
   bool must_exist = false;
 
   static ValueSet any() { return ValueSet{true, {}, {}, {}, 0}; }
@@ -58,7 +61,7 @@ struct ValueSet {
   }
 
   bool contains(std::string_view value) const;
-  bool empty() const { return !complement && values.empty(); }  // DoesNotExist
+  bool empty() const { return !complement && values.empty(); }
   Operator op() const;  // the operator that a message reports
   friend bool operator==(const ValueSet&, const ValueSet&) = default;
 };

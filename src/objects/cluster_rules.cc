@@ -51,10 +51,24 @@ void check_claim(Review& review, const TreeValue& spec) {
     review.refuse("storage", storage->line, "must be more than 0");
 }
 
+// The kinds of volumes are the fields that are maps, but for these.
+void check_volume_source(Review& review, const TreeValue& spec) {
+  std::size_t sources = 0;
+  for (const TreeField& field : spec.fields)
+    sources += field.value.is(TreeValue::Type::kMap) && field.key != "capacity" &&
+               field.key != "claimRef" && field.key != "nodeAffinity";
+  if (sources != 1)
+    review.refuse(spec.line, "a volume must have one source (csi, local, nfs, ...), found " +
+                                 std::to_string(sources));
+}
+
 void check_volume(Review& review, const TreeValue& spec) {
   check_not_empty(review, spec, "accessModes");
   check_not_empty(review, spec, "capacity");
+  check_volume_source(review, spec);
   const TreeValue* affinity = spec.find("nodeAffinity");
+  if (affinity == nullptr && spec.find("local") != nullptr)
+    return refuse_field(review, spec, "nodeAffinity", "is missing; a local volume needs it");
   if (affinity == nullptr || affinity->find("required") != nullptr) return;
   Review::Scope scope(review, "nodeAffinity");
   refuse_field(review, *affinity, "required", "is missing; it must be there");

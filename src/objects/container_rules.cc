@@ -10,6 +10,13 @@ namespace {
 
 constexpr std::int64_t kPortMax = 65535;
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpaces = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kSpaces);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
+}
+
 std::int64_t amount(const TreeValue& value) {
   return model::parse_quantity_millis(value.text, model::Rounding::kUp).value_or(0);
 }
@@ -45,13 +52,30 @@ void check_names(Review& review, const TreeValue& resources, std::string_view li
   }
 }
 
+// Huge pages are part of a machine that also has a processor and plain memory.
+void check_huge_pages(Review& review, const TreeValue& resources) {
+  const TreeField* huge = nullptr;
+  for (const std::string_view list : {"requests", "limits"}) {
+    const TreeValue* map = resources.find(list);
+    if (map == nullptr) continue;
+    for (const TreeField& field : map->fields) {
+      if (field.key == "cpu" || field.key == "memory") return;
+      if (is_huge_pages(field.key)) huge = &field;
+    }
+  }
+  if (huge != nullptr)
+    review.refuse(huge->line, huge->key + " needs a request for cpu or memory beside it");
+}
+
 void check_resources(Review& review, const TreeValue& resources) {
   const std::size_t before = review.count();
   check_names(review, resources, "requests");
   check_names(review, resources, "limits");
   const TreeValue* requests = resources.find("requests");
   const TreeValue* limits = resources.find("limits");
-  if (requests == nullptr || review.count() > before) return;
+  if (review.count() > before) return;
+  check_huge_pages(review, resources);
+  if (requests == nullptr) return;
   Review::Scope scope(review, "requests");
   for (const TreeField& request : requests->fields) {
     const TreeValue* limit = limits == nullptr ? nullptr : limits->find(request.key);
@@ -90,10 +114,29 @@ void check_container(Review& review, const TreeValue& container) {
   check_port_names(review, container);
   if (container.text_of("image").empty())
     refuse_field(review, container, "image", "is missing; it must be there");
+  if (container.text_of("image") != trimmed(container.text_of("image")))
+    refuse_field(review, container, "image", "must not begin or end with a space");
   const std::string_view restart = container.text_of("restartPolicy");
-  if (!restart.empty() && restart != "Always")
-    refuse_field(review, container, "restartPolicy",
-                 "must be Always or absent, found \"" + std::string(restart.substr(0, 40)) + "\"");
+  if (!restart.empty() && restart != "Always" && restart != "OnFailure" && restart != "Never")
+    refuse_field(
+        review, container, "restartPolicy",
+        "must be Always, OnFailure or Never, found \"" + std::string(restart.substr(0, 40)) + "\"");
+  check_unique(review, container, "volumeMounts", "mountPath");
+}
+
+void check_environment(Review& review, const TreeValue& variable) {
+  if (variable.text_of("name").empty()) refuse_field(review, variable, "name", "must not be empty");
+  if (!variable.text_of("value").empty() && variable.find("valueFrom") != nullptr)
+    refuse_field(review, variable, "valueFrom", "must not be set beside value");
+}
+
+void check_probe(Review& review, const TreeValue& probe) {
+  std::size_t handlers = 0;
+  for (const std::string_view name : {"exec", "grpc", "httpGet", "tcpSocket"})
+    handlers += probe.find(name) != nullptr;
+  if (handlers != 1)
+    review.refuse(probe.line, "must have one of exec, grpc, httpGet and tcpSocket, found " +
+                                  std::to_string(handlers));
 }
 
 void check_port(Review& review, const TreeValue& port) {
@@ -115,6 +158,8 @@ void check_port(Review& review, const TreeValue& port) {
 std::vector<RuleEntry> container_rules() {
   return {{"ResourceRequirements", check_resources},
           {"Container", check_container},
+          {"EnvVar", check_environment},
+          {"Probe", check_probe},
           {"ContainerPort", check_port}};
 }
 

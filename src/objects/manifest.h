@@ -81,6 +81,7 @@ struct Manifests {
   std::vector<ManifestPods> pod_templates;  // with a count of 0
   std::vector<model::CapacityBuffer> buffers;
   std::vector<ReducedDaemonSet> daemon_sets;
+  std::vector<model::DisruptionBudget> budgets;
   std::vector<model::VolumeClaim> volume_claims;
   std::vector<model::PersistentVolume> volumes;
   std::vector<model::StorageClass> storage_classes;

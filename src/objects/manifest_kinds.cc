@@ -34,7 +34,7 @@ constexpr Entry kKinds[] = {
     {"autoscaling.x-k8s.io/v1beta1", "CapacityBuffer", Role::kCapacityBuffer, true},
     {"batch/v1", "Job", Role::kJob, true},
     {"batch/v1", "CronJob", Role::kChecked, true},
-    {"policy/v1", "PodDisruptionBudget", Role::kChecked, true},
+    {"policy/v1", "PodDisruptionBudget", Role::kBudget, true},
     {"v1", "PersistentVolumeClaim", Role::kVolumeClaim, true},
     {"v1", "PersistentVolume", Role::kVolume, false},
     {"storage.k8s.io/v1", "StorageClass", Role::kStorageClass, false},

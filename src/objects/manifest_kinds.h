@@ -20,6 +20,7 @@ enum class Role {
   kCapacityBuffer,
   kVolumeClaim,
   kVolume,
+  kBudget,
   kStorageClass,
   kCsiNode,
   kNamespace,

@@ -7,7 +7,9 @@
 #include "objects/manifest_claims.h"
 #include "objects/manifest_rules.h"
 #include "objects/manifest_selectors.h"
+#include "objects/manifest_workloads.h"
 #include "objects/name_rules.h"
+#include "objects/named.h"
 #include "objects/volumes.h"
 
 namespace karst::objects {
@@ -18,88 +20,10 @@ using ValueType = TreeValue::Type;
 constexpr std::int64_t kReservedMachinesMax = 1'000'000;
 constexpr std::size_t kListDepthMax = 4;  // lists in lists
 
-TreeValue map_value() {
-  TreeValue value;
-  value.type = ValueType::kMap;
-  return value;
-}
-
-std::string_view metadata_text(const TreeValue& object, std::string_view key) {
-  const TreeValue* metadata = object.find("metadata");
-  return metadata == nullptr ? std::string_view() : metadata->text_of(key);
-}
-
 std::uint32_t line_of(const TreeValue& object, std::string_view key) {
   for (const TreeField& field : object.fields)
     if (field.key == key) return field.line;
   return object.line;
-}
-
-// Pods and jobs may leave the end of their name to the API server.
-std::string name_of(const TreeValue& object) {
-  const std::string_view name = metadata_text(object, "name");
-  return std::string(name.empty() ? metadata_text(object, "generateName") : name);
-}
-
-// The object with all that reducers ask for: name, namespace, and a uid.
-TreeValue completed(const TreeValue& object, const std::string& kind, bool namespaced) {
-  TreeValue copy = object;
-  const TreeValue* given = object.find("metadata");
-  TreeValue metadata = given == nullptr ? map_value() : *given;
-  metadata.set("name", text_value(name_of(object)));
-  if (namespaced && metadata.text_of("namespace").empty())
-    metadata.set("namespace", text_value("default"));
-  if (metadata.text_of("uid").empty())
-    metadata.set("uid", text_value(kind + "/" + std::string(metadata.text_of("namespace")) + "/" +
-                                   name_of(object)));
-  copy.set("metadata", std::move(metadata));
-  return copy;
-}
-
-// The pod that a workload's template makes, called like the workload.
-TreeValue templated(const TreeValue& workload, const std::string& kind) {
-  const TreeValue* made = workload.at({"spec", "template"});
-  TreeValue pod = map_value();
-  const TreeValue* given = made == nullptr ? nullptr : made->find("metadata");
-  TreeValue metadata = given == nullptr ? map_value() : *given;
-  const std::string name = name_of(workload);
-  metadata.set("name", text_value(name));
-  if (const std::string_view space = metadata_text(workload, "namespace"); !space.empty())
-    metadata.set("namespace", text_value(space));
-  if (kind == "Job") {
-    const TreeValue* known = metadata.find("labels");
-    TreeValue labels = known == nullptr ? map_value() : *known;
-    for (const std::string_view key : {"job-name", "batch.kubernetes.io/job-name"})
-      labels.set(key, text_value(name));
-    metadata.set("labels", std::move(labels));
-  }
-  TreeValue owner = map_value();
-  owner.set("kind", text_value(kind == "Deployment" ? "ReplicaSet" : kind));
-  owner.set("name", text_value(name));
-  TreeValue yes;
-  yes.type = ValueType::kBoolean;
-  yes.text = "true";
-  owner.set("controller", std::move(yes));
-  TreeValue owners;
-  owners.type = ValueType::kList;
-  owners.items.push_back(std::move(owner));
-  metadata.set("ownerReferences", std::move(owners));
-  pod.set("metadata", std::move(metadata));
-  if (made != nullptr && made->find("spec") != nullptr) pod.set("spec", *made->find("spec"));
-  return pod;
-}
-
-std::int64_t replicas_of(const TreeValue& object, Role role) {
-  const TreeValue* spec = object.find("spec");
-  if (spec == nullptr) return 0;
-  if (role == Role::kWorkload) return number_of(*spec, "replicas", 1);
-  const TreeValue* suspend = spec->find("suspend");
-  if (suspend != nullptr && suspend->text == "true") return 0;
-  const std::int64_t parallel = number_of(*spec, "parallelism", 1);
-  if (spec->find("completions") == nullptr) return parallel;
-  const TreeValue* status = object.find("status");
-  const std::int64_t done = status == nullptr ? 0 : number_of(*status, "succeeded", 0);
-  return std::max<std::int64_t>(0, std::min(parallel, number_of(*spec, "completions", 1) - done));
 }
 
 void read_controller(const TreeValue& object, ManifestPods& pods) {
@@ -338,6 +262,11 @@ void ManifestReader::add_reduced(Review& review, const TreeValue& object,
       return take(review, object, reduce_volume_claim(element), out_.volume_claims);
     case Role::kVolume:
       return take(review, object, reduce_volume(element), out_.volumes);
+    case Role::kBudget: {
+      auto reduced = reduce_named(kind, element, false);
+      if (!reduced) return review.refuse(object.line, std::move(reduced.error().message));
+      return out_.budgets.push_back(std::get<model::DisruptionBudget>(reduced->object));
+    }
     case Role::kStorageClass:
       return take(review, object, reduce_storage_class(element), out_.storage_classes);
     case Role::kCsiNode:

@@ -1,6 +1,7 @@
 // What Kubernetes and Karpenter demand of manifests beyond the types of the fields, as functions by
-// type name (schema.h). Sources: the Kubernetes API reference 1.34 and what its API server refuses;
-// the schemas of Karpenter 1.14's own kinds. Pure functions.
+// type name (schema.h): all that its API server refuses of what says where pods go and how many
+// there are, and of the rest what is most often wrong. Sources: the Kubernetes API reference 1.34
+// and its server's answers; the schemas of Karpenter 1.14's own kinds. Pure functions.
 #pragma once
 
 #include <set>

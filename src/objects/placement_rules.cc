@@ -1,4 +1,5 @@
 // Where pods may go: node affinity, pod affinity, topology spread.
+#include <algorithm>
 #include <limits>
 #include <set>
 
@@ -28,7 +29,7 @@ void check_terms(Review& review, const TreeValue& term) {
       check_text(review, expressions->items[i], "key", bad_label_key);
       const TreeValue* values = expressions->items[i].find("values");
       const std::string_view op = expressions->items[i].text_of("operator");
-      if (values == nullptr || (op != "In" && op != "NotIn")) continue;
+      if (values == nullptr || op == "Exists" || op == "DoesNotExist") continue;
       Review::Scope field(review, "values");
       for (std::size_t j = 0; j < values->items.size(); ++j)
         if (const std::string bad = bad_label_value(values->items[j].text); !bad.empty()) {
@@ -81,6 +82,17 @@ void check_label_keys(Review& review, const TreeValue& term, std::string_view na
   }
 }
 
+void check_both_label_keys(Review& review, const TreeValue& term) {
+  const TreeValue* equal = term.find("matchLabelKeys");
+  const TreeValue* unequal = term.find("mismatchLabelKeys");
+  if (equal == nullptr || unequal == nullptr) return;
+  for (const TreeValue& key : unequal->items)
+    if (std::any_of(equal->items.begin(), equal->items.end(),
+                    [&](const TreeValue& other) { return other.text == key.text; }))
+      refuse_field(review, term, "mismatchLabelKeys",
+                   "\"" + key.text.substr(0, 80) + "\" is in matchLabelKeys as well");
+}
+
 void check_topology_key(Review& review, const TreeValue& object) {
   if (object.text_of("topologyKey").empty())
     refuse_field(review, object, "topologyKey", "must not be empty");
@@ -92,6 +104,7 @@ void check_affinity_term(Review& review, const TreeValue& term) {
   check_topology_key(review, term);
   check_label_keys(review, term, "matchLabelKeys");
   check_label_keys(review, term, "mismatchLabelKeys");
+  check_both_label_keys(review, term);
   const TreeValue* namespaces = term.find("namespaces");
   if (namespaces == nullptr) return;
   Review::Scope scope(review, "namespaces");

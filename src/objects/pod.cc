@@ -84,7 +84,15 @@ ReducedPod read_pod(const Object& root) {
   });
   root.object("spec", [&](const Object& spec) {
     pod.node = model::NodeName(spec.text("nodeName"));
-    read_pod_spec(spec, pod.namespace_name, pod.name, reduced.shape);
+    const auto read = [&](const Object* status) {
+      read_pod_spec(spec, pod.namespace_name, pod.name, reduced.shape, status);
+    };
+    bool has_status = false;
+    root.object("status", [&](const Object& status) {
+      has_status = true;
+      read(&status);
+    });
+    if (!has_status) read(nullptr);
   });
   root.object("status", [&](const Object& status) { read_status(status, pod); });
   reduced.mirror = reduced.mirror || reduced.shape.owner_kind == model::OwnerKind::kNode;

@@ -74,12 +74,46 @@ std::string bad_dns_label_or_nothing(std::string_view text) {
   return text.empty() ? std::string() : bad_dns_label(text);
 }
 
+// What containers name of the pod's resourceClaims must be there.
+void check_resource_claims(Review& review, const TreeValue& spec) {
+  std::set<std::string_view> known;
+  if (const TreeValue* claims = spec.find("resourceClaims"))
+    for (const TreeValue& claim : claims->items) known.insert(claim.text_of("name"));
+  for (const std::string_view list : {"containers", "initContainers"}) {
+    const TreeValue* containers = spec.find(list);
+    if (containers == nullptr) continue;
+    Review::Scope scope(review, list);
+    for (std::size_t i = 0; i < containers->items.size(); ++i) {
+      const TreeValue* claims = containers->items[i].at({"resources", "claims"});
+      if (claims == nullptr) continue;
+      Review::Scope inner(review, i);
+      for (const TreeValue& claim : claims->items)
+        if (!known.contains(claim.text_of("name")))
+          review.refuse(claim.line, "no resource claim of the pod is called \"" +
+                                        std::string(claim.text_of("name").substr(0, 80)) + "\"");
+    }
+  }
+}
+
+void check_resource_claim(Review& review, const TreeValue& claim) {
+  const bool named = is_text(claim.find("resourceClaimName"));
+  if (named == is_text(claim.find("resourceClaimTemplateName")))
+    review.refuse(claim.line, "must have one of resourceClaimName and resourceClaimTemplateName");
+}
+
+void check_os(Review& review, const TreeValue& os) {
+  const std::string_view name = os.text_of("name");
+  if (name != "linux" && name != "windows")
+    refuse_field(review, os, "name", "must be linux or windows");
+}
+
 void check_spec(Review& review, const TreeValue& spec) {
   check_not_empty(review, spec, "containers");
   check_container_names(review, spec);
   check_unique(review, spec, "volumes", "name");
   check_ports(review, spec);
   check_gates(review, spec);
+  check_resource_claims(review, spec);
   check_labels(review, spec, "nodeSelector");
   check_text(review, spec, "nodeName", bad_dns_name);
   check_text(review, spec, "hostname", bad_dns_label_or_nothing);
@@ -164,6 +198,8 @@ void check_mounts(Review& review, const TreeValue& spec, std::set<std::string_vi
 std::vector<RuleEntry> pod_rules() {
   return {{"Pod", check_pod},
           {"PodSpec", check_spec},
+          {"PodOS", check_os},
+          {"PodResourceClaim", check_resource_claim},
           {"Toleration", check_toleration},
           {"Volume", check_volume},
           {"PersistentVolumeClaimVolumeSource", check_claim_source},

@@ -172,8 +172,35 @@ bool is_sidecar(const Object& init_container) {
   return init_container.view("restartPolicy") == "Always";
 }
 
+// What the kubelet holds for the containers, by name: after a resize in place that is still to be
+// carried out, or that cannot be.
+struct Held {
+  std::vector<std::pair<std::string, model::Resources>> containers;
+  bool is_infeasible = false;  // the spec asks for what this node will never give
+};
+
+Held read_held(const Object& status) {
+  Held held;
+  const auto read = [&](const Object& container) {
+    model::Resources requests = container.resources("allocatedResources", model::Rounding::kUp);
+    bool is_told = false;
+    container.object("resources", [&](const Object& resources) {
+      is_told = true;
+      requests = model::max_of(requests, resources.resources("requests", model::Rounding::kUp));
+    });
+    if (is_told) held.containers.emplace_back(container.text("name"), std::move(requests));
+  };
+  status.objects("containerStatuses", read);
+  status.objects("initContainerStatuses", read);
+  status.objects("conditions", [&](const Object& condition) {
+    if (condition.view("type") == "PodResizePending" && condition.view("reason") == "Infeasible")
+      held.is_infeasible = condition.view("status") == "True";
+  });
+  return held;
+}
+
 // requests, with a limit standing in where no request is given.
-model::Resources container_requests(const Object& container) {
+model::Resources asked_by(const Object& container) {
   model::Resources requests;
   container.object("resources", [&](const Object& resources) {
     requests = resources.resources("requests", model::Rounding::kUp);
@@ -189,16 +216,26 @@ model::Resources container_requests(const Object& container) {
   return requests;
 }
 
+model::Resources container_requests(const Object& container, const Held& held) {
+  model::Resources asked = asked_by(container);
+  for (const auto& [name, requests] : held.containers)
+    if (name == container.view("name"))
+      return held.is_infeasible ? requests : model::max_of(asked, requests);
+  return asked;
+}
+
 }  // namespace
 
-model::Resources read_requests(const Object& spec) {
+model::Resources read_requests(const Object& spec, const Object* status) {
+  const Held held = status == nullptr ? Held() : read_held(*status);
   model::Resources running;   // containers and sidecars
   model::Resources starting;  // the most that any init container needs, with the sidecars before it
   spec.objects("containers",
-               [&](const Object& container) { running += container_requests(container); });
+               [&](const Object& container) { running += container_requests(container, held); });
   model::Resources sidecars;
   spec.objects("initContainers", [&](const Object& container) {
-    const model::Resources requests = container_requests(container);
+    const model::Resources requests =
+        is_sidecar(container) ? container_requests(container, held) : asked_by(container);
     if (is_sidecar(container)) sidecars += requests;
     starting = model::max_of(starting, is_sidecar(container) ? sidecars : sidecars + requests);
   });
@@ -220,8 +257,8 @@ model::Resources read_requests(const Object& spec) {
 }
 
 void read_pod_spec(const Object& spec, std::string_view namespace_name, std::string_view pod_name,
-                   model::PodShape& shape) {
-  shape.requests = read_requests(spec);
+                   model::PodShape& shape, const Object* status) {
+  shape.requests = read_requests(spec, status);
   shape.node_selector = spec.labels("nodeSelector");
   spec.object("affinity", [&](const Object& affinity) {
     read_node_affinity(affinity, shape);

@@ -9,15 +9,18 @@
 
 namespace karst::objects {
 
-// Fills everything of `shape` that spec says. `namespace_name` and `pod_name` complete what is
-// relative to the pod: affinity terms without namespaces, and the claims of its ephemeral volumes.
+// Fills everything of `shape` that spec says; `status` (nullptr: none) is looked at
+// for what read_requests() says. `namespace_name` and `pod_name` complete what is relative to the
+// pod: affinity terms without namespaces, and the claims of its ephemeral volumes.
 void read_pod_spec(const Object& spec, std::string_view namespace_name, std::string_view pod_name,
-                   model::PodShape& shape);
+                   model::PodShape& shape, const Object* status = nullptr);
 
 // What the pod asks of a node, in Kubernetes' rule: containers and sidecars together, or the
 // largest init container with the sidecars started before it, whichever is more per resource; then
-// overhead; pods is 1.
-model::Resources read_requests(const Object& spec);
+// overhead; pods is 1. While a container or sidecar is resized in place the larger of spec and what
+// `status` says is held counts, and what is held alone where the resize is infeasible
+// (https://kubernetes.io/docs/tasks/configure-pod-container/resize-container-resources/).
+model::Resources read_requests(const Object& spec, const Object* status = nullptr);
 
 // A label selector; one that is absent matches nothing.
 model::LabelSelector read_selector(const Object& parent, std::string_view key);

@@ -138,9 +138,10 @@ void refuse_unknown(Review& review, const Type& type, const TreeField& field) {
 }
 
 void check_value(Review& review, const FieldType& type, std::string_view containers,
-                 const TreeValue& value);
+                 const TreeValue& value, bool is_told);
 
-void check_object(Review& review, const Type& type, const TreeValue& value) {
+// `is_told`: it is within a status.
+void check_object(Review& review, const Type& type, const TreeValue& value, bool is_told) {
   if (!value.is(ValueType::kMap)) {
     review.refuse(value.line, "expected a map of fields, found " + describe(value));
     return;
@@ -149,27 +150,28 @@ void check_object(Review& review, const Type& type, const TreeValue& value) {
   for (const TreeField& field : value.fields) {
     const auto at = type.fields.find(field.key);
     if (at == type.fields.end()) {
-      refuse_unknown(review, type, field);
+      if (!is_told) refuse_unknown(review, type, field);
       continue;
     }
     if (field.value.is(ValueType::kNull)) continue;
     Review::Scope scope(review, field.key);
-    check_value(review, at->second, at->second.containers, field.value);
+    check_value(review, at->second, at->second.containers, field.value,
+                is_told || at->second.is_told);
   }
   for (const auto& [name, field] : type.fields)
-    if (field.required && value.find(name) == nullptr)
+    if (field.required && !is_told && value.find(name) == nullptr)
       review.refuse(name, value.line, "is missing; it must be there");
   if (type.rule != nullptr && review.count() == before) type.rule(review, value);
 }
 
 void check_value(Review& review, const FieldType& type, std::string_view containers,
-                 const TreeValue& value) {
+                 const TreeValue& value, bool is_told) {
   if (containers.starts_with("[]")) {
     if (!value.is(ValueType::kList)) return expect(review, value, false, "a list");
     for (std::size_t i = 0; i < value.items.size(); ++i) {
       if (value.items[i].is(ValueType::kNull) && type.scalar == 's') continue;  // counts as ""
       Review::Scope scope(review, i);
-      check_value(review, type, containers.substr(2), value.items[i]);
+      check_value(review, type, containers.substr(2), value.items[i], is_told);
     }
     return;
   }
@@ -178,11 +180,11 @@ void check_value(Review& review, const FieldType& type, std::string_view contain
     for (const TreeField& field : value.fields) {
       if (field.value.is(ValueType::kNull)) continue;
       Review::Scope scope(review, field.key);
-      check_value(review, type, containers.substr(2), field.value);
+      check_value(review, type, containers.substr(2), field.value, is_told);
     }
     return;
   }
-  if (type.type != nullptr) return check_object(review, *type.type, value);
+  if (type.type != nullptr) return check_object(review, *type.type, value, is_told);
   check_scalar(review, type, value);
 }
 
@@ -229,6 +231,9 @@ const Schema& Schema::instance() {
 
 Schema::Schema() {
   read(kKubernetesTable);
+  for (auto& [name, type] : types_)
+    if (const auto status = type.fields.find("status"); status != type.fields.end())
+      status->second.is_told = status->second.type != nullptr;
   read(kKarpenterTable);
   for (const auto& [name, rule] : manifest_rules()) {
     const auto at = types_.find(name);
@@ -268,7 +273,7 @@ void Schema::add_field(Type& type, std::string_view text) {
 }
 
 void Schema::check(Review& review, std::string_view type, const TreeValue& value) const {
-  check_object(review, this->type(type), value);
+  check_object(review, this->type(type), value, false);
 }
 
 const Type& Schema::type(std::string_view name) const {

@@ -74,6 +74,9 @@ struct FieldType {
   std::vector<std::string_view> words;
   const Type* type = nullptr;
   bool required = false;
+  // The status of one of Kubernetes' own kinds, which servers write: fields of another version may
+  // be there or not.
+  bool is_told = false;
 };
 
 // Further conditions on a value of one type.

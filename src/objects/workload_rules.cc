@@ -139,12 +139,31 @@ void check_share(Review& review, const TreeValue& object, std::string_view name)
     refuse_field(review, object, name,
                  "must be a whole number from 0, or a percentage such as \"50%\"; found " +
                      describe(*value));
+  else if (name != "maxSurge" && text.ends_with('%') &&
+           (digits.size() > 3 || std::stoi(std::string(digits)) > 100))
+    refuse_field(review, object, name, "must not be more than 100%, found " + std::string(text));
+}
+
+bool is_zero(const TreeValue* share) {
+  return share != nullptr && share->text.find_first_not_of("0%") == std::string::npos;
 }
 
 void check_rolling_update(Review& review, const TreeValue& update) {
   check_share(review, update, "maxSurge");
   check_share(review, update, "maxUnavailable");
   check_range(review, update, "partition", 0, kNumberMax);
+}
+
+// One of them must let the update go on; what is not given is 25%.
+void check_deployment_update(Review& review, const TreeValue& update) {
+  check_rolling_update(review, update);
+  if (is_zero(update.find("maxSurge")) && is_zero(update.find("maxUnavailable")))
+    refuse_field(review, update, "maxUnavailable", "must not be 0 while maxSurge is 0");
+}
+
+void check_strategy(Review& review, const TreeValue& strategy) {
+  if (strategy.text_of("type") == "Recreate" && strategy.find("rollingUpdate") != nullptr)
+    refuse_field(review, strategy, "rollingUpdate", "must not be set with type Recreate");
 }
 
 void check_budget(Review& review, const TreeValue& spec) {
@@ -171,7 +190,8 @@ std::vector<RuleEntry> workload_rules() {
           {"DaemonSetSpec", check_workload},
           {"JobSpec", check_job_template},
           {"CronJobSpec", check_cron_job},
-          {"RollingUpdateDeployment", check_rolling_update},
+          {"DeploymentStrategy", check_strategy},
+          {"RollingUpdateDeployment", check_deployment_update},
           {"RollingUpdateDaemonSet", check_rolling_update},
           {"RollingUpdateStatefulSetStrategy", check_rolling_update},
           {"PodDisruptionBudgetSpec", check_budget}};

@@ -269,10 +269,11 @@ bool Packer::choose_domains(const Claim* claim, std::size_t pool, RequirementId 
   };
   const auto note = [&](GroupId group) { add(groups[group].key); };
   for (const Constraint& constraint : stage.constraints) note(constraint.group);
-  const bool has_turn = goes_before_others(stage, strict);
+  const std::vector<int>& fixed = fixed_keys_[row.group];
+  // Nobody goes by what is fixed for their sake before it is told.
+  const bool has_turn = goes_before_others(stage, strict) || !fixed.empty();
   for (const GroupId group : row.matched)
     if (groups[group].repels || (has_turn && goes_by_sure(groups[group]))) note(group);
-  const std::vector<int>& fixed = fixed_keys_[row.group];
   for (const int key : fixed) add(key);
   // Nor for those of the pods that are there before it: they are told together.
   const std::vector<int> awaited =

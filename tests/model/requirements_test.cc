@@ -41,11 +41,11 @@ TEST(ValueSet, WhatOperatorsAllow) {
       {spec(Operator::kGte, {"3"}), "[3][4][5][05]", Operator::kExists},
       {spec(Operator::kLt, {"1"}), "[-1][0]", Operator::kExists},
       {spec(Operator::kLte, {"1"}), "[-1][0][1]", Operator::kExists},
-      {spec(Operator::kGt, {"9223372036854775807"}), "", Operator::kDoesNotExist},
-      {spec(Operator::kLt, {"-9223372036854775808"}), "", Operator::kDoesNotExist},
-      {spec(Operator::kLt, {"many"}), "", Operator::kDoesNotExist},
-      {spec(Operator::kGte, {"1.5"}), "", Operator::kDoesNotExist},
-      {spec(Operator::kLte), "", Operator::kDoesNotExist},
+      {spec(Operator::kGt, {"9223372036854775807"}), "", Operator::kIn},
+      {spec(Operator::kLt, {"-9223372036854775808"}), "", Operator::kIn},
+      {spec(Operator::kLt, {"many"}), "", Operator::kIn},
+      {spec(Operator::kGte, {"1.5"}), "", Operator::kIn},
+      {spec(Operator::kLte), "", Operator::kIn},
   };
   for (const Case& test : cases) {
     const ValueSet set = to_value_set(test.spec);
@@ -62,13 +62,14 @@ TEST(ValueSet, Intersections) {
   };
   const Case cases[] = {
       {spec(Operator::kIn, {"a", "b"}), spec(Operator::kIn, {"b", "c"}), "k In [b]"},
-      {spec(Operator::kIn, {"a"}), spec(Operator::kIn, {"b"}), "k DoesNotExist"},
+      {spec(Operator::kIn, {"a"}), spec(Operator::kIn, {"b"}), "k In"},
       {spec(Operator::kIn, {"a", "b"}), spec(Operator::kNotIn, {"a"}), "k In [b]"},
       {spec(Operator::kNotIn, {"a"}), spec(Operator::kNotIn, {"b"}), "k NotIn [a b]"},
       {spec(Operator::kExists), spec(Operator::kIn, {"a"}), "k In [a]"},
-      {spec(Operator::kExists), spec(Operator::kDoesNotExist), "k DoesNotExist"},
+      {spec(Operator::kExists), spec(Operator::kDoesNotExist), "k In"},
+      {spec(Operator::kNotIn, {"a"}), spec(Operator::kDoesNotExist), "k DoesNotExist"},
       {spec(Operator::kGt, {"2"}), spec(Operator::kLt, {"5"}), "k Exists >=3 <=4"},
-      {spec(Operator::kGt, {"4"}), spec(Operator::kLt, {"4"}), "k DoesNotExist"},
+      {spec(Operator::kGt, {"4"}), spec(Operator::kLt, {"4"}), "k In"},
       {spec(Operator::kGt, {"2"}), spec(Operator::kGt, {"3"}), "k Exists >=4"},
       {spec(Operator::kIn, {"1", "3", "x"}), spec(Operator::kGte, {"2"}), "k In [3]"},
       {spec(Operator::kNotIn, {"1", "3"}), spec(Operator::kGte, {"2"}), "k NotIn [3] >=2"},
@@ -143,7 +144,7 @@ TEST(Requirements, IncompatibleSaysWhy) {
   struct Case {
     const char* name;
     std::vector<RequirementSpec> own, incoming;
-    const char* want;
+    std::string want;
   };
   const Case cases[] = {
       {"nothing asked", {in("a", {"x"})}, {}, ""},
@@ -159,6 +160,22 @@ TEST(Requirements, IncompatibleSaysWhy) {
        {},
        {{"a", Operator::kGt, {"1"}, 0}},
        "label \"a\" does not have known values"},
+      {"unknown, a bound that is no number",
+       {},
+       {{"a", Operator::kGt, {"b"}, 0}},
+       "label \"a\" does not have known values"},
+      {"unknown, two demands that exclude each other",
+       {},
+       {in("a", {"x"}), in("a", {"y"})},
+       "label \"a\" does not have known values"},
+      {"unknown, wanted and not wanted",
+       {},
+       {in("a", {"x"}), {"a", Operator::kDoesNotExist, {}, 0}},
+       "label \"a\" does not have known values"},
+      {"well-known, a bound that no number meets",
+       {},
+       {{zone, Operator::kGt, {"9223372036854775807"}, 0}},
+       "label \"" + zone + "\" does not have known values"},
       {"unknown, NotIn", {}, {{"a", Operator::kNotIn, {"z"}, 0}}, ""},
       {"unknown, DoesNotExist", {}, {{"a", Operator::kDoesNotExist, {}, 0}}, ""},
       {"unknown, NotIn and Exists",

@@ -179,6 +179,36 @@ TEST(Manifests, WorkloadsCountAsTheirPods) {
   EXPECT_EQ(manifests->ignored, (std::map<std::string, std::int64_t>{{"Service", 1}}));
 }
 
+TEST(Manifests, JobsThatHaveEndedMakeNoPods) {
+  struct Case {
+    const char* name;
+    const char* job;  // what follows its template
+    std::int64_t pods;
+  };
+  const Case cases[] = {
+      {"nothing said", "", 1},
+      {"in parallel", "  parallelism: 3\n", 3},
+      {"suspended", "  parallelism: 3\n  suspend: true\n", 0},
+      {"some done", "  parallelism: 3\n  completions: 5\nstatus: {succeeded: 4}\n", 1},
+      {"complete", "  parallelism: 3\nstatus: {conditions: [{type: Complete, status: 'True'}]}\n",
+       0},
+      {"failed", "status: {conditions: [{type: Failed, status: 'True'}]}\n", 0},
+      {"about to fail", "status: {conditions: [{type: FailureTarget, status: 'True'}]}\n", 0},
+      {"not failed", "status: {conditions: [{type: Failed, status: 'False'}]}\n", 1},
+      {"another condition", "status: {conditions: [{type: Suspended, status: 'True'}]}\n", 1},
+  };
+  for (const Case& test : cases) {
+    const auto manifests = read_manifests(
+        {{"j.yaml", std::string("apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec:\n"
+                                "  template: {spec: {restartPolicy: Never, containers: [{name: c, "
+                                "image: i}]}}\n") +
+                        test.job}});
+    ASSERT_TRUE(manifests) << test.name << ": " << manifests.error().message;
+    ASSERT_EQ(manifests->pods.size(), 1u) << test.name;
+    EXPECT_EQ(manifests->pods[0].count, test.pods) << test.name;
+  }
+}
+
 TEST(Manifests, JsonObjectsOneAfterAnotherKeepTheirLines) {
   const std::string good =
       R"({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}})";

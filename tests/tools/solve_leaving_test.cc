@@ -97,6 +97,41 @@ TEST(Solve, PodsOfANodeThatIsBeingDeletedGetAnotherPlace) {
   EXPECT_EQ(all.at("web"), (std::map<std::string, int>{{"n2", 1}}));
 }
 
+// Who can never be evicted, as the budgets are written, needs no room elsewhere.
+TEST(Solve, BudgetsThatAllowNoEvictionHoldPodsWhereTheyAre) {
+  struct Case {
+    const char* name;
+    std::string budgets;  // of each PodDisruptionBudget over the pod, its spec but the selector
+    std::string pod;
+    bool moves;
+  };
+  const std::string tolerant = "tolerations: [{key: karpenter.sh/disrupted, operator: Exists}], ";
+  const Case cases[] = {
+      {"none", "", "", true},
+      {"some may go", "maxUnavailable: 1", "", true},
+      {"none may go", "maxUnavailable: 0", "", false},
+      {"none of all may go", "maxUnavailable: 0%", "", false},
+      {"all must be there", "minAvailable: 100%", "", false},
+      {"two of them", "maxUnavailable: 1|maxUnavailable: 1", "", false},
+      {"it is not evicted at all", "maxUnavailable: 0", tolerant, true},
+      {"unready pods may always go", "maxUnavailable: 0, unhealthyPodEvictionPolicy: AlwaysAllow",
+       "", true},
+  };
+  for (const Case& test : cases) {
+    std::string all = node_in_zone("n1", "a");
+    all.replace(all.find("{name: n1"), 9, "{name: n1, deletionTimestamp: \"2026-11-22T00:00:00Z\"");
+    all += node_in_zone("n2", "a") +
+           "apiVersion: v1\nkind: Pod\nmetadata: {name: web, labels: {app: web}}\nspec: {" +
+           test.pod + "nodeName: n1, containers: [{name: c, image: i}]}\n---\n";
+    std::istringstream budgets(test.budgets);
+    for (std::string one; std::getline(budgets, one, '|');)
+      all += "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: b" +
+             std::to_string(all.size()) + "}\nspec: {selector: {matchLabels: {app: web}}, " + one +
+             "}\n---\n";
+    EXPECT_EQ(places(solved(all)).count("web"), test.moves ? 1u : 0u) << test.name;
+  }
+}
+
 // A node that comes up gets the labels that say so.
 TEST(Solve, ClaimsOnTheirWayWillBeRegisteredAndInitialized) {
   const std::string coming =

@@ -347,7 +347,7 @@ TEST(Solve, VolumesThatCannotBeAreSaid) {
       "volumeBindingMode: WaitForFirstConsumer\nallowedTopologies: [{matchLabelExpressions: [{key: "
       "topology.kubernetes.io/zone, values: [us-east-1c]}]}]\n---\n"
       "apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: other}\nspec: {accessModes: "
-      "[ReadWriteOnce], capacity: {storage: 1Gi}}\n---\n";
+      "[ReadWriteOnce], capacity: {storage: 1Gi}, nfs: {server: s, path: /}}\n---\n";
   const auto mounts = [](const std::string& name) {
     return deployment(
         "on-" + name, 1,
