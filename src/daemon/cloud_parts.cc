@@ -18,6 +18,11 @@ namespace aws = cloud::aws;
 
 constexpr int kQueueReceivers = 4;
 
+// Node classes are asked about each minute: at that interval nothing need be kept.
+std::int64_t kept_for(std::int64_t interval_millis) {
+  return interval_millis > base::kMillisPerMinute ? interval_millis : 0;
+}
+
 class KwokParts final : public CloudParts {
  public:
   explicit KwokParts(const CloudNeeds& needs)
@@ -49,6 +54,8 @@ class AwsParts final : public CloudParts {
     cluster.ca = settings.cluster_ca;
     cluster.memory_overhead_ppm = settings.memory_overhead_ppm;
     cluster.reserved_interfaces = settings.reserved_interfaces;
+    cluster.image_refresh_millis = kept_for(settings.image_refresh_millis);
+    cluster.subnet_refresh_millis = kept_for(settings.subnet_refresh_millis);
     cluster.version = identity.version;
     cluster.region = account_->client().region();
     cluster.may_make_profiles = !needs_.settings.shadow;

@@ -110,6 +110,13 @@ TEST(Settings, WhatIsGivenCounts) {
       {"VM_MEMORY_OVERHEAD_PERCENT", ".5",
        [](const Settings& s) { return s.memory_overhead_ppm == 500'000; }},
       {"ISOLATED_VPC", "true", [](const Settings& s) { return s.isolated_vpc; }},
+      {"AMI_REFRESH_INTERVAL", "5m",
+       [](const Settings& s) {
+         return s.image_refresh_millis == 300'000 && s.subnet_refresh_millis == 60'000 &&
+                s.without_effect.empty();
+       }},
+      {"SUBNET_REFRESH_INTERVAL", "1m30s",
+       [](const Settings& s) { return s.subnet_refresh_millis == 90'000; }},
       {"EKS_CONTROL_PLANE", "true",
        [](const Settings& s) {
          return s.without_effect == std::vector<std::string>{"EKS_CONTROL_PLANE"};
@@ -205,6 +212,8 @@ TEST(Settings, WhatCannotBeIsRefusedInOneLine) {
       {"VM_MEMORY_OVERHEAD_PERCENT", "0.0.5", "expected a share such as 0.075, below 1"},
       {"VM_MEMORY_OVERHEAD_PERCENT", "-0.1", "expected a share such as 0.075, below 1"},
       {"VM_MEMORY_OVERHEAD_PERCENT", "7.5", "expected a share such as 0.075, below 1"},
+      {"AMI_REFRESH_INTERVAL", "59s", "expected a duration of 1m or more"},
+      {"SUBNET_REFRESH_INTERVAL", "often", "expected a duration of 1m or more"},
       {"CPU_REQUESTS", "0.0.5", "expected a number"},
       {"FEATURE_GATES", "Teleport=true",
        "FEATURE_GATES: \"Teleport=true\": there is no gate Teleport; there are: NodeRepair, "

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cloud/aws/client.h"
+#include "cloud/aws/kept_answers.h"
 #include "cloud/hands.h"
 #include "providers/aws/fleet.h"
 #include "providers/aws/resolved.h"
@@ -63,6 +64,7 @@ class AwsCloud final : public Hands {
 
   void resolve(const Command& command, const model::ResolveNodeClass& spec);
   void ask(const std::shared_ptr<Asking>& asking);
+  void ask_account(const std::shared_ptr<Asking>& asking, const providers::aws::Question& question);
   void resolved(const Asking& asking, const providers::aws::Resolution& found);
   void unresolved(const Asking& asking, const std::string& message);
 
@@ -82,6 +84,7 @@ class AwsCloud final : public Hands {
   std::function<std::function<bool()>()> guard_;
   bool price_list_ = true;
   Tell tell_;
+  KeptAnswers kept_;
   std::shared_ptr<Sold> sold_;     // what was read last
   std::string prices_fault_told_;  // empty: none
 };

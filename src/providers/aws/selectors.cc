@@ -316,6 +316,12 @@ void add_validation(ClassStatus& conditions, const NodeClassSpec& spec, const Cl
                  "waits for " + conditions.named(worst, apart));
 }
 
+void set_life(const Cluster& cluster, Question& question) {
+  if (question.key.starts_with("subnet/")) question.life_millis = cluster.subnet_refresh_millis;
+  if (question.key.starts_with("image/") || question.key.starts_with(kSsmPrefix))
+    question.life_millis = cluster.image_refresh_millis;
+}
+
 }  // namespace
 
 std::vector<Question> questions(const NodeClassSubject& subject, const Cluster& cluster,
@@ -330,6 +336,7 @@ std::vector<Question> questions(const NodeClassSubject& subject, const Cluster& 
   ask_for_profile(all, subject, cluster, answers);
   std::erase_if(all, [&](const Question& question) { return answers.contains(question.key); });
   if (all.size() > kQuestionsMax) all.resize(kQuestionsMax);
+  for (Question& question : all) set_life(cluster, question);
   return all;
 }
 

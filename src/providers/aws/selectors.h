@@ -29,6 +29,8 @@ struct NodeClassSubject {
 struct Question {
   std::string key;  // unique and stable for one class: "subnets/0", "ssm/NAME", "image/ids"
   Request request;
+  // How long a good answer is used again for the same class and generation; 0: not at all.
+  std::int64_t life_millis = 0;
 };
 
 // All pages of an answer in order, or the error that came instead.

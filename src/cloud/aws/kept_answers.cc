@@ -1,0 +1,26 @@
+#include "cloud/aws/kept_answers.h"
+
+namespace karst::cloud::aws {
+
+namespace pure = providers::aws;
+
+const pure::Answer* KeptAnswers::find(const Subject& subject, const Question& question,
+                                      std::int64_t now_millis) const {
+  const auto at = kept_.find({subject.uid, question.key});
+  if (at == kept_.end()) return nullptr;
+  const Kept& kept = at->second;
+  const bool same = kept.generation == subject.generation && kept.request == question.request;
+  return same && now_millis < kept.until_millis ? &kept.answer : nullptr;
+}
+
+void KeptAnswers::keep(const Subject& subject, const Question& question, const pure::Answer& answer,
+                       std::int64_t now_millis) {
+  if (question.life_millis == 0 || !answer.error_code.empty()) return;
+  if (kept_.size() >= kAnswersKeptMax)
+    std::erase_if(kept_, [&](const auto& one) { return one.second.until_millis <= now_millis; });
+  if (kept_.size() >= kAnswersKeptMax) return;
+  kept_[{subject.uid, question.key}] = {subject.generation, now_millis + question.life_millis,
+                                        question.request, answer};
+}
+
+}  // namespace karst::cloud::aws
