@@ -59,6 +59,8 @@ class AwsParts final : public CloudParts {
     cluster.version = identity.version;
     cluster.region = account_->client().region();
     cluster.may_make_profiles = !needs_.settings.shadow;
+    // A shadow's role launches nothing, and would be denied.
+    cluster.tries_launches = !needs_.settings.shadow && !settings.disable_dry_run;
     KARST_TRY(complete(cluster));
     cloud_.emplace(account_->client(), needs_.sink, needs_.clock, std::move(cluster));
     if (needs_.guard) cloud_->guard_writes(needs_.guard);

@@ -15,7 +15,7 @@ const pure::Answer* KeptAnswers::find(const Subject& subject, const Question& qu
 
 void KeptAnswers::keep(const Subject& subject, const Question& question, const pure::Answer& answer,
                        std::int64_t now_millis) {
-  if (question.life_millis == 0 || !answer.error_code.empty()) return;
+  if (question.life_millis == 0 || answer.error_code != question.good_code) return;
   if (kept_.size() >= kAnswersKeptMax)
     std::erase_if(kept_, [&](const auto& one) { return one.second.until_millis <= now_millis; });
   if (kept_.size() >= kAnswersKeptMax) return;

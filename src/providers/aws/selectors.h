@@ -31,6 +31,7 @@ struct Question {
   Request request;
   // How long a good answer is used again for the same class and generation; 0: not at all.
   std::int64_t life_millis = 0;
+  std::string_view good_code = {};  // the error code that is its success (a dry run); static text
 };
 
 // All pages of an answer in order, or the error that came instead.
