@@ -57,6 +57,7 @@ class AwsParts final : public CloudParts {
     cluster.image_refresh_millis = kept_for(settings.image_refresh_millis);
     cluster.subnet_refresh_millis = kept_for(settings.subnet_refresh_millis);
     cluster.version = identity.version;
+    cluster.version_of_eks = settings.eks_control_plane;
     cluster.region = account_->client().region();
     cluster.may_make_profiles = !needs_.settings.shadow;
     // A shadow's role launches nothing, and would be denied.
@@ -65,7 +66,7 @@ class AwsParts final : public CloudParts {
     cloud_.emplace(account_->client(), needs_.sink, needs_.clock, std::move(cluster));
     if (needs_.guard) cloud_->guard_writes(needs_.guard);
     if (settings.isolated_vpc) cloud_->without_price_list();
-    cloud_->tell_prices(needs_.tell);
+    cloud_->tell_faults(needs_.tell);
     // A shadow deletes no message: it is somebody else's.
     if (settings.interruption_queue.empty() || needs_.settings.shadow) return {};
     KARST_TRY(open_account(account, queue_transport_, queue_account_));

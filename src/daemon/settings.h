@@ -71,6 +71,7 @@ struct Settings {
   std::int64_t memory_overhead_ppm = 75'000;  // AWS's too
   int reserved_interfaces = 0;
   bool isolated_vpc = false;
+  bool eks_control_plane = false;
   bool disable_dry_run = false;
   std::int64_t image_refresh_millis = 60'000;
   std::int64_t subnet_refresh_millis = 60'000;

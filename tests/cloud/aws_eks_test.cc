@@ -36,6 +36,16 @@ TEST(AwsEks, WhatASettingSaysStays) {
   EXPECT_EQ(cluster.service_cidr, "10.100.0.0/16");
 }
 
+TEST(AwsEks, TheVersionIsTheApiServersUnlessEksIsToSayIt) {
+  const std::string answer = R"({"cluster":{"version":"1.35"}})";
+  providers::aws::Cluster given;
+  given.version = "1.34";
+  EXPECT_EQ(read(answer, given).version, "1.34");
+  given.version_of_eks = true;
+  EXPECT_EQ(read(answer, given).version, "1.35");
+  EXPECT_EQ(read(kAnswer, given).version, "1.34");
+}
+
 TEST(AwsEks, AClusterOfIpv6HasItsCidr) {
   const auto cluster =
       read(R"({"cluster":{"kubernetesNetworkConfig":{"serviceIpv6Cidr":"fd30:1c53:5f8a::/108",)"

@@ -36,7 +36,7 @@ TEST_F(AwsReadsTest, TheListTellsWhatRunsAndWhatIsSold) {
 
 TEST_F(AwsReadsTest, PricesThatCannotBeReadAreToldOnceAndAskedAgain) {
   Strings told;
-  cloud->tell_prices([&](bool good, const std::string& line) {
+  cloud->tell_faults([&](bool good, const std::string& line) {
     told.push_back((good ? "good: " : "bad: ") + line.substr(0, line.find(':')));
   });
   cloud->start();
@@ -171,6 +171,57 @@ TEST_F(AwsReadsTest, ImagesAndSubnetsAreAskedForAtTheirIntervals) {
   EXPECT_EQ(asked(2, true), "subnets groups ");
   minutes(2);
   EXPECT_EQ(asked(2, true), "subnets groups images ");
+}
+
+// What EKS said counts on while it does not answer, which is told once.
+TEST_F(AwsReadsTest, TheVersionOfEksOutlivesItsFailures) {
+  auto cluster = LaunchCase().resolved.cluster;
+  cluster.version_of_eks = true;
+  cloud = std::make_unique<AwsCloud>(*client, sink, clock, cluster);
+  Strings told;
+  cloud->tell_faults([&](bool good, const std::string& line) {
+    told.push_back((good ? "good: " : "bad: ") + line.substr(line.rfind('(') + 1));
+  });
+  model::ResolveNodeClass spec;
+  model::NodeClass node_class;
+  node_class.ref = spec.ref = {"karpenter.k8s.aws", "EC2NodeClass", "default"};
+  node_class.uid = spec.uid = "class-uid";
+  node_class.spec_json =
+      R"({"amiSelectorTerms":[{"alias":"al2023@latest"}],"instanceProfile":"nodes",
+    "subnetSelectorTerms":[{"id":"subnet-1"}],"securityGroupSelectorTerms":[{"id":"sg-1"}]})";
+  spec.request = providers::aws::encode_resolve(node_class);
+  // The version that the resolution has, after EKS answers so if it is asked.
+  const auto version = [&](int status, const std::string& answer) {
+    clock.now_millis += 60'000;
+    sink.facts.clear();
+    submit(spec);
+    std::string asked = "kept ";
+    while (!transport.open.empty()) {
+      const bool eks =
+          transport.open.front().request.url.find("/clusters/demo") != std::string::npos;
+      if (!eks) {
+        reply(400, error("InvalidParameterValue"));
+        continue;
+      }
+      asked.clear();
+      transport.answer(status, answer);
+      settle();
+    }
+    const auto found = providers::aws::read_resolved(outcome().resolution);
+    return asked + (found ? found->cluster.version : "none");
+  };
+  const std::string good = R"({"cluster": {"version": "1.35"}})";
+  const std::string bad = R"({"__type": "AccessDeniedException", "message": "no"})";
+  EXPECT_EQ(version(403, bad), "1.34") << "the one that karst started with";
+  EXPECT_EQ(version(403, bad), "1.34");
+  EXPECT_EQ(version(200, good), "1.35");
+  for (int i = 1; i < 5; ++i) EXPECT_EQ(version(403, bad), "kept 1.35");
+  EXPECT_EQ(version(403, bad), "1.35");
+  EXPECT_EQ(told, (Strings{
+                      "bad: DescribeCluster: AccessDeniedException)",
+                      "good: DescribeCluster is answered again",
+                      "bad: DescribeCluster: AccessDeniedException)",
+                  }));
 }
 
 }  // namespace

@@ -120,8 +120,10 @@ TEST(Settings, WhatIsGivenCounts) {
       {"SUBNET_REFRESH_INTERVAL", "1m30s",
        [](const Settings& s) { return s.subnet_refresh_millis == 90'000; }},
       {"EKS_CONTROL_PLANE", "true",
+       [](const Settings& s) { return s.eks_control_plane && s.without_effect.empty(); }},
+      {"AWS_FEATURE_GATES", "NodeClassCEL=true",
        [](const Settings& s) {
-         return s.without_effect == std::vector<std::string>{"EKS_CONTROL_PLANE"};
+         return s.without_effect == std::vector<std::string>{"AWS_FEATURE_GATES"};
        }},
       {"LOG_LEVEL", "", [](const Settings& s) { return s.log_level == LogLevel::kInfo; }},
       {"SCHEDULER_CONFIG",

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,10 +39,10 @@ class AwsCloud final : public Hands {
   // The price list is not asked (ISOLATED_VPC): on-demand prices are the embedded table's. Before
   // start().
   void without_price_list() { price_list_ = false; }
-  // Is told, on the transport's thread, when prices cannot be read and when they can again. Before
-  // start().
+  // Is told, on the transport's thread, when prices or what concerns the whole cluster cannot be
+  // read, and when they can again. Before start().
   using Tell = std::function<void(bool good, const std::string& line)>;
-  void tell_prices(Tell tell) { tell_ = std::move(tell); }
+  void tell_faults(Tell tell) { tell_ = std::move(tell); }
 
  private:
   using MayLeave = std::function<bool()>;
@@ -64,6 +65,8 @@ class AwsCloud final : public Hands {
 
   void resolve(const Command& command, const model::ResolveNodeClass& spec);
   void ask(const std::shared_ptr<Asking>& asking);
+  void tell_of_question(const providers::aws::Question& question,
+                        const providers::aws::Answer& answer);
   void ask_account(const std::shared_ptr<Asking>& asking, const providers::aws::Question& question);
   void resolved(const Asking& asking, const providers::aws::Resolution& found);
   void unresolved(const Asking& asking, const std::string& message);
@@ -85,8 +88,9 @@ class AwsCloud final : public Hands {
   bool price_list_ = true;
   Tell tell_;
   KeptAnswers kept_;
-  std::shared_ptr<Sold> sold_;     // what was read last
-  std::string prices_fault_told_;  // empty: none
+  std::shared_ptr<Sold> sold_;         // what was read last
+  std::string prices_fault_told_;      // empty: none
+  std::set<std::string> faults_told_;  // keys of questions
 };
 
 }  // namespace karst::cloud::aws

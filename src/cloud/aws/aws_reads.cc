@@ -90,8 +90,24 @@ void AwsCloud::ask_account(const std::shared_ptr<Asking>& asking, const pure::Qu
         if (error.trouble != Trouble::kNone && error.code.empty())
           answer.error_code = std::string(trouble_name(error.trouble));
         kept_.keep(asking->subject, question, answer, asked);
+        if (!question.fault.empty()) {
+          tell_of_question(question, answer);
+          const pure::Answer* last = kept_.last(asking->subject, question);
+          if (!answer.error_code.empty() && last != nullptr) answer = *last;
+        }
         if (--asking->open == 0) ask(asking);
       });
+}
+
+// Each fault is told once, and its end.
+void AwsCloud::tell_of_question(const pure::Question& question, const pure::Answer& answer) {
+  const bool good = answer.error_code.empty();
+  if (good != faults_told_.contains(question.key)) return;
+  good ? void(faults_told_.erase(question.key)) : void(faults_told_.insert(question.key));
+  if (!tell_) return;
+  tell_(good, good ? question.request.action + " is answered again"
+                   : std::string(question.fault) + " (" + question.request.action + ": " +
+                         answer.error_code + ")");
 }
 
 // ---- what EC2 sells ----

@@ -4,13 +4,23 @@ namespace karst::cloud::aws {
 
 namespace pure = providers::aws;
 
-const pure::Answer* KeptAnswers::find(const Subject& subject, const Question& question,
-                                      std::int64_t now_millis) const {
+const KeptAnswers::Kept* KeptAnswers::kept(const Subject& subject, const Question& question) const {
   const auto at = kept_.find({subject.uid, question.key});
   if (at == kept_.end()) return nullptr;
-  const Kept& kept = at->second;
-  const bool same = kept.generation == subject.generation && kept.request == question.request;
-  return same && now_millis < kept.until_millis ? &kept.answer : nullptr;
+  const Kept& one = at->second;
+  const bool same = one.generation == subject.generation && one.request == question.request;
+  return same ? &one : nullptr;
+}
+
+const pure::Answer* KeptAnswers::find(const Subject& subject, const Question& question,
+                                      std::int64_t now_millis) const {
+  const Kept* one = kept(subject, question);
+  return one != nullptr && now_millis < one->until_millis ? &one->answer : nullptr;
+}
+
+const pure::Answer* KeptAnswers::last(const Subject& subject, const Question& question) const {
+  const Kept* one = kept(subject, question);
+  return one == nullptr ? nullptr : &one->answer;
 }
 
 void KeptAnswers::keep(const Subject& subject, const Question& question, const pure::Answer& answer,

@@ -22,6 +22,8 @@ class KeptAnswers {
   // nullptr: it is to be asked. Valid until keep().
   const providers::aws::Answer* find(const Subject& subject, const Question& question,
                                      std::int64_t now_millis) const;
+  // Whatever its age: for when asking again fails.
+  const providers::aws::Answer* last(const Subject& subject, const Question& question) const;
   // `now_millis`: when it was asked. Errors and answers that do not live are not kept.
   void keep(const Subject& subject, const Question& question, const providers::aws::Answer& answer,
             std::int64_t now_millis);
@@ -33,6 +35,8 @@ class KeptAnswers {
     providers::aws::Request request;
     providers::aws::Answer answer;
   };
+  const Kept* kept(const Subject& subject, const Question& question) const;
+
   std::map<std::pair<std::string, std::string>, Kept> kept_;  // by class uid and key
 };
 

@@ -29,6 +29,8 @@ struct Cluster {
   std::int64_t reserved_interfaces = 0;                   // RESERVED_ENIS
   // False: instance profiles are taken to be there, and neither looked up nor made. Not in JSON.
   bool may_make_profiles = true;
+  // The version is asked of EKS again and again (EKS_CONTROL_PLANE). Not in JSON.
+  bool version_of_eks = false;
   // Whether EC2 is asked, by dry runs, if a class's machines may be made. Not in JSON.
   bool tries_launches = false;
   // How long what was found of images and subnets is used again (AMI_REFRESH_INTERVAL,

@@ -7,6 +7,7 @@
 #include "base/time.h"
 #include "providers/aws/answers.h"
 #include "providers/aws/class_status.h"
+#include "providers/aws/cluster_answers.h"
 #include "providers/aws/dry_run.h"
 #include "providers/aws/images.h"
 #include "providers/aws/profile.h"
@@ -325,13 +326,17 @@ void set_life(const Cluster& cluster, Question& question) {
 
 }  // namespace
 
-std::vector<Question> questions(const NodeClassSubject& subject, const Cluster& cluster,
+std::vector<Question> questions(const NodeClassSubject& subject, const Cluster& given,
                                 const Answers& answers) {
+  const Cluster cluster = as_answered(given, answers);
   std::vector<Question> all;
+  ask_about_cluster(all, cluster);
   const NodeClassSpec& spec = subject.spec;
   ask_terms(all, spec.subnets, "DescribeSubnets", "subnet/", "subnet-id");
   ask_terms(all, spec.security_groups, "DescribeSecurityGroups", "group/", "group-id");
-  ask_for_images(all, spec, cluster, answers);
+  // Aliases are of a version.
+  if (!cluster.version_of_eks || answers.contains(kClusterKey))
+    ask_for_images(all, spec, cluster, answers);
   ask_reservations(all, spec.reservations);
   ask_placement_group(all, spec);
   ask_for_profile(all, subject, cluster, answers);
@@ -346,7 +351,7 @@ Resolution resolve(const NodeClassSubject& subject, const Cluster& cluster, cons
                    std::int64_t now_millis) {
   Resolution out;
   ClassStatus conditions(subject.generation);
-  out.resolved = find_all(subject, cluster, answers, now_millis, conditions);
+  out.resolved = find_all(subject, as_answered(cluster, answers), answers, now_millis, conditions);
   add_validation(conditions, subject, out.resolved, answers);
   const ConditionStatus worst = conditions.worst();
   out.ready = worst == ConditionStatus::kTrue;
