@@ -58,11 +58,16 @@ class AwsParts final : public CloudParts {
     cluster.subnet_refresh_millis = kept_for(settings.subnet_refresh_millis);
     cluster.version = identity.version;
     cluster.version_of_eks = settings.eks_control_plane;
+    cluster.heeds_shifts = settings.zonal_shift;
     cluster.region = account_->client().region();
     cluster.may_make_profiles = !needs_.settings.shadow;
     // A shadow's role launches nothing, and would be denied.
     cluster.tries_launches = !needs_.settings.shadow && !settings.disable_dry_run;
     KARST_TRY(complete(cluster));
+    if (cluster.heeds_shifts && cluster.arn.empty())
+      needs_.tell(false,
+                  "ENABLE_ZONAL_SHIFT: the cluster's ARN is not known, and zonal shifts are not "
+                  "heeded until the next start; allow eks:DescribeCluster");
     cloud_.emplace(account_->client(), needs_.sink, needs_.clock, std::move(cluster));
     if (needs_.guard) cloud_->guard_writes(needs_.guard);
     if (settings.isolated_vpc) cloud_->without_price_list();

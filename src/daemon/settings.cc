@@ -51,7 +51,7 @@ constexpr SettingRow kRows[] = {
     {"RESERVED_ENIS", Kind::kCount, "0", true, "aws: network interfaces that are not for pods"},
     {"ISOLATED_VPC", Kind::kBool, "false", true, "aws: the price list is not asked"},
     {"EKS_CONTROL_PLANE", Kind::kBool, "false", true, "aws: EKS says which version it has"},
-    {"ENABLE_ZONAL_SHIFT", Kind::kBool, "false", false, "AWS"},
+    {"ENABLE_ZONAL_SHIFT", Kind::kBool, "false", true, "aws: nothing is bought in shifted zones"},
     {"DISABLE_DRY_RUN", Kind::kBool, "false", true, "aws: EC2 is not asked if it would launch"},
     {"AMI_REFRESH_INTERVAL", Kind::kInterval, "1m", true, "aws: images are asked for so often"},
     {"SUBNET_REFRESH_INTERVAL", Kind::kInterval, "1m", true, "aws: subnets likewise; 1m or more"},
@@ -259,6 +259,7 @@ Settings settings_of(const Given& given) {
   given.take_count("RESERVED_ENIS", settings.reserved_interfaces);
   given.take("ISOLATED_VPC", settings.isolated_vpc);
   given.take("EKS_CONTROL_PLANE", settings.eks_control_plane);
+  given.take("ENABLE_ZONAL_SHIFT", settings.zonal_shift);
   given.take("DISABLE_DRY_RUN", settings.disable_dry_run);
   given.take_millis("AMI_REFRESH_INTERVAL", settings.image_refresh_millis);
   given.take_millis("SUBNET_REFRESH_INTERVAL", settings.subnet_refresh_millis);

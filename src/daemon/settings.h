@@ -72,6 +72,7 @@ struct Settings {
   int reserved_interfaces = 0;
   bool isolated_vpc = false;
   bool eks_control_plane = false;
+  bool zonal_shift = false;
   bool disable_dry_run = false;
   std::int64_t image_refresh_millis = 60'000;
   std::int64_t subnet_refresh_millis = 60'000;

@@ -84,6 +84,12 @@ class Provider {
     return {};
   }
 
+  // The zones that, by what a class's selectors found, nothing is to be bought in for now; sorted.
+  virtual std::vector<std::string> shifted_zones(std::string_view resolved) const {
+    (void)resolved;
+    return {};
+  }
+
   // For which conditions of a node its machine is given up (feature gate NodeRepair).
   virtual std::span<const RepairPolicy> repair_policies() const { return {}; }
 

@@ -8,7 +8,8 @@ namespace {
 
 // An answer of eks:DescribeCluster (vendor's API reference), shortened.
 constexpr const char* kAnswer =
-    R"({"cluster":{"name":"demo","endpoint":"https://A.gr7.us-east-1.eks.amazonaws.com",)"
+    R"({"cluster":{"name":"demo","arn":"arn:aws:eks:us-east-1:1:cluster/demo",)"
+    R"("endpoint":"https://A.gr7.us-east-1.eks.amazonaws.com",)"
     R"("certificateAuthority":{"data":"Y2E="},"kubernetesNetworkConfig":)"
     R"({"serviceIpv4Cidr":"10.100.0.0/16","ipFamily":"ipv4"}}})";
 
@@ -22,6 +23,7 @@ TEST(AwsEks, FillsWhatIsEmpty) {
   const auto cluster = read(kAnswer);
   EXPECT_EQ(cluster.endpoint, "https://A.gr7.us-east-1.eks.amazonaws.com");
   EXPECT_EQ(cluster.ca, "Y2E=");
+  EXPECT_EQ(cluster.arn, "arn:aws:eks:us-east-1:1:cluster/demo");
   EXPECT_EQ(cluster.service_cidr, "10.100.0.0/16");
   EXPECT_FALSE(cluster.ipv6);
 }

@@ -110,6 +110,8 @@ TEST(Settings, WhatIsGivenCounts) {
       {"VM_MEMORY_OVERHEAD_PERCENT", ".5",
        [](const Settings& s) { return s.memory_overhead_ppm == 500'000; }},
       {"ISOLATED_VPC", "true", [](const Settings& s) { return s.isolated_vpc; }},
+      {"ENABLE_ZONAL_SHIFT", "true",
+       [](const Settings& s) { return s.zonal_shift && s.without_effect.empty(); }},
       {"DISABLE_DRY_RUN", "true",
        [](const Settings& s) { return s.disable_dry_run && s.without_effect.empty(); }},
       {"AMI_REFRESH_INTERVAL", "5m",

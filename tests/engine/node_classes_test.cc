@@ -60,6 +60,10 @@ class Account final : public providers::Provider {
     ready.status = resolved.empty() ? ConditionStatus::kUnknown : ConditionStatus::kTrue;
     return {{ready}, resolved.empty() ? "" : R"({"found":")" + std::string(resolved) + "\"}"};
   }
+  std::vector<std::string> shifted_zones(std::string_view resolved) const override {
+    if (resolved != "small, but not in zone-1") return {};
+    return {"zone-1"};
+  }
   std::string encode_launch(const model::Catalogue&,
                             std::span<const providers::LaunchSubject> subjects,
                             const model::LaunchToken&, std::span<const model::Offer>,
@@ -198,6 +202,32 @@ TEST(NodeClasses, DecideWhatTheirPoolsBuy) {
   const int before = account.asked;
   story.step(1000);
   EXPECT_EQ(account.asked, before) << "kept while nothing changes";
+}
+
+TEST(NodeClasses, PoolsSayWhichZonesTheyLeaveAlone) {
+  Account account;
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log, {}, &account);
+  set_the_stage(story);
+  const auto said = [&] {
+    const auto* row = story.state().verdicts().find(
+        std::pair<std::string, std::string>("nodepool/default", "node_classes"));
+    std::string text = row == nullptr ? "nothing" : row->verdict.code;
+    if (row != nullptr)
+      for (const std::string& zone : row->verdict.args) text += " " + zone;
+    return text;
+  };
+  found(story, "small");
+  EXPECT_EQ(said(), "nothing");
+  for (const auto& [what, want] : std::vector<std::pair<std::string, std::string>>{
+           {"small, but not in zone-1", "zonal_shift_active zone-1"},
+           {"", "zonal_shift_active zone-1"},  // as before
+           {"small", "zonal_shift_cleared zone-1"},
+           {"large", "zonal_shift_cleared zone-1"}}) {
+    story.step(61'000);
+    found(story, what);
+    EXPECT_EQ(said(), want) << what;
+  }
 }
 
 // A machine of 8 GiB by the catalogue shows what it really has when it registers.

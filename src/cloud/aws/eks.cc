@@ -47,6 +47,7 @@ base::Result<providers::aws::Cluster> with_eks(providers::aws::Cluster given,
     given.version.clear();
     fill(given.version, body, "/cluster/version");
   }
+  fill(given.arn, body, "/cluster/arn");
   std::string family;
   fill(family, body, "/cluster/kubernetesNetworkConfig/ipFamily");
   given.ipv6 = family == "ipv6";

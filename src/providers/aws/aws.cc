@@ -56,6 +56,9 @@ class Aws final : public Provider {
     if (!spec) return {unusable(node_class.generation, spec.error().message), ""};
     return {conditions_of(resolved), status_fields(resolved)};
   }
+  std::vector<std::string> shifted_zones(std::string_view resolved) const override {
+    return aws::shifted_zones(resolved);
+  }
   std::span<const RepairPolicy> repair_policies() const override { return kRepairPolicies; }
 
   std::string encode_launch(const model::Catalogue& catalogue,

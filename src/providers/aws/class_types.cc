@@ -211,6 +211,9 @@ std::vector<model::InstanceType> types_for(const model::Catalogue& catalogue,
     add_reserved(resolved.reservations, type);
     std::erase_if(type.offerings,
                   [&](const model::Offering& one) { return !zones.contains(one.zone); });
+    for (model::Offering& one : type.offerings)
+      one.available &= !std::binary_search(resolved.shifted_zones.begin(),
+                                           resolved.shifted_zones.end(), one.zone);
     add_zone_ids(type, zones);
     sort_offerings(type);
     if (!type.offerings.empty()) types.push_back(std::move(type));

@@ -290,6 +290,7 @@ Resolved find_all(const NodeClassSubject& subject, const Cluster& cluster, const
   const std::string subnets = resolve_subnets(answers, resolved.subnets);
   conditions.found("SubnetsReady", !resolved.subnets.empty(), subnets, "SubnetsNotFound",
                    "subnetSelectorTerms: they match no subnet of this account and region");
+  resolved.shifted_zones = shifted_zones(answers, resolved.subnets, now_millis);
   const std::string groups = resolve_groups(answers, resolved.security_groups);
   conditions.found("SecurityGroupsReady", !resolved.security_groups.empty(), groups,
                    "SecurityGroupsNotFound",
