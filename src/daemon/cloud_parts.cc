@@ -18,6 +18,11 @@ namespace aws = cloud::aws;
 
 constexpr int kQueueReceivers = 4;
 
+// Node classes are asked about each minute: at that interval nothing need be kept.
+std::int64_t kept_for(std::int64_t interval_millis) {
+  return interval_millis > base::kMillisPerMinute ? interval_millis : 0;
+}
+
 class KwokParts final : public CloudParts {
  public:
   explicit KwokParts(const CloudNeeds& needs)
@@ -49,14 +54,24 @@ class AwsParts final : public CloudParts {
     cluster.ca = settings.cluster_ca;
     cluster.memory_overhead_ppm = settings.memory_overhead_ppm;
     cluster.reserved_interfaces = settings.reserved_interfaces;
+    cluster.image_refresh_millis = kept_for(settings.image_refresh_millis);
+    cluster.subnet_refresh_millis = kept_for(settings.subnet_refresh_millis);
     cluster.version = identity.version;
+    cluster.version_of_eks = settings.eks_control_plane;
+    cluster.heeds_shifts = settings.zonal_shift;
     cluster.region = account_->client().region();
     cluster.may_make_profiles = !needs_.settings.shadow;
+    // A shadow's role launches nothing, and would be denied.
+    cluster.tries_launches = !needs_.settings.shadow && !settings.disable_dry_run;
     KARST_TRY(complete(cluster));
+    if (cluster.heeds_shifts && cluster.arn.empty())
+      needs_.tell(false,
+                  "ENABLE_ZONAL_SHIFT: the cluster's ARN is not known, and zonal shifts are not "
+                  "heeded until the next start; allow eks:DescribeCluster");
     cloud_.emplace(account_->client(), needs_.sink, needs_.clock, std::move(cluster));
     if (needs_.guard) cloud_->guard_writes(needs_.guard);
     if (settings.isolated_vpc) cloud_->without_price_list();
-    cloud_->tell_prices(needs_.tell);
+    cloud_->tell_faults(needs_.tell);
     // A shadow deletes no message: it is somebody else's.
     if (settings.interruption_queue.empty() || needs_.settings.shadow) return {};
     KARST_TRY(open_account(account, queue_transport_, queue_account_));

@@ -179,6 +179,14 @@ void KubeEvents::add_of_verdict(const Happening& h, std::vector<Draft>& drafts) 
     drafts.push_back({pool_of(h), "NoCompatibleInstanceTypes", true,
                       "NodePool requirements filtered out all compatible available instance types",
                       kPoolWindowMillis, ""});
+  if (h.reason == "zonal_shift_active" || h.reason == "zonal_shift_cleared") {
+    const bool active = h.reason == "zonal_shift_active";
+    const std::string zones = fmt::format("{}", fmt::join(h.args, ", "));
+    drafts.push_back({pool_of(h), active ? "ZonalShiftActive" : "ZonalShiftCleared", false,
+                      active ? "Zonal shift is active, no capacity is launched in " + zones
+                             : "Zonal shift is over, capacity is launched in " + zones + " again",
+                      kPoolWindowMillis, zones});
+  }
   if (h.reason == "volumes_attached")
     drafts.push_back(
         {node_of(h), "AwaitingVolumeDetachment", false,

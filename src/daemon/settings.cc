@@ -50,11 +50,11 @@ constexpr SettingRow kRows[] = {
      "aws: of a machine's memory, what its hypervisor keeps"},
     {"RESERVED_ENIS", Kind::kCount, "0", true, "aws: network interfaces that are not for pods"},
     {"ISOLATED_VPC", Kind::kBool, "false", true, "aws: the price list is not asked"},
-    {"EKS_CONTROL_PLANE", Kind::kBool, "false", false, "AWS"},
-    {"ENABLE_ZONAL_SHIFT", Kind::kBool, "false", false, "AWS"},
-    {"DISABLE_DRY_RUN", Kind::kBool, "false", false, "AWS"},
-    {"AMI_REFRESH_INTERVAL", Kind::kDuration, "1m", false, "AWS"},
-    {"SUBNET_REFRESH_INTERVAL", Kind::kDuration, "1m", false, "AWS"},
+    {"EKS_CONTROL_PLANE", Kind::kBool, "false", true, "aws: EKS says which version it has"},
+    {"ENABLE_ZONAL_SHIFT", Kind::kBool, "false", true, "aws: nothing is bought in shifted zones"},
+    {"DISABLE_DRY_RUN", Kind::kBool, "false", true, "aws: EC2 is not asked if it would launch"},
+    {"AMI_REFRESH_INTERVAL", Kind::kInterval, "1m", true, "aws: images are asked for so often"},
+    {"SUBNET_REFRESH_INTERVAL", Kind::kInterval, "1m", true, "aws: subnets likewise; 1m or more"},
     {"AWS_FEATURE_GATES", Kind::kText, "", false, "AWS"},
 };
 
@@ -152,6 +152,10 @@ std::string fault_of(const SettingRow& row, const std::string& text) {
       return parse_port(text) ? "" : "expected a port, 0 to 65535";
     case Kind::kDuration:
       return base::parse_go_duration_millis(text) ? "" : "expected a duration such as 10s or 1m30s";
+    case Kind::kInterval:
+      return base::parse_go_duration_millis(text).value_or(0) >= base::kMillisPerMinute
+                 ? ""
+                 : "expected a duration of 1m or more";
     case Kind::kChoice: {
       const auto choices = choices_of(row);
       const bool known = std::find(choices.begin(), choices.end(), text) != choices.end();
@@ -254,6 +258,11 @@ Settings settings_of(const Given& given) {
   given.take_share("VM_MEMORY_OVERHEAD_PERCENT", settings.memory_overhead_ppm);
   given.take_count("RESERVED_ENIS", settings.reserved_interfaces);
   given.take("ISOLATED_VPC", settings.isolated_vpc);
+  given.take("EKS_CONTROL_PLANE", settings.eks_control_plane);
+  given.take("ENABLE_ZONAL_SHIFT", settings.zonal_shift);
+  given.take("DISABLE_DRY_RUN", settings.disable_dry_run);
+  given.take_millis("AMI_REFRESH_INTERVAL", settings.image_refresh_millis);
+  given.take_millis("SUBNET_REFRESH_INTERVAL", settings.subnet_refresh_millis);
   take_gates(given, settings);
   return settings;
 }

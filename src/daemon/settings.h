@@ -26,6 +26,7 @@ enum class SettingKind {
   kCount,
   kPort,
   kDuration,
+  kInterval,  // a duration of a minute or more
   kChoice,
   kGates,
   kSpread
@@ -70,6 +71,11 @@ struct Settings {
   std::int64_t memory_overhead_ppm = 75'000;  // AWS's too
   int reserved_interfaces = 0;
   bool isolated_vpc = false;
+  bool eks_control_plane = false;
+  bool zonal_shift = false;
+  bool disable_dry_run = false;
+  std::int64_t image_refresh_millis = 60'000;
+  std::int64_t subnet_refresh_millis = 60'000;
   std::vector<std::string> without_effect;  // given, not the default, and nothing comes of it
 };
 

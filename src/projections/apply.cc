@@ -149,7 +149,7 @@ void Apply::join(const model::Node& node) const {
   if (claim->registered_at.value() == 0 &&
       model::label_value(node.labels, model::kRegisteredLabel) == "true")
     note_registration(claim->claim.pool, 'r');
-  s.edit_claim(model::ClaimName(claim->claim.name), [&](ClaimRow& row) {
+  const ClaimRow& joined = s.edit_claim(model::ClaimName(claim->claim.name), [&](ClaimRow& row) {
     row.node = node.name;
     row.node_leaving = node.deletion_millis != 0;
     if (row.registered_at.value() == 0 &&
@@ -159,6 +159,7 @@ void Apply::join(const model::Node& node) const {
         model::label_value(node.labels, model::kInitializedLabel) == "true")
       row.initialized_at = now;
   });
+  see_memory(joined, node);
 }
 
 void Apply::operator()(const events::NodeGone& e) const {

@@ -105,6 +105,28 @@ void Apply::observe_instance(const model::Instance& instance, bool listed) const
   launched(claim->claim.name, instance);
 }
 
+// One observation is one node's, so a position is one figure's.
+void Apply::see_memory(const ClaimRow& claim, const model::Node& node) const {
+  if (claim.registered_at.value() == 0 || node.capacity.memory_bytes <= 0) return;
+  const InstanceRow* instance = s.instances_.find(claim.instance.provider_id);
+  const std::string& image = claim.instance.image.empty() && instance != nullptr
+                                 ? instance->instance.image
+                                 : claim.instance.image;
+  const std::pair machines{claim.instance.offer.instance_type, image};
+  if (machines.first.empty() || machines.second.empty()) return;
+  const SeenMemoryRow* known = s.seen_memory_.find(machines);
+  if (known != nullptr && known->bytes <= node.capacity.memory_bytes) return;
+  if (known != nullptr) s.memory_by_position_.erase(known->position);
+  s.seen_memory_.edit(machines,
+                      [&](SeenMemoryRow& row) { row = {node.capacity.memory_bytes, at.position}; });
+  s.memory_by_position_[at.position] = machines;
+  while (s.memory_by_position_.size() > kSeenMemoryMax) {
+    const auto oldest = s.memory_by_position_.begin();
+    s.seen_memory_.erase(oldest->second);
+    s.memory_by_position_.erase(oldest);
+  }
+}
+
 void Apply::operator()(const events::InstanceGone& e) const {
   s.instances_.edit_if(e.provider_id, [](InstanceRow& row) { row.missing = true; });
   s.index_instance(e.provider_id);

@@ -14,11 +14,11 @@ const typename Map::mapped_type* look_up(const Map& map, const Key& key) {
 base::Hash128 ClusterState::digest() const {
   base::SetDigest sum;
   for (const base::Hash128 part :
-       {shapes_.digest(), pods_.digest(), nodes_.digest(), activity_.digest(), claims_.digest(),
-        instances_.digest(), pools_.digest(), node_classes_.digest(), daemon_sets_.digest(),
-        commands_.digest(), back_offs_.digest(), exhausted_.digest(), interruptions_.digest(),
-        sources_.digest(), verdicts_.digest(), catalogues_.digest(), echoes_.digest(),
-        objects_.digest(), told_.digest()})
+       {shapes_.digest(),        pods_.digest(),      nodes_.digest(),     activity_.digest(),
+        claims_.digest(),        instances_.digest(), pools_.digest(),     node_classes_.digest(),
+        daemon_sets_.digest(),   commands_.digest(),  back_offs_.digest(), exhausted_.digest(),
+        interruptions_.digest(), sources_.digest(),   verdicts_.digest(),  catalogues_.digest(),
+        echoes_.digest(),        objects_.digest(),   told_.digest(),      seen_memory_.digest()})
     sum.add(part);
   base::ByteWriter writer;
   writer(log_id_, last_position_, last_log_time_, config_, epoch_, held_at_, held_until_,
@@ -31,6 +31,10 @@ base::Hash128 ClusterState::digest() const {
 bool ClusterState::listed(std::string_view kind) const {
   const SourceRow* source = sources_.find(kind);
   return source != nullptr && source->listed;
+}
+
+Position ClusterState::seen_memory_position() const {
+  return memory_by_position_.empty() ? Position() : memory_by_position_.rbegin()->first;
 }
 
 const ClaimRow* ClusterState::claim_by_uid(const model::ClaimUid& uid) const {
@@ -258,6 +262,7 @@ std::string ClusterState::save() const {
   echoes_.save(writer);
   objects_.save(writer);
   told_.save(writer);
+  seen_memory_.save(writer);
   const base::Hash128 whole = digest();
   writer(whole.low, whole.high);
   return writer.take();
@@ -298,6 +303,7 @@ base::Status ClusterState::load(std::string_view bytes) {
   echoes_.load(reader);
   objects_.load(reader);
   told_.load(reader);
+  seen_memory_.load(reader);
   base::Hash128 whole;
   reader(whole.low, whole.high);
   if (!reader.ok() || !reader.at_end()) return damaged("cut short");
@@ -323,6 +329,8 @@ void ClusterState::rebuild_indexes() {
       for (const model::LaunchItem& item : launch->items)
         open_by_subject_[{"nodeclaim/" + item.name.str(), kind}] = position;
   }
+  for (const auto& [machines, slot] : seen_memory_.slots())
+    memory_by_position_[slot.row.position] = machines;
   for (const auto& [message, slot] : interruptions_.slots()) {
     messages_by_position_[slot.row.position] = message;
     if (!slot.row.matched)

@@ -24,7 +24,7 @@ namespace karst::projections {
 
 // Bump when rows, digests or the meaning of apply() change: snapshots of another version are not
 // used.
-inline constexpr std::string_view kProjectionVersion = "8";
+inline constexpr std::string_view kProjectionVersion = "9";
 
 // A machine whose clock is further off than this cannot be trusted with ages and deadlines.
 inline constexpr std::int64_t kWallOffsetMaxMillis = 5 * base::kMillisPerMinute;
@@ -95,6 +95,12 @@ class ClusterState {
     return verdicts_;
   }  // (subject, rule)
   const Table<std::string, CatalogueRow>& catalogues() const { return catalogues_; }
+
+  // The memory that machines have shown, by instance type and image; and where it last changed.
+  const Table<std::pair<std::string, std::string>, SeenMemoryRow>& seen_memory() const {
+    return seen_memory_;
+  }
+  Position seen_memory_position() const;
 
   // What is kept as it is, by kind, namespace and name (model/named_object.h).
   const Table<model::ObjectKey, ObjectRow>& objects() const { return objects_; }
@@ -202,6 +208,7 @@ class ClusterState {
   Table<SubjectKind, EchoRow> echoes_{18};
   Table<model::ObjectKey, ObjectRow> objects_{19};
   Table<std::string, model::MirrorStatus> told_{20};
+  Table<std::pair<std::string, std::string>, SeenMemoryRow> seen_memory_{21};
 
   // Indexes that follow from the tables.
   std::map<model::ClaimUid, model::ClaimName> claim_by_uid_;
@@ -209,6 +216,7 @@ class ClusterState {
   std::map<model::ProviderId, std::set<model::NodeName>> nodes_by_provider_id_;
   std::map<SubjectKind, Position> open_by_subject_;
   std::map<Position, model::MessageId> messages_by_position_;
+  std::map<Position, std::pair<std::string, std::string>> memory_by_position_;
   std::map<model::ProviderId, std::vector<model::MessageId>>
       unmatched_;  // messages that no claim has taken yet
 

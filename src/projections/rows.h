@@ -223,6 +223,19 @@ void fields(Archive& a, ExhaustedRow& r) {
   a(r.until, r.failures);
 }
 
+// What machines of one instance type and image have reported as their memory when they registered:
+// the smallest. The newest kSeenMemoryMax are kept.
+inline constexpr std::size_t kSeenMemoryMax = 4096;
+
+struct SeenMemoryRow {
+  std::int64_t bytes = 0;
+  Position position;  // the observation that said so
+};
+template <class Archive>
+void fields(Archive& a, SeenMemoryRow& r) {
+  a(r.bytes, r.position);
+}
+
 struct InterruptionRow {
   model::Interruption interruption;
   Position position;

@@ -16,12 +16,20 @@
 
 namespace karst::providers {
 
+// The least memory that a machine of this type and image has reported when it registered.
+struct SeenMemory {
+  std::string_view instance_type;
+  std::string_view image;
+  std::int64_t bytes = 0;
+};
+
 // One claim that is to be launched, with what the request needs to say about it.
 struct LaunchSubject {
   const model::NodeClaim* claim = nullptr;
   std::uint32_t attempt = 1;
   std::string_view node_class;  // its spec as JSON; empty: it is gone
   std::string_view resolved;    // what the class's selectors found; empty: nothing was asked
+  std::span<const SeenMemory> seen_memory = {};  // sorted by type and image
 };
 
 // What a node class's status says: conditions without their times, and the rest.
@@ -56,13 +64,14 @@ class Provider {
   virtual std::string_view reservation_label() const { return {}; }
 
   // What machines of a class can be, of what the cloud offers now by the log. `resolved`: what the
-  // class's selectors found, this provider's own words; empty while nobody has asked. Only called
+  // class's selectors found, this provider's own words; empty while nobody has asked.
+  // `seen_memory`, sorted by type and image, takes the place of what was estimated. Only called
   // when depends_on_class(): otherwise every class has the catalogue's types as they are.
   virtual bool depends_on_class() const { return false; }
-  virtual std::vector<model::InstanceType> types_for(const model::Catalogue& catalogue,
-                                                     const model::NodeClass& node_class,
-                                                     std::string_view resolved) const {
-    (void)node_class, (void)resolved;
+  virtual std::vector<model::InstanceType> types_for(
+      const model::Catalogue& catalogue, const model::NodeClass& node_class,
+      std::string_view resolved, std::span<const SeenMemory> seen_memory) const {
+    (void)node_class, (void)resolved, (void)seen_memory;
     return catalogue.types;
   }
 
@@ -71,6 +80,12 @@ class Provider {
   virtual std::string encode_resolve(const model::NodeClass&) const { return {}; }
   // The status of a class. `resolved` is empty before the first answer.
   virtual NodeClassStatus status_of(const model::NodeClass&, std::string_view resolved) const {
+    (void)resolved;
+    return {};
+  }
+
+  // The zones that, by what a class's selectors found, nothing is to be bought in for now; sorted.
+  virtual std::vector<std::string> shifted_zones(std::string_view resolved) const {
     (void)resolved;
     return {};
   }

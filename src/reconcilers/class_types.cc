@@ -11,7 +11,15 @@ TypesVersion types_version(const projections::ClusterState& state,
     version.node_class = row->position;
     version.resolved = row->resolved_position;
   }
+  version.seen_memory = state.seen_memory_position();
   return version;
+}
+
+std::vector<providers::SeenMemory> seen_memory(const projections::ClusterState& state) {
+  std::vector<providers::SeenMemory> seen;
+  for (const auto& [machines, slot] : state.seen_memory().slots())
+    seen.push_back({machines.first, machines.second, slot.row.bytes});
+  return seen;
 }
 
 const std::vector<model::InstanceType>& ClassTypes::of(const projections::ClusterState& state,
@@ -30,7 +38,8 @@ const std::vector<model::InstanceType>& ClassTypes::of(const projections::Cluste
   const TypesVersion version = types_version(state, provider, ref);
   Kept& kept = kept_[ref];
   if (kept.version != version)
-    kept = {version, provider.types_for(catalogue, node_class->node_class, node_class->resolved)};
+    kept = {version, provider.types_for(catalogue, node_class->node_class, node_class->resolved,
+                                        seen_memory(state))};
   return kept.types;
 }
 

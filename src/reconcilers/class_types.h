@@ -1,7 +1,7 @@
-// What machines of each node class can be, kept from round to round while the catalogue, the class
-// and what its selectors found stay as they are; and what each pool has on sale of it, made ready
-// for the solver. It only saves time: a fresh one answers the same.
-// Owned by whoever decides round after round; that thread.
+// What machines of each node class can be, kept from round to round while the catalogue, the class,
+// what its selectors found and the memory that machines have shown stay as they are; and what each
+// pool has on sale of it, made ready for the solver. It only saves time: a fresh one answers the
+// same. Owned by whoever decides round after round; that thread.
 #pragma once
 
 #include <functional>
@@ -21,10 +21,14 @@ struct TypesVersion {
   model::Position catalogue;
   model::Position node_class;
   model::Position resolved;
+  model::Position seen_memory;
   friend bool operator==(const TypesVersion&, const TypesVersion&) = default;
 };
 TypesVersion types_version(const projections::ClusterState& state,
                            const providers::Provider& provider, const model::NodeClassRef& ref);
+
+// The memory that machines have shown, as providers take it. Valid until the state changes.
+std::vector<providers::SeenMemory> seen_memory(const projections::ClusterState& state);
 
 // All that a pool's offer follows from.
 struct SaleKey {

@@ -81,13 +81,14 @@ void launch(const ClusterState& state, const Context& context, Plan& plan,
   }
   model::Launch order;
   std::vector<providers::LaunchSubject> subjects;
+  const std::vector<providers::SeenMemory> memory = seen_memory(state);
   std::vector<model::LaunchKey> keys;
   std::vector<Position> evidence;
   for (const ClaimRow* row : rows) {
     const std::uint32_t attempt = row->attempts + 1;
     order.items.push_back({row->claim.uid, row->claim.name, attempt});
     subjects.push_back(
-        {&row->claim, attempt, node_class->node_class.spec_json, node_class->resolved});
+        {&row->claim, attempt, node_class->node_class.spec_json, node_class->resolved, memory});
     keys.push_back({row->claim.uid, attempt});
     evidence.push_back(row->position);
   }

@@ -1,5 +1,5 @@
 // Node classes of clouds where selectors are asked of the account: what they find is asked for
-// again and again, and shown in the status.
+// again and again, and shown in the status; zones that are to be left alone, by verdicts of pools.
 #include "base/sha256.h"
 #include "reconcilers/explained.h"
 #include "reconcilers/list.h"
@@ -50,6 +50,20 @@ void show(const ClusterState& state, const Context& context, Plan& plan,
   explain_status(state, context, plan, std::move(mirror), conditions, row.position, hidden);
 }
 
+// Its pools say which zones they leave alone, and when that is over.
+void tell_shifts(const ClusterState& state, const Context& context, Plan& plan,
+                 const projections::NodeClassRow& row) {
+  const std::vector<std::string> zones = context.provider.shifted_zones(row.resolved);
+  for (const auto& [name, slot] : state.pools().slots()) {
+    if (slot.row.pool.node_class != row.node_class.ref) continue;
+    const std::string subject = "nodepool/" + name.str();
+    if (!zones.empty()) plan.verdict(subject, "zonal_shift_active", zones, row.resolved_position);
+    const auto* known = state.verdicts().find(std::pair(subject, std::string("node_classes")));
+    if (zones.empty() && known != nullptr && known->verdict.code == "zonal_shift_active")
+      plan.verdict(subject, "zonal_shift_cleared", known->verdict.args, row.resolved_position);
+  }
+}
+
 }  // namespace
 
 void reconcile_node_classes(const ClusterState& state, const Context& context, Plan& plan) {
@@ -59,6 +73,7 @@ void reconcile_node_classes(const ClusterState& state, const Context& context, P
     if (plan.full()) return;
     if (!context.provider.understands(ref) || node_class.deletion_millis != 0) continue;
     resolve(state, context, plan, slot.row);
+    tell_shifts(state, context, plan, slot.row);
     if (!state.config().shadow) show(state, context, plan, slot.row);
   }
 }

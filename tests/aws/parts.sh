@@ -32,9 +32,9 @@ set_the_stage() {
   started=("$kubelets_pid")
 }
 stage() { in_account stage "$queue" story > "$work/class.json"; }
-start_karst() {  # start_karst [KILL_POINT]
+start_karst() {  # start_karst [KILL_POINT]; $settings are variables for it, "A=1 B=2"
   karst_runs=$((karst_runs + 1))
-  (. "$work/moto/env.sh"; export KARST_KILL_POINT=${1:-} CLUSTER_NAME=story INTERRUPTION_QUEUE=$queue LEADER_ELECTION_NAMESPACE=karpenter
+  (. "$work/moto/env.sh"; export KARST_KILL_POINT=${1:-} CLUSTER_NAME=story INTERRUPTION_QUEUE=$queue LEADER_ELECTION_NAMESPACE=karpenter ${settings:-}
     exec "$karst" run --kubeconfig "$plane/kubeconfig.karst" --cloud aws --data "$data" --listen "127.0.0.1:$listen" \
       > "$work/karst.$karst_runs.out" 2> "$work/karst.$karst_runs.err" < /dev/null) & karst_pid=$!
   started=("$kubelets_pid" "$karst_pid")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # karst's main job on EC2: story.sh BUILD_DIR [DIR]. A real control plane, an AWS-shaped server with a real SQS queue, karst with the shipped
 # rights in between. PODS pods (default 30) get machines through CreateFleet; a third of the machines is interrupted at once by messages of
-# the queue; all pods run again. judge.py joins messages, machines, objects and log. Ends with "N passed, N failed"; exit 4: a server does not run.
+# the queue; all pods run again. judge.py joins messages, machines, objects and log. SHIFT=1: also with a zone that traffic is shifted away from. Ends with "N passed, N failed"; exit 4: a server does not run.
 set -euo pipefail
 all_seconds=${STORY_SECONDS:-600}
 . "$(dirname "$0")/parts.sh"
@@ -13,6 +13,7 @@ main() {
   echo "# $pods_wanted pods"
   check "without the cluster's name it does not start, and says what to set" nameless_start || true
   shadow
+  [ -z "${SHIFT:-}" ] || { settings="ENABLE_ZONAL_SHIFT=true EKS_CONTROL_PLANE=true"; shift_away ""; }
   start_karst
   await "karst is ready" 60 karst_ready || { tail -n 20 "$work/karst.$karst_runs.err"; return 1; }
   await "the node class is ready" 60 class_ready
@@ -28,6 +29,8 @@ main() {
   await "$pods_wanted pods run on nodes again" 180 running "$pods_wanted"
   await "the queue is empty" 60 queue_is_empty || true
   await "each node belongs to one claim, and each claim to one node, again" 60 one_to_one || true
+
+  [ -z "${SHIFT:-}" ] || shifted
 
   echo "# a node class that finds nothing"
   check "it is accepted" k apply -f "$aws/manifests/broken_class.yaml"
@@ -61,6 +64,32 @@ shadow() {
   verified "the shadow" "$work/shadow"
   check "it has only read from the account" only_read || true
   check "there is no claim" [ -z "$(k get nodeclaims -o name)" ] || true
+}
+# What ARC says of the cluster: a shift away from the zone of that id, or none. It is asked with the node class, each minute.
+shift_away() {
+  jq -nc --arg id "$1" '{zonalShifts: [{appliedStatus: "APPLIED", awayFrom: $id, expiryTime: (now + 3600 | floor)} | select($id != "")], autoshifts: []}
+    | {calls: [{action: "GET /managedresources/arn:aws:eks:us-east-1:123456789012:cluster/story", times: 1000, do: {body: tojson}}]}' \
+    | curl -fsS -d @- "$moto/karst/faults" > /dev/null
+}
+told_by_pool() { k get events -A -o json | jq -e --arg reason "$1" 'any(.items[]; .involvedObject.kind == "NodePool" and .reason == $reason)'; }
+nodes_in() { k get nodes -l "topology.kubernetes.io/zone=$1" -o json | jq -c '[.items[].metadata.name]'; }
+none_but() {  # none_but NAMES ZONE: there is no other node in the zone; some of them may have gone
+  local new; new=$(jq -nc --argjson before "$1" --argjson now "$(nodes_in "$2")" '$now - $before'); echo "$new"
+  [ "$new" = "[]" ]
+}
+shifted() {
+  local zone id before
+  read -r zone id < <(k get nodes -o json | jq -r '[.items[].metadata.labels["topology.kubernetes.io/zone"]] | group_by(.) | max_by(length)[0]' \
+    | while read -r name; do k get ec2nodeclass default -o json | jq -r --arg name "$name" '.status.subnets[] | select(.zone == $name) | "\(.zone) \(.zoneID)"'; done)
+  before=$(nodes_in "$zone")
+  echo "# traffic is shifted away from $zone ($id), where $(jq length <<< "$before") machines are"
+  shift_away "$id"
+  await "the pool says so" 100 told_by_pool ZonalShiftActive || true
+  check "twice as many pods are wanted" k scale deployment shop --replicas=$((pods_wanted * 2))
+  await "$((pods_wanted * 2)) pods run on nodes" 180 running $((pods_wanted * 2))
+  check "no machine was bought in $zone" none_but "$before" "$zone" || true
+  shift_away ""
+  await "the pool says that it is over" 100 told_by_pool ZonalShiftCleared || true
 }
 only_read() {
   local writes; writes=$(curl -fsS "$moto/karst/calls" | jq -r 'to_entries[] | select(.value > 0).key | select(test("^(Describe|Get|List|GET )") | not)')

@@ -39,7 +39,7 @@ def stage(queue, cluster):
     client("sqs").create_queue(QueueName=queue)
     client("iam").create_role(RoleName="nodes", AssumeRolePolicyDocument="{}")
     subnets = client("ec2").describe_subnets()["Subnets"]
-    client("eks").create_cluster(name=cluster, roleArn="arn:aws:iam::123456789012:role/eks",
+    client("eks").create_cluster(name=cluster, version="1.34", roleArn="arn:aws:iam::123456789012:role/eks",
                                  resourcesVpcConfig={"subnetIds": [subnet["SubnetId"] for subnet in subnets[:2]]})
     print(json.dumps({
         "apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "default"},

@@ -8,7 +8,8 @@ namespace {
 
 // An answer of eks:DescribeCluster (vendor's API reference), shortened.
 constexpr const char* kAnswer =
-    R"({"cluster":{"name":"demo","endpoint":"https://A.gr7.us-east-1.eks.amazonaws.com",)"
+    R"({"cluster":{"name":"demo","arn":"arn:aws:eks:us-east-1:1:cluster/demo",)"
+    R"("endpoint":"https://A.gr7.us-east-1.eks.amazonaws.com",)"
     R"("certificateAuthority":{"data":"Y2E="},"kubernetesNetworkConfig":)"
     R"({"serviceIpv4Cidr":"10.100.0.0/16","ipFamily":"ipv4"}}})";
 
@@ -22,6 +23,7 @@ TEST(AwsEks, FillsWhatIsEmpty) {
   const auto cluster = read(kAnswer);
   EXPECT_EQ(cluster.endpoint, "https://A.gr7.us-east-1.eks.amazonaws.com");
   EXPECT_EQ(cluster.ca, "Y2E=");
+  EXPECT_EQ(cluster.arn, "arn:aws:eks:us-east-1:1:cluster/demo");
   EXPECT_EQ(cluster.service_cidr, "10.100.0.0/16");
   EXPECT_FALSE(cluster.ipv6);
 }
@@ -34,6 +36,16 @@ TEST(AwsEks, WhatASettingSaysStays) {
   EXPECT_EQ(cluster.endpoint, "https://mine");
   EXPECT_EQ(cluster.ca, "bWluZQ==");
   EXPECT_EQ(cluster.service_cidr, "10.100.0.0/16");
+}
+
+TEST(AwsEks, TheVersionIsTheApiServersUnlessEksIsToSayIt) {
+  const std::string answer = R"({"cluster":{"version":"1.35"}})";
+  providers::aws::Cluster given;
+  given.version = "1.34";
+  EXPECT_EQ(read(answer, given).version, "1.34");
+  given.version_of_eks = true;
+  EXPECT_EQ(read(answer, given).version, "1.35");
+  EXPECT_EQ(read(kAnswer, given).version, "1.34");
 }
 
 TEST(AwsEks, AClusterOfIpv6HasItsCidr) {

@@ -3,11 +3,16 @@
 #include "base/sha256.h"
 #include "providers/aws/resolution.h"
 #include "tests/cloud/aws_cloud_case.h"
+#include "tests/providers/aws_answers.h"
 
 namespace karst::cloud::aws {
 namespace {
 
 using model::OutcomeKind;
+using providers::aws::group;
+using providers::aws::image;
+using providers::aws::set_of;
+using providers::aws::subnet;
 
 struct AwsReadsTest : AwsCloudTest {};
 
@@ -31,7 +36,7 @@ TEST_F(AwsReadsTest, TheListTellsWhatRunsAndWhatIsSold) {
 
 TEST_F(AwsReadsTest, PricesThatCannotBeReadAreToldOnceAndAskedAgain) {
   Strings told;
-  cloud->tell_prices([&](bool good, const std::string& line) {
+  cloud->tell_faults([&](bool good, const std::string& line) {
     told.push_back((good ? "good: " : "bad: ") + line.substr(0, line.find(':')));
   });
   cloud->start();
@@ -114,6 +119,109 @@ TEST_F(AwsReadsTest, ANodeClassIsAskedUntilNothingIsOpen) {
   submit(spec);
   answer_all();
   EXPECT_EQ(outcome().resolution, "") << "nothing has changed";
+}
+
+// Images each five minutes, subnets each two, as settings may say; groups each time.
+TEST_F(AwsReadsTest, ImagesAndSubnetsAreAskedForAtTheirIntervals) {
+  auto cluster = LaunchCase().resolved.cluster;
+  cluster.image_refresh_millis = 300'000;
+  cluster.subnet_refresh_millis = 120'000;
+  cloud = std::make_unique<AwsCloud>(*client, sink, clock, cluster);
+  model::ResolveNodeClass spec;
+  model::NodeClass node_class;
+  node_class.ref = spec.ref = {"karpenter.k8s.aws", "EC2NodeClass", "default"};
+  node_class.uid = spec.uid = "class-uid";
+  node_class.spec_json =
+      R"({"amiFamily":"AL2023","amiSelectorTerms":[{"id":"ami-1"}],"instanceProfile":"nodes",
+    "subnetSelectorTerms":[{"id":"subnet-1"}],"securityGroupSelectorTerms":[{"id":"sg-1"}]})";
+  std::string found;
+  const auto asked = [&](std::int64_t generation, bool good) {
+    node_class.generation = spec.generation = generation;
+    spec.request = providers::aws::encode_resolve(node_class);
+    sink.facts.clear();
+    submit(spec);
+    std::string all;
+    while (!transport.open.empty()) {
+      const std::string& body = transport.open.front().request.body;
+      const bool subnets = body.find("DescribeSubnets") != std::string::npos;
+      const bool images = body.find("DescribeImages") != std::string::npos;
+      all += subnets ? "subnets " : images ? "images " : "groups ";
+      const std::string answer = subnets ? set_of("subnetSet", subnet("subnet-1", "a", 10))
+                                 : images
+                                     ? set_of("imagesSet", image("ami-1", "x86_64", "2026-07-01"))
+                                     : set_of("securityGroupInfo", group("sg-1", "nodes"));
+      good ? reply(200, answer) : reply(503, error("RequestLimitExceeded"));
+    }
+    found = outcome().resolution;
+    return all;
+  };
+  const auto minutes = [&](int count) { clock.now_millis += count * 60'000 + 50; };
+  EXPECT_EQ(asked(1, false), "subnets groups images ");
+  minutes(1);
+  EXPECT_EQ(asked(1, true), "subnets groups images ") << "an error is no answer";
+  const std::string whole = found;
+  minutes(1);
+  EXPECT_EQ(asked(1, true), "groups ");
+  EXPECT_EQ(found, whole) << "the rest is as it was found";
+  minutes(1);
+  EXPECT_EQ(asked(1, true), "subnets groups ");
+  minutes(1);
+  EXPECT_EQ(asked(2, true), "subnets groups images ") << "another generation asks for itself";
+  minutes(3);
+  EXPECT_EQ(asked(2, true), "subnets groups ");
+  minutes(2);
+  EXPECT_EQ(asked(2, true), "subnets groups images ");
+}
+
+// What EKS said counts on while it does not answer, which is told once.
+TEST_F(AwsReadsTest, TheVersionOfEksOutlivesItsFailures) {
+  auto cluster = LaunchCase().resolved.cluster;
+  cluster.version_of_eks = true;
+  cloud = std::make_unique<AwsCloud>(*client, sink, clock, cluster);
+  Strings told;
+  cloud->tell_faults([&](bool good, const std::string& line) {
+    told.push_back((good ? "good: " : "bad: ") + line.substr(line.rfind('(') + 1));
+  });
+  model::ResolveNodeClass spec;
+  model::NodeClass node_class;
+  node_class.ref = spec.ref = {"karpenter.k8s.aws", "EC2NodeClass", "default"};
+  node_class.uid = spec.uid = "class-uid";
+  node_class.spec_json =
+      R"({"amiSelectorTerms":[{"alias":"al2023@latest"}],"instanceProfile":"nodes",
+    "subnetSelectorTerms":[{"id":"subnet-1"}],"securityGroupSelectorTerms":[{"id":"sg-1"}]})";
+  spec.request = providers::aws::encode_resolve(node_class);
+  // The version that the resolution has, after EKS answers so if it is asked.
+  const auto version = [&](int status, const std::string& answer) {
+    clock.now_millis += 60'000;
+    sink.facts.clear();
+    submit(spec);
+    std::string asked = "kept ";
+    while (!transport.open.empty()) {
+      const bool eks =
+          transport.open.front().request.url.find("/clusters/demo") != std::string::npos;
+      if (!eks) {
+        reply(400, error("InvalidParameterValue"));
+        continue;
+      }
+      asked.clear();
+      transport.answer(status, answer);
+      settle();
+    }
+    const auto found = providers::aws::read_resolved(outcome().resolution);
+    return asked + (found ? found->cluster.version : "none");
+  };
+  const std::string good = R"({"cluster": {"version": "1.35"}})";
+  const std::string bad = R"({"__type": "AccessDeniedException", "message": "no"})";
+  EXPECT_EQ(version(403, bad), "1.34") << "the one that karst started with";
+  EXPECT_EQ(version(403, bad), "1.34");
+  EXPECT_EQ(version(200, good), "1.35");
+  for (int i = 1; i < 5; ++i) EXPECT_EQ(version(403, bad), "kept 1.35");
+  EXPECT_EQ(version(403, bad), "1.35");
+  EXPECT_EQ(told, (Strings{
+                      "bad: DescribeCluster: AccessDeniedException)",
+                      "good: DescribeCluster is answered again",
+                      "bad: DescribeCluster: AccessDeniedException)",
+                  }));
 }
 
 }  // namespace

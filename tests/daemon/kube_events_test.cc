@@ -106,6 +106,14 @@ TEST(KubeEvents, SayWhatKarpenterSays) {
       {"a budget that is used up",
        with(some(HappeningKind::kVerdict, "blocked_by_budget"), {"web", "Empty", "2"}),
        {}},
+      {"a zone that traffic is shifted away from",
+       with(some(HappeningKind::kVerdict, "zonal_shift_active"), {"us-east-1a", "us-east-1b"}),
+       {"Normal NodePool/web ZonalShiftActive: Zonal shift is active, no capacity is launched in "
+        "us-east-1a, us-east-1b"}},
+      {"and when that is over",
+       with(some(HappeningKind::kVerdict, "zonal_shift_cleared"), {"us-east-1a"}),
+       {"Normal NodePool/web ZonalShiftCleared: Zonal shift is over, capacity is launched in "
+        "us-east-1a again"}},
       {"a node that a person holds",
        some(HappeningKind::kVerdict, "held_by_annotation"),
        {"Normal Node/node-1 DisruptionBlocked: Disruption is blocked through the "

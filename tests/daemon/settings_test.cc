@@ -110,9 +110,22 @@ TEST(Settings, WhatIsGivenCounts) {
       {"VM_MEMORY_OVERHEAD_PERCENT", ".5",
        [](const Settings& s) { return s.memory_overhead_ppm == 500'000; }},
       {"ISOLATED_VPC", "true", [](const Settings& s) { return s.isolated_vpc; }},
-      {"EKS_CONTROL_PLANE", "true",
+      {"ENABLE_ZONAL_SHIFT", "true",
+       [](const Settings& s) { return s.zonal_shift && s.without_effect.empty(); }},
+      {"DISABLE_DRY_RUN", "true",
+       [](const Settings& s) { return s.disable_dry_run && s.without_effect.empty(); }},
+      {"AMI_REFRESH_INTERVAL", "5m",
        [](const Settings& s) {
-         return s.without_effect == std::vector<std::string>{"EKS_CONTROL_PLANE"};
+         return s.image_refresh_millis == 300'000 && s.subnet_refresh_millis == 60'000 &&
+                s.without_effect.empty();
+       }},
+      {"SUBNET_REFRESH_INTERVAL", "1m30s",
+       [](const Settings& s) { return s.subnet_refresh_millis == 90'000; }},
+      {"EKS_CONTROL_PLANE", "true",
+       [](const Settings& s) { return s.eks_control_plane && s.without_effect.empty(); }},
+      {"AWS_FEATURE_GATES", "NodeClassCEL=true",
+       [](const Settings& s) {
+         return s.without_effect == std::vector<std::string>{"AWS_FEATURE_GATES"};
        }},
       {"LOG_LEVEL", "", [](const Settings& s) { return s.log_level == LogLevel::kInfo; }},
       {"SCHEDULER_CONFIG",
@@ -205,6 +218,8 @@ TEST(Settings, WhatCannotBeIsRefusedInOneLine) {
       {"VM_MEMORY_OVERHEAD_PERCENT", "0.0.5", "expected a share such as 0.075, below 1"},
       {"VM_MEMORY_OVERHEAD_PERCENT", "-0.1", "expected a share such as 0.075, below 1"},
       {"VM_MEMORY_OVERHEAD_PERCENT", "7.5", "expected a share such as 0.075, below 1"},
+      {"AMI_REFRESH_INTERVAL", "59s", "expected a duration of 1m or more"},
+      {"SUBNET_REFRESH_INTERVAL", "often", "expected a duration of 1m or more"},
       {"CPU_REQUESTS", "0.0.5", "expected a number"},
       {"FEATURE_GATES", "Teleport=true",
        "FEATURE_GATES: \"Teleport=true\": there is no gate Teleport; there are: NodeRepair, "

@@ -37,13 +37,17 @@ class Account final : public providers::Provider {
   std::span<const std::string_view> label_keys() const override { return kKeys; }
   bool depends_on_class() const override { return true; }
   std::string_view reservation_label() const override { return kKeys[0]; }
-  std::vector<model::InstanceType> types_for(const model::Catalogue& catalogue,
-                                             const model::NodeClass&,
-                                             std::string_view resolved) const override {
+  std::vector<model::InstanceType> types_for(
+      const model::Catalogue& catalogue, const model::NodeClass&, std::string_view resolved,
+      std::span<const providers::SeenMemory> seen) const override {
     ++asked;
     std::vector<model::InstanceType> types;
     for (const model::InstanceType& type : catalogue.types)
       if (type.name == resolved) types.push_back(type);
+    for (const providers::SeenMemory& one : seen)
+      for (model::InstanceType& type : types)
+        if (type.name == one.instance_type && one.image == "ami-1")
+          type.capacity.memory_bytes = type.allocatable.memory_bytes = one.bytes;
     return types;
   }
   std::string encode_resolve(const model::NodeClass& node_class) const override {
@@ -56,11 +60,18 @@ class Account final : public providers::Provider {
     ready.status = resolved.empty() ? ConditionStatus::kUnknown : ConditionStatus::kTrue;
     return {{ready}, resolved.empty() ? "" : R"({"found":")" + std::string(resolved) + "\"}"};
   }
+  std::vector<std::string> shifted_zones(std::string_view resolved) const override {
+    if (resolved != "small, but not in zone-1") return {};
+    return {"zone-1"};
+  }
   std::string encode_launch(const model::Catalogue&,
                             std::span<const providers::LaunchSubject> subjects,
                             const model::LaunchToken&, std::span<const model::Offer>,
                             const std::string&) const override {
-    return "launch with " + std::string(subjects.front().resolved);
+    std::string request = "launch with " + std::string(subjects.front().resolved);
+    for (const providers::SeenMemory& one : subjects.front().seen_memory)
+      request += " of " + std::to_string(one.bytes >> 20) + " MiB";
+    return request;
   }
 
   mutable int asked = 0;
@@ -191,6 +202,84 @@ TEST(NodeClasses, DecideWhatTheirPoolsBuy) {
   const int before = account.asked;
   story.step(1000);
   EXPECT_EQ(account.asked, before) << "kept while nothing changes";
+}
+
+TEST(NodeClasses, PoolsSayWhichZonesTheyLeaveAlone) {
+  Account account;
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log, {}, &account);
+  set_the_stage(story);
+  const auto said = [&] {
+    const auto* row = story.state().verdicts().find(
+        std::pair<std::string, std::string>("nodepool/default", "node_classes"));
+    std::string text = row == nullptr ? "nothing" : row->verdict.code;
+    if (row != nullptr)
+      for (const std::string& zone : row->verdict.args) text += " " + zone;
+    return text;
+  };
+  found(story, "small");
+  EXPECT_EQ(said(), "nothing");
+  for (const auto& [what, want] : std::vector<std::pair<std::string, std::string>>{
+           {"small, but not in zone-1", "zonal_shift_active zone-1"},
+           {"", "zonal_shift_active zone-1"},  // as before
+           {"small", "zonal_shift_cleared zone-1"},
+           {"large", "zonal_shift_cleared zone-1"}}) {
+    story.step(61'000);
+    found(story, what);
+    EXPECT_EQ(said(), want) << what;
+  }
+}
+
+// A machine of 8 GiB by the catalogue shows what it really has when it registers.
+TEST(NodeClasses, HaveTheMemoryThatTheirMachinesShow) {
+  constexpr std::int64_t kMi = 1 << 20;
+  struct Case {
+    std::int64_t shown_mib, wanted_mib;
+    std::string launched;  // what the next order says; empty: nothing can hold the pod
+  };
+  for (const Case& one :
+       {Case{9'000, 8'900, "launch with small of 9000 MiB"}, Case{9'000, 9'001, ""},
+        Case{7'000, 7'001, ""}, Case{7'000, 7'000, "launch with small of 7000 MiB"}}) {
+    Account account;
+    events::MemoryLog log(model::LogId("log"));
+    Story story(log, {}, &account);
+    set_the_stage(story);
+    found(story, "small");
+    const auto first = launch_for_one_pod(story);
+    const auto& launch = std::get<model::Launch>(first.spec);
+    EXPECT_EQ(launch.request, "launch with small");
+    model::Instance instance = instance_for(launch, 0, first.id);
+    instance.image = "ami-1";
+    story.answer(first, model::OutcomeKind::kDone, {instance});
+    model::Node node;
+    node.name = model::NodeName("node-1");
+    node.uid = model::NodeUid("node-uid-1");
+    node.provider_id = instance.provider_id;
+    node.labels = {{"karpenter.sh/initialized", "true"}, {"karpenter.sh/registered", "true"}};
+    node.capacity = instance.capacity;
+    node.capacity.memory_bytes = one.shown_mib * kMi;
+    node.allocatable = node.capacity;
+    node.allocatable.memory_bytes = 1'000 * kMi;  // the next pod has no room here
+    node.ready = true;
+    story.fact(events::NodeObserved{node});
+    story.step();
+    story.fact(events::PodGone{model::PodUid("pod-0"), "default", "pod-0"});
+    story.step();
+    model::PodShape shape = shape_of(100);
+    shape.requests.memory_bytes = one.wanted_mib * kMi;
+    add_pods_of(story, 1, shape);
+    const auto launches = create_claims(story);
+    ASSERT_EQ(launches.size(), one.launched.empty() ? 0u : 1u)
+        << one.shown_mib << " " << one.wanted_mib;
+    if (!launches.empty()) {
+      EXPECT_EQ(std::get<model::Launch>(launches[0].spec).request, one.launched);
+    }
+    story.start();  // from the log alone
+    const auto* row =
+        story.state().seen_memory().find(std::pair<std::string, std::string>("small", "ami-1"));
+    ASSERT_NE(row, nullptr);
+    EXPECT_EQ(row->bytes, one.shown_mib * kMi);
+  }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "cloud/aws/eks.h"
 #include "cloud/aws/pages.h"
 #include "cloud/aws/queue.h"
+#include "providers/aws/cluster_answers.h"
 #include "providers/aws/instance_types.h"
 #include "providers/aws/resolved.h"
 #include "tests/cloud/aws_account.h"
@@ -91,6 +92,18 @@ void read_protocol(const std::string& text) {
   for (const unsigned char c : error.message) require(c >= ' ' && c != 0x7f);
 }
 
+// What EKS and ARC say of the cluster.
+void read_cluster(const std::string& text) {
+  (void)with_eks({}, text);
+  providers::aws::Cluster cluster;
+  cluster.version_of_eks = true;
+  providers::aws::Answer answer;
+  answer.pages = {text};
+  (void)providers::aws::as_answered(cluster, {{std::string(providers::aws::kClusterKey), answer}});
+  (void)providers::aws::shifted_zones({{std::string(providers::aws::kShiftsKey), answer}},
+                                      {{"subnet-1", "us-east-1a", "use1-az1", 1}}, 1);
+}
+
 // What was found of a node class is stored, and stays what it is.
 void read_stored(const std::string& text) {
   const auto read = providers::aws::read_resolved(text);
@@ -116,7 +129,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       read_protocol(text);
       break;
     case 3:
-      (void)with_eks({}, text);
+      read_cluster(text);
       break;
     case 4:
       (void)providers::aws::DiscoveredTypes().add_on_demand_prices(text);

@@ -240,6 +240,17 @@ TEST(AwsInstanceTypes, AClassIsOfferedWhatItsSelectorsFound) {
   constexpr std::int64_t kMi = 1 << 20;
   EXPECT_EQ(29, m5_large().capacity.pods);
   EXPECT_EQ((8192 - 615) * kMi, m5_large().capacity.memory_bytes);
+  // Machines of another image or type have shown something else.
+  const std::vector<SeenMemory> seen = {{"c5.large", "ami-1", 3'600 * kMi},
+                                        {"m5.large", "ami-1", 7'800 * kMi},
+                                        {"m5.large", "ami-2", 7'900 * kMi}};
+  for (const model::InstanceType& type :
+       types_for(LaunchCase::catalogue(), *spec, c.resolved, seen))
+    if (type.name == "m5.large") {
+      EXPECT_EQ(7'800 * kMi, type.capacity.memory_bytes);
+      EXPECT_EQ((7'800 - (11 * 29 + 255) - 100) * kMi, type.allocatable.memory_bytes);
+      EXPECT_EQ(m5_large().allocatable.cpu_millis, type.allocatable.cpu_millis);
+    }
   c.resolved.cluster.reserved_interfaces = 1;
   c.resolved.cluster.memory_overhead_ppm = 50'000;
   EXPECT_EQ(c.resolved.cluster, read_resolved(to_json(c.resolved))->cluster);

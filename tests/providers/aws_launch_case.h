@@ -26,6 +26,7 @@ struct LaunchCase {
   std::string token = "token-1";
   std::string command_tag = "log-7";
   bool class_gone = false;
+  std::vector<SeenMemory> seen_memory;
 
   static Image image(const char* id, const char* arch, bool gpu) {
     Image one{id, id, "2026-01-01T00:00:00.000Z", false, {}};
@@ -64,7 +65,8 @@ struct LaunchCase {
     const std::string node_class = class_gone ? std::string() : spec.dump();
     const std::string found = to_json(resolved);
     std::vector<LaunchSubject> subjects;
-    for (const model::NodeClaim& claim : claims) subjects.push_back({&claim, 1, node_class, found});
+    for (const model::NodeClaim& claim : claims)
+      subjects.push_back({&claim, 1, node_class, found, seen_memory});
     LaunchInput input;
     input.catalogue = &catalogue();
     input.subjects = subjects;

@@ -196,6 +196,22 @@ TEST(AwsLaunch, WhatCannotBeSentIsARefusal) {
   EXPECT_FALSE(read_launch("no"));
 }
 
+TEST(AwsLaunch, SizesAreThoseOfTheClusterAndOfMachinesSeen) {
+  constexpr std::int64_t kMi = 1 << 20;
+  LaunchCase c;
+  c.offers = {{"c5.large", "us-east-1a", "spot", 1, ""}, {"m5.large", "us-east-1a", "spot", 2, ""}};
+  c.resolved.cluster.reserved_interfaces = 1;
+  c.resolved.cluster.memory_overhead_ppm = 50'000;
+  c.seen_memory = {{"m5.large", "ami-1", 7'800 * kMi}};
+  const LaunchOrder order = c.order();
+  ASSERT_EQ(2u, order.sizes.size());
+  EXPECT_EQ((4096 - 205) * kMi, order.sizes.at("c5.large").capacity.memory_bytes);
+  EXPECT_EQ(20, order.sizes.at("c5.large").capacity.pods);
+  EXPECT_EQ(7'800 * kMi, order.sizes.at("m5.large").capacity.memory_bytes);
+  EXPECT_EQ((7'800 - (11 * 29 + 255) - 100) * kMi,
+            order.sizes.at("m5.large").allocatable.memory_bytes);
+}
+
 std::vector<std::string> chosen(const LaunchCase& c, std::string* capacity_type = nullptr) {
   std::vector<model::InstanceType> types;
   const auto spec = read_node_class_spec(c.spec.dump());

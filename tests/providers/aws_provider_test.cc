@@ -113,8 +113,8 @@ TEST(AwsProvider, ItsStatusIsWhatWasFound) {
 TEST(AwsProvider, TypesAreOfTheClassAndOrdersOfThem) {
   const Provider& aws = provider();
   const std::string found = resolution();
-  EXPECT_TRUE(aws.types_for(aws.embedded_catalogue(), node_class(), "").empty());
-  const auto types = aws.types_for(aws.embedded_catalogue(), node_class(), found);
+  EXPECT_TRUE(aws.types_for(aws.embedded_catalogue(), node_class(), "", {}).empty());
+  const auto types = aws.types_for(aws.embedded_catalogue(), node_class(), found, {});
   ASSERT_FALSE(types.empty());
   std::string offers;
   for (const model::InstanceType& type : types)

@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "cloud/aws/client.h"
+#include "cloud/aws/kept_answers.h"
 #include "cloud/hands.h"
 #include "providers/aws/fleet.h"
 #include "providers/aws/resolved.h"
@@ -37,10 +39,10 @@ class AwsCloud final : public Hands {
   // The price list is not asked (ISOLATED_VPC): on-demand prices are the embedded table's. Before
   // start().
   void without_price_list() { price_list_ = false; }
-  // Is told, on the transport's thread, when prices cannot be read and when they can again. Before
-  // start().
+  // Is told, on the transport's thread, when prices or what concerns the whole cluster cannot be
+  // read, and when they can again. Before start().
   using Tell = std::function<void(bool good, const std::string& line)>;
-  void tell_prices(Tell tell) { tell_ = std::move(tell); }
+  void tell_faults(Tell tell) { tell_ = std::move(tell); }
 
  private:
   using MayLeave = std::function<bool()>;
@@ -63,6 +65,9 @@ class AwsCloud final : public Hands {
 
   void resolve(const Command& command, const model::ResolveNodeClass& spec);
   void ask(const std::shared_ptr<Asking>& asking);
+  void tell_of_question(const providers::aws::Question& question,
+                        const providers::aws::Answer& answer);
+  void ask_account(const std::shared_ptr<Asking>& asking, const providers::aws::Question& question);
   void resolved(const Asking& asking, const providers::aws::Resolution& found);
   void unresolved(const Asking& asking, const std::string& message);
 
@@ -82,8 +87,10 @@ class AwsCloud final : public Hands {
   std::function<std::function<bool()>()> guard_;
   bool price_list_ = true;
   Tell tell_;
-  std::shared_ptr<Sold> sold_;     // what was read last
-  std::string prices_fault_told_;  // empty: none
+  KeptAnswers kept_;
+  std::shared_ptr<Sold> sold_;         // what was read last
+  std::string prices_fault_told_;      // empty: none
+  std::set<std::string> faults_told_;  // keys of questions
 };
 
 }  // namespace karst::cloud::aws

@@ -53,33 +53,61 @@ void AwsCloud::unresolved(const Asking& asking, const std::string& message) {
   resolved(asking, nothing);
 }
 
-// All questions of a round at once; their answers may raise others.
+// All questions of a round at once; their answers, and those that are kept, may raise others.
 void AwsCloud::ask(const std::shared_ptr<Asking>& asking) {
-  const auto questions = pure::questions(asking->subject, cluster_, asking->answers);
-  if (questions.empty())
-    return resolved(
-        *asking, pure::resolve(asking->subject, cluster_, asking->answers, clock_.wall().value()));
-  if (++asking->rounds > kQuestionRoundsMax || questions.size() > pure::kQuestionsMax)
-    return unresolved(*asking, "the selectors raise more questions than can be asked");
-  asking->open = questions.size();
-  for (const pure::Question& question : questions) {
-    auto pages = std::make_shared<std::vector<std::string>>();
-    send_pages(
-        client_, call_of(question.request, Purpose::kRead),
-        [pages](const std::string& body) {
-          pages->push_back(body);
-          return true;
-        },
-        [this, asking, key = question.key, pages](const CallError& error) {
-          pure::Answer& answer = asking->answers[key];
-          answer.pages = std::move(*pages);
-          answer.error_code = error.code;
-          answer.error_message = error.message;
-          if (error.trouble != Trouble::kNone && error.code.empty())
-            answer.error_code = std::string(trouble_name(error.trouble));
-          if (--asking->open == 0) ask(asking);
-        });
+  std::vector<pure::Question> open;
+  for (bool kept = true; kept && open.empty();) {
+    open = pure::questions(asking->subject, cluster_, asking->answers);
+    if (open.empty())
+      return resolved(*asking, pure::resolve(asking->subject, cluster_, asking->answers,
+                                             clock_.wall().value()));
+    if (++asking->rounds > kQuestionRoundsMax || open.size() > pure::kQuestionsMax)
+      return unresolved(*asking, "the selectors raise more questions than can be asked");
+    const std::int64_t now = clock_.monotonic_millis();
+    kept = std::erase_if(open, [&](const pure::Question& question) {
+             const pure::Answer* answer = kept_.find(asking->subject, question, now);
+             if (answer != nullptr) asking->answers[question.key] = *answer;
+             return answer != nullptr;
+           }) > 0;
   }
+  asking->open = open.size();
+  for (const pure::Question& question : open) ask_account(asking, question);
+}
+
+void AwsCloud::ask_account(const std::shared_ptr<Asking>& asking, const pure::Question& question) {
+  auto pages = std::make_shared<std::vector<std::string>>();
+  send_pages(
+      client_, call_of(question.request, Purpose::kRead),
+      [pages](const std::string& body) {
+        pages->push_back(body);
+        return true;
+      },
+      [this, asking, question, pages, asked = clock_.monotonic_millis()](const CallError& error) {
+        pure::Answer& answer = asking->answers[question.key];
+        answer.pages = std::move(*pages);
+        answer.error_code = error.code;
+        answer.error_message = error.message;
+        if (error.trouble != Trouble::kNone && error.code.empty())
+          answer.error_code = std::string(trouble_name(error.trouble));
+        kept_.keep(asking->subject, question, answer, asked);
+        if (!question.fault.empty()) {
+          tell_of_question(question, answer);
+          const pure::Answer* last = kept_.last(asking->subject, question);
+          if (!answer.error_code.empty() && last != nullptr) answer = *last;
+        }
+        if (--asking->open == 0) ask(asking);
+      });
+}
+
+// Each fault is told once, and its end.
+void AwsCloud::tell_of_question(const pure::Question& question, const pure::Answer& answer) {
+  const bool good = answer.error_code.empty();
+  if (good != faults_told_.contains(question.key)) return;
+  good ? void(faults_told_.erase(question.key)) : void(faults_told_.insert(question.key));
+  if (!tell_) return;
+  tell_(good, good ? question.request.action + " is answered again"
+                   : std::string(question.fault) + " (" + question.request.action + ": " +
+                         answer.error_code + ")");
 }
 
 // ---- what EC2 sells ----

@@ -10,6 +10,7 @@ namespace karst::cloud::aws {
 namespace {
 
 using nlohmann::json;
+using nlohmann::literals::json_literals::operator""_json_pointer;
 
 void fill(std::string& field, const json& answer, const char* pointer) {
   const json::json_pointer at(pointer);
@@ -42,6 +43,11 @@ base::Result<providers::aws::Cluster> with_eks(providers::aws::Cluster given,
     return base::fail(base::Kind::kInvalid, "eks:DescribeCluster: its answer names no cluster");
   fill(given.endpoint, body, "/cluster/endpoint");
   fill(given.ca, body, "/cluster/certificateAuthority/data");
+  if (given.version_of_eks && body.contains("/cluster/version"_json_pointer)) {
+    given.version.clear();
+    fill(given.version, body, "/cluster/version");
+  }
+  fill(given.arn, body, "/cluster/arn");
   std::string family;
   fill(family, body, "/cluster/kubernetesNetworkConfig/ipFamily");
   given.ipv6 = family == "ipv6";

@@ -12,7 +12,8 @@ namespace karst::cloud::aws {
 inline constexpr int kEksTriesMax = 5;  // of a service that fails or is not reached
 inline constexpr std::int64_t kEksPauseMillis = 1'000;
 
-// `given` with what is empty in it filled from an answer of eks:DescribeCluster. Errors: kInvalid:
+// `given` with what is empty in it filled from an answer of eks:DescribeCluster, and with EKS's
+// version if it is to be that one. Errors: kInvalid:
 // it is none. Pure.
 base::Result<providers::aws::Cluster> with_eks(providers::aws::Cluster given,
                                                std::string_view answer);

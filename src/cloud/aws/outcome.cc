@@ -1,6 +1,7 @@
 #include "cloud/aws/outcome.h"
 
 #include "base/check.h"
+#include "cloud/aws/url.h"
 
 namespace karst::cloud::aws {
 namespace {
@@ -31,7 +32,9 @@ Service service_of(const std::string& name) {
   if (name == "iam") return Service::kIam;
   if (name == "ssm") return Service::kSsm;
   if (name == "pricing") return Service::kPricing;
-  KARST_CHECK(name == "ec2", "the pure half asks ec2, iam, ssm and pricing");
+  if (name == "eks") return Service::kEks;
+  if (name == "arc-zonal-shift") return Service::kZonalShift;
+  KARST_CHECK(name == "ec2", "a service that the pure half asks, and the hands do not know");
   return Service::kEc2;
 }
 
@@ -53,6 +56,8 @@ Call call_of(providers::aws::Request request, Purpose purpose) {
   call.action = std::move(request.action);
   call.parameters = std::move(request.parameters);
   call.purpose = purpose;
+  if (!request.path.empty()) call.path.clear();
+  for (const std::string& part : request.path) call.path += "/" + uri_encode(part);
   return call;
 }
 

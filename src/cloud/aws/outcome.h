@@ -17,7 +17,7 @@ enum class Asked { kRead, kWrite };
 model::Outcome failed(const ports::IssuedCommand& command, const CallError& error,
                       const std::string& action, Asked asked);
 
-// REQUIRES: a service of the pure half: ec2, iam, ssm.
+// REQUIRES: a service of the pure half (providers/aws/request.h).
 Call call_of(providers::aws::Request request, Purpose purpose);
 
 }  // namespace karst::cloud::aws

@@ -96,18 +96,20 @@ std::int64_t bytes_of(const Threshold& threshold, std::int64_t capacity) {
 
 }  // namespace
 
-model::Resources capacity_of(const TypeFacts& facts, const NodeClassSettings& settings) {
+model::Resources capacity_of(const TypeFacts& facts, const NodeClassSettings& settings,
+                             std::int64_t seen_memory_bytes) {
   model::Resources out;
   out.cpu_millis = facts.cpus * 1000;
-  out.memory_bytes = memory_mib(facts, settings) * kMi;
+  out.memory_bytes = seen_memory_bytes > 0 ? seen_memory_bytes : memory_mib(facts, settings) * kMi;
   out.ephemeral_bytes = disk_bytes(facts, settings);
   out.pods = pods_of(facts, settings);
   add_devices(facts, settings, out);
   return out;
 }
 
-model::Resources allocatable_of(const TypeFacts& facts, const NodeClassSettings& settings) {
-  const model::Resources capacity = capacity_of(facts, settings);
+model::Resources allocatable_of(const TypeFacts& facts, const NodeClassSettings& settings,
+                                std::int64_t seen_memory_bytes) {
+  const model::Resources capacity = capacity_of(facts, settings, seen_memory_bytes);
   model::Resources out = capacity;
   out.cpu_millis -= settings.reserved_cpu_millis.value_or(reserved_cpu(facts.cpus));
   out.memory_bytes -=

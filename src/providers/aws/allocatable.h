@@ -9,7 +9,10 @@
 
 namespace karst::providers::aws {
 
-model::Resources capacity_of(const TypeFacts& facts, const NodeClassSettings& settings);
-model::Resources allocatable_of(const TypeFacts& facts, const NodeClassSettings& settings);
+// `seen_memory_bytes`: what such machines have reported, instead of the estimate; 0: none has.
+model::Resources capacity_of(const TypeFacts& facts, const NodeClassSettings& settings,
+                             std::int64_t seen_memory_bytes = 0);
+model::Resources allocatable_of(const TypeFacts& facts, const NodeClassSettings& settings,
+                                std::int64_t seen_memory_bytes = 0);
 
 }  // namespace karst::providers::aws

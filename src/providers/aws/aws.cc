@@ -38,13 +38,13 @@ class Aws final : public Provider {
   bool depends_on_class() const override { return true; }
 
   // Nothing can be had of a class that nobody has looked for in the account.
-  std::vector<model::InstanceType> types_for(const model::Catalogue& catalogue,
-                                             const model::NodeClass& node_class,
-                                             std::string_view resolved) const override {
+  std::vector<model::InstanceType> types_for(
+      const model::Catalogue& catalogue, const model::NodeClass& node_class,
+      std::string_view resolved, std::span<const SeenMemory> seen_memory) const override {
     const auto spec = read_node_class_spec(node_class.spec_json);
     const auto found = read_resolved(resolved);
     if (!spec || !found) return {};
-    return aws::types_for(catalogue, *spec, *found);
+    return aws::types_for(catalogue, *spec, *found, seen_memory);
   }
 
   std::string encode_resolve(const model::NodeClass& node_class) const override {
@@ -55,6 +55,9 @@ class Aws final : public Provider {
     const auto spec = read_node_class_spec(node_class.spec_json);
     if (!spec) return {unusable(node_class.generation, spec.error().message), ""};
     return {conditions_of(resolved), status_fields(resolved)};
+  }
+  std::vector<std::string> shifted_zones(std::string_view resolved) const override {
+    return aws::shifted_zones(resolved);
   }
   std::span<const RepairPolicy> repair_policies() const override { return kRepairPolicies; }
 

@@ -100,6 +100,17 @@ bool knows_region(const model::Catalogue& catalogue,
   return false;
 }
 
+// 0: no such machine has been seen.
+std::int64_t memory_seen(std::span<const SeenMemory> seen, std::string_view type,
+                         std::string_view image) {
+  const auto key = std::tie(type, image);
+  const auto at =
+      std::lower_bound(seen.begin(), seen.end(), key, [](const auto& one, const auto& wanted) {
+        return std::tie(one.instance_type, one.image) < wanted;
+      });
+  return at != seen.end() && std::tie(at->instance_type, at->image) == key ? at->bytes : 0;
+}
+
 model::Catalogue base_catalogue(const Place& place) {
   model::Catalogue catalogue;
   catalogue.provider = "aws";
@@ -131,6 +142,13 @@ model::Catalogue embedded_base_catalogue() {
   return base_catalogue({});
 }
 
+NodeClassSettings settings_of(const NodeClassSpec& spec, const Resolved& resolved) {
+  NodeClassSettings settings = spec.settings;
+  settings.memory_overhead_ppm = resolved.cluster.memory_overhead_ppm;
+  settings.reserved_interfaces = resolved.cluster.reserved_interfaces;
+  return settings;
+}
+
 model::InstanceType adapted(const model::InstanceType& base, const NodeClassSettings& settings) {
   const TypeFacts facts = facts_of(base);
   model::InstanceType type = base;
@@ -140,6 +158,14 @@ model::InstanceType adapted(const model::InstanceType& base, const NodeClassSett
   keep_devices(type.capacity, base.capacity);
   keep_devices(type.allocatable, base.capacity);
   return type;
+}
+
+void use_seen_memory(model::InstanceType& type, const NodeClassSettings& settings,
+                     const Image* image, std::span<const SeenMemory> seen) {
+  const std::int64_t bytes = image == nullptr ? 0 : memory_seen(seen, type.name, image->id);
+  if (bytes == 0) return;
+  type.capacity.memory_bytes = bytes;
+  type.allocatable.memory_bytes = allocatable_of(facts_of(type), settings, bytes).memory_bytes;
 }
 
 void add_reserved(const std::vector<Reservation>& reservations, model::InstanceType& type) {
@@ -160,7 +186,8 @@ void add_reserved(const std::vector<Reservation>& reservations, model::InstanceT
 }
 
 std::vector<model::InstanceType> types_for(const model::Catalogue& catalogue,
-                                           const NodeClassSpec& spec, const Resolved& resolved) {
+                                           const NodeClassSpec& spec, const Resolved& resolved,
+                                           std::span<const SeenMemory> seen) {
   const std::map<std::string, std::string> zones = zones_of(resolved);
   model::Catalogue elsewhere;
   const model::Catalogue* source = &catalogue;
@@ -171,19 +198,22 @@ std::vector<model::InstanceType> types_for(const model::Catalogue& catalogue,
     elsewhere = base_catalogue(place);
     source = &elsewhere;
   }
-  NodeClassSettings settings = spec.settings;
-  settings.memory_overhead_ppm = resolved.cluster.memory_overhead_ppm;
-  settings.reserved_interfaces = resolved.cluster.reserved_interfaces;
+  const NodeClassSettings settings = settings_of(spec, resolved);
   std::vector<model::InstanceType> types;
   for (const model::InstanceType& base : source->types) {
     if (!fits(facts_of(base), settings)) continue;
     model::InstanceType type = adapted(base, settings);
-    if (image_for(resolved.images, model::Requirements(type.requirements)) == nullptr) continue;
+    const Image* image = image_for(resolved.images, model::Requirements(type.requirements));
+    if (image == nullptr) continue;
+    use_seen_memory(type, settings, image, seen);
     std::erase_if(type.offerings,
                   [](const model::Offering& one) { return one.capacity_type == "reserved"; });
     add_reserved(resolved.reservations, type);
     std::erase_if(type.offerings,
                   [&](const model::Offering& one) { return !zones.contains(one.zone); });
+    for (model::Offering& one : type.offerings)
+      one.available &= !std::binary_search(resolved.shifted_zones.begin(),
+                                           resolved.shifted_zones.end(), one.zone);
     add_zone_ids(type, zones);
     sort_offerings(type);
     if (!type.offerings.empty()) types.push_back(std::move(type));

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "model/labels.h"
 #include "providers/aws/class_types.h"
+#include "providers/aws/images.h"
 #include "providers/aws/launch_choice.h"
 #include "providers/aws/launch_template.h"
 
@@ -119,11 +120,16 @@ Tree config_of(const std::string& name, const std::vector<const ChosenOffer*>& o
 
 std::string encode(const LaunchInput& input, const NodeClassSpec& spec, const Resolved& resolved) {
   const model::NodeClaim& claim = *input.subjects.front().claim;
+  const NodeClassSettings settings = settings_of(spec, resolved);
+  const std::span<const SeenMemory> seen = input.subjects.front().seen_memory;
   std::vector<model::InstanceType> types;
   for (const model::InstanceType& base : input.catalogue->types)
     if (std::any_of(input.offers.begin(), input.offers.end(),
-                    [&](const model::Offer& offer) { return offer.instance_type == base.name; }))
-      types.push_back(adapted(base, spec.settings));
+                    [&](const model::Offer& offer) { return offer.instance_type == base.name; })) {
+      model::InstanceType& type = types.emplace_back(adapted(base, settings));
+      const model::Requirements labels(type.requirements);
+      use_seen_memory(type, settings, image_for(resolved.images, labels), seen);
+    }
   const Choice choice = choose_offers(input.offers, types, resolved, claim);
   const auto subnets = subnet_by_zone(resolved);
   const Groups groups = group_offers(choice, claim, subnets);

@@ -14,9 +14,10 @@ namespace karst::providers::aws {
 using Tree = nlohmann::ordered_json;
 
 struct Request {
-  std::string service;  // ec2, iam, ssm
+  std::string service;  // ec2, iam, ssm; of REST: eks, arc-zonal-shift
   std::string action;
   Tree parameters = Tree::object();
+  std::vector<std::string> path = {};  // REST alone, a GET: its parts, not encoded
   friend bool operator==(const Request&, const Request&) = default;
 };
 

@@ -7,6 +7,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* kShiftedZones = "shiftedZones";
+
 // The two directions of one list of fields.
 class Writing {
  public:
@@ -127,6 +129,15 @@ void from_object(const json& object, T& value, bool& ok) {
   if (ok) fields_of(Reading(object, ok), value);
 }
 
+void texts_from(const json& list, std::vector<std::string>& texts, bool& ok) {
+  ok = ok && list.is_array();
+  if (!ok) return;
+  for (const json& one : list) {
+    ok = ok && one.is_string();
+    if (ok) texts.push_back(one.get<std::string>());
+  }
+}
+
 const json& member(const json& object, const char* key) {
   static const json kNone;
   const auto at = object.find(key);
@@ -176,14 +187,23 @@ std::string to_json(const Resolved& resolved) {
   json images = to_list(resolved.images);
   for (std::size_t i = 0; i < images.size(); ++i)
     images[i]["requirements"] = requirements_to_json(resolved.images[i].requirements);
-  const json all = {{"cluster", to_object(resolved.cluster)},
-                    {"subnets", to_list(resolved.subnets)},
-                    {"securityGroups", to_list(resolved.security_groups)},
-                    {"images", std::move(images)},
-                    {"capacityReservations", to_list(resolved.reservations)},
-                    {"placementGroup", to_object(resolved.placement_group)},
-                    {"instanceProfile", resolved.instance_profile}};
+  json all = {{"cluster", to_object(resolved.cluster)},
+              {"subnets", to_list(resolved.subnets)},
+              {"securityGroups", to_list(resolved.security_groups)},
+              {"images", std::move(images)},
+              {"capacityReservations", to_list(resolved.reservations)},
+              {"placementGroup", to_object(resolved.placement_group)},
+              {"instanceProfile", resolved.instance_profile}};
+  // Not written by versions that did not know it.
+  if (!resolved.shifted_zones.empty()) all[kShiftedZones] = resolved.shifted_zones;
   return all.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::vector<std::string> shifted_zones(std::string_view text) {
+  // Asked each round, and hardly ever there.
+  if (text.find(kShiftedZones) == std::string_view::npos) return {};
+  const auto resolved = read_resolved(text);
+  return resolved ? resolved->shifted_zones : std::vector<std::string>();
 }
 
 base::Result<Resolved> read_resolved(std::string_view text) {
@@ -203,6 +223,7 @@ base::Result<Resolved> read_resolved(std::string_view text) {
     const json& profile = member(all, "instanceProfile");
     ok = ok && profile.is_string();
     if (ok) resolved.instance_profile = profile.get<std::string>();
+    if (all.contains(kShiftedZones)) texts_from(all[kShiftedZones], resolved.shifted_zones, ok);
   }
   if (!ok)
     return base::fail(base::Kind::kInvalid, "what the node class found: not in its JSON form");

@@ -29,6 +29,18 @@ struct Cluster {
   std::int64_t reserved_interfaces = 0;                   // RESERVED_ENIS
   // False: instance profiles are taken to be there, and neither looked up nor made. Not in JSON.
   bool may_make_profiles = true;
+  // The version is asked of EKS again and again (EKS_CONTROL_PLANE). Not in JSON.
+  bool version_of_eks = false;
+  // Whether zonal shifts are heeded (ENABLE_ZONAL_SHIFT), which are asked for by the ARN, as EKS
+  // says it. Not in JSON.
+  bool heeds_shifts = false;
+  std::string arn;
+  // Whether EC2 is asked, by dry runs, if a class's machines may be made. Not in JSON.
+  bool tries_launches = false;
+  // How long what was found of images and subnets is used again (AMI_REFRESH_INTERVAL,
+  // SUBNET_REFRESH_INTERVAL); 0: they are asked for each time. Not in JSON.
+  std::int64_t image_refresh_millis = 0;
+  std::int64_t subnet_refresh_millis = 0;
   friend bool operator==(const Cluster&, const Cluster&) = default;
 };
 
@@ -85,10 +97,14 @@ struct Resolved {
   std::vector<Reservation> reservations;       // by id
   PlacementGroup placement_group;              // id empty: none
   std::string instance_profile;
+  std::vector<std::string> shifted_zones;  // that traffic is shifted away from; sorted
   friend bool operator==(const Resolved&, const Resolved&) = default;
 };
 
 std::string to_json(const Resolved& resolved);
+
+// Of such JSON; empty of anything else.
+std::vector<std::string> shifted_zones(std::string_view json);
 
 // Errors: kInvalid when it is not what to_json writes.
 base::Result<Resolved> read_resolved(std::string_view json);

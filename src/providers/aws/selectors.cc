@@ -5,7 +5,10 @@
 #include <set>
 
 #include "base/time.h"
+#include "providers/aws/answers.h"
 #include "providers/aws/class_status.h"
+#include "providers/aws/cluster_answers.h"
+#include "providers/aws/dry_run.h"
 #include "providers/aws/images.h"
 #include "providers/aws/profile.h"
 #include "providers/aws/xml.h"
@@ -16,7 +19,6 @@ namespace {
 using model::ConditionStatus;
 
 constexpr std::int64_t kBlockExpiresMillis = 40 * base::kMillisPerMinute;
-constexpr std::size_t kErrorTextMax = 300;
 constexpr std::string_view kSsmPrefix = "ssm/";
 
 void add_tag_filters(Request& request, const model::Labels& tags) {
@@ -152,51 +154,6 @@ void ask_for_images(std::vector<Question>& out, const NodeClassSpec& spec, const
   if (!ids.empty()) out.push_back({"image/ids", ask_images({ids.begin(), ids.end()})});
 }
 
-// Without what is another text each time, so that an equal refusal is an equal condition.
-std::string stable(const std::string& message) {
-  return message.substr(0, std::min(message.find("Encoded authorization"), kErrorTextMax));
-}
-
-// All the answers whose keys start with `prefix`, and the first error among them.
-struct Pages {
-  std::vector<const std::string*> pages;
-  std::string error;  // "Code: message"
-};
-
-Pages pages_of(const Answers& answers, std::string_view prefix,
-               std::initializer_list<std::string_view> not_found = {}) {
-  Pages out;
-  for (const auto& [key, answer] : answers) {
-    if (!key.starts_with(prefix)) continue;
-    for (const std::string& page : answer.pages) out.pages.push_back(&page);
-    const bool absent =
-        std::find(not_found.begin(), not_found.end(), answer.error_code) != not_found.end();
-    if (!answer.error_code.empty() && !absent && out.error.empty())
-      out.error = answer.error_code + ": " + stable(answer.error_message);
-  }
-  return out;
-}
-
-template <class Read>
-void each_answered(Pages& pages, const char* list, Read read) {
-  for (const std::string* page : pages.pages) {
-    const auto document = read_xml(*page);
-    if (!document) {
-      if (pages.error.empty()) pages.error = document.error().message;
-      continue;
-    }
-    each_item(document->document_element(), list, read);
-  }
-}
-
-template <class T>
-void sort_unique_by_id(std::vector<T>& all) {
-  std::stable_sort(all.begin(), all.end(), [](const T& a, const T& b) { return a.id < b.id; });
-  all.erase(
-      std::unique(all.begin(), all.end(), [](const T& a, const T& b) { return a.id == b.id; }),
-      all.end());
-}
-
 // Every pod changes the number of free addresses: above 64 its three highest bits are kept, so that
 // what was found is not another thing every minute.
 std::int64_t coarse(std::int64_t addresses) {
@@ -301,8 +258,11 @@ void add_images_condition(ClassStatus& conditions, const NodeClassSpec& spec,
                      "amiSelectorTerms: they match no image of this account and region");
 }
 
-void add_validation(ClassStatus& conditions, const NodeClassSpec& spec, const Cluster& cluster) {
+void add_validation(ClassStatus& conditions, const NodeClassSubject& subject,
+                    const Resolved& resolved, const Answers& answers) {
   constexpr const char* kType = "ValidationSucceeded";
+  const NodeClassSpec& spec = subject.spec;
+  const Cluster& cluster = resolved.cluster;
   const std::set<std::string> apart = {"PlacementGroupReady", "CapacityReservationsReady"};
   if (const auto found = check_node_class(spec))
     return conditions.add(kType, ConditionStatus::kFalse, found->reason, found->message);
@@ -311,38 +271,26 @@ void add_validation(ClassStatus& conditions, const NodeClassSpec& spec, const Cl
                           "the cluster's service CIDR is not known: AL2023 needs it; allow "
                           "eks:DescribeCluster");
   const ConditionStatus worst = conditions.worst(apart);
+  const auto refused = worst == ConditionStatus::kTrue && cluster.tries_launches
+                           ? dry_run_finding(subject, resolved, answers)
+                           : std::nullopt;
+  if (refused)
+    return conditions.add(kType, ConditionStatus::kFalse, refused->reason, refused->message);
   if (worst == ConditionStatus::kTrue) return conditions.hold(kType);
   conditions.add(kType, worst, "DependenciesNotReady",
                  "waits for " + conditions.named(worst, apart));
 }
 
-}  // namespace
-
-std::vector<Question> questions(const NodeClassSubject& subject, const Cluster& cluster,
-                                const Answers& answers) {
-  std::vector<Question> all;
+// All but what a launch comes to.
+Resolved find_all(const NodeClassSubject& subject, const Cluster& cluster, const Answers& answers,
+                  std::int64_t now_millis, ClassStatus& conditions) {
   const NodeClassSpec& spec = subject.spec;
-  ask_terms(all, spec.subnets, "DescribeSubnets", "subnet/", "subnet-id");
-  ask_terms(all, spec.security_groups, "DescribeSecurityGroups", "group/", "group-id");
-  ask_for_images(all, spec, cluster, answers);
-  ask_reservations(all, spec.reservations);
-  ask_placement_group(all, spec);
-  ask_for_profile(all, subject, cluster, answers);
-  std::erase_if(all, [&](const Question& question) { return answers.contains(question.key); });
-  if (all.size() > kQuestionsMax) all.resize(kQuestionsMax);
-  return all;
-}
-
-Resolution resolve(const NodeClassSubject& subject, const Cluster& cluster, const Answers& answers,
-                   std::int64_t now_millis) {
-  const NodeClassSpec& spec = subject.spec;
-  Resolution out;
-  Resolved& resolved = out.resolved;
+  Resolved resolved;
   resolved.cluster = cluster;
-  ClassStatus conditions(subject.generation);
   const std::string subnets = resolve_subnets(answers, resolved.subnets);
   conditions.found("SubnetsReady", !resolved.subnets.empty(), subnets, "SubnetsNotFound",
                    "subnetSelectorTerms: they match no subnet of this account and region");
+  resolved.shifted_zones = shifted_zones(answers, resolved.subnets, now_millis);
   const std::string groups = resolve_groups(answers, resolved.security_groups);
   conditions.found("SecurityGroupsReady", !resolved.security_groups.empty(), groups,
                    "SecurityGroupsNotFound",
@@ -358,7 +306,54 @@ Resolution resolve(const NodeClassSubject& subject, const Cluster& cluster, cons
   }
   const std::string reservations = resolve_reservations(answers, now_millis, resolved.reservations);
   conditions.found("CapacityReservationsReady", true, reservations, "", "");
-  add_validation(conditions, spec, cluster);
+  return resolved;
+}
+
+// When all else is found. Which of a class's images is tried makes no difference, so no time is
+// needed.
+void ask_for_launch(std::vector<Question>& out, const NodeClassSubject& subject,
+                    const Cluster& cluster, const Answers& answers) {
+  ClassStatus conditions(subject.generation);
+  const Resolved resolved = find_all(subject, cluster, answers, 0, conditions);
+  if (conditions.worst() == ConditionStatus::kTrue && !check_node_class(subject.spec))
+    ask_dry_run(out, subject, resolved, answers);
+}
+
+void set_life(const Cluster& cluster, Question& question) {
+  if (question.key.starts_with("subnet/")) question.life_millis = cluster.subnet_refresh_millis;
+  if (question.key.starts_with("image/") || question.key.starts_with(kSsmPrefix))
+    question.life_millis = cluster.image_refresh_millis;
+}
+
+}  // namespace
+
+std::vector<Question> questions(const NodeClassSubject& subject, const Cluster& given,
+                                const Answers& answers) {
+  const Cluster cluster = as_answered(given, answers);
+  std::vector<Question> all;
+  ask_about_cluster(all, cluster);
+  const NodeClassSpec& spec = subject.spec;
+  ask_terms(all, spec.subnets, "DescribeSubnets", "subnet/", "subnet-id");
+  ask_terms(all, spec.security_groups, "DescribeSecurityGroups", "group/", "group-id");
+  // Aliases are of a version.
+  if (!cluster.version_of_eks || answers.contains(kClusterKey))
+    ask_for_images(all, spec, cluster, answers);
+  ask_reservations(all, spec.reservations);
+  ask_placement_group(all, spec);
+  ask_for_profile(all, subject, cluster, answers);
+  std::erase_if(all, [&](const Question& question) { return answers.contains(question.key); });
+  if (all.size() > kQuestionsMax) all.resize(kQuestionsMax);
+  for (Question& question : all) set_life(cluster, question);
+  if (all.empty() && cluster.tries_launches) ask_for_launch(all, subject, cluster, answers);
+  return all;
+}
+
+Resolution resolve(const NodeClassSubject& subject, const Cluster& cluster, const Answers& answers,
+                   std::int64_t now_millis) {
+  Resolution out;
+  ClassStatus conditions(subject.generation);
+  out.resolved = find_all(subject, as_answered(cluster, answers), answers, now_millis, conditions);
+  add_validation(conditions, subject, out.resolved, answers);
   const ConditionStatus worst = conditions.worst();
   out.ready = worst == ConditionStatus::kTrue;
   if (out.ready)

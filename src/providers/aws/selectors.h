@@ -29,6 +29,12 @@ struct NodeClassSubject {
 struct Question {
   std::string key;  // unique and stable for one class: "subnets/0", "ssm/NAME", "image/ids"
   Request request;
+  // How long a good answer is used again for the same class and generation; 0: not at all.
+  std::int64_t life_millis = 0;
+  // When it fails: what that means and what to do, for people; and the answer before it counts on.
+  // Empty: the class's conditions tell of the failure.
+  std::string_view fault = {};
+  std::string_view good_code = {};  // the error code that is its success (a dry run); static text
 };
 
 // All pages of an answer in order, or the error that came instead.

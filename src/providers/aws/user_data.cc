@@ -169,7 +169,7 @@ base::Result<std::string> user_data(const UserDataInput& input) {
   if (text && text->size() > kUserDataBytesMax)
     return base::fail(base::Kind::kInvalid,
                       "userData: " + std::to_string(text->size()) +
-                          " bytes with what karst adds: EC2 takes at most 16384");
+                          " bytes with what karst adds: " + std::string(kUserDataTooLong));
   return text;
 }
 

@@ -19,6 +19,7 @@
 namespace karst::providers::aws {
 
 inline constexpr std::size_t kUserDataBytesMax = 16'384;  // EC2's limit, before base64
+inline constexpr std::string_view kUserDataTooLong = "EC2 takes at most 16384";  // in that error
 
 struct UserDataInput {
   Family family = Family::kAl2023;

@@ -1,0 +1,90 @@
+#include "providers/aws/cluster_answers.h"
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace karst::providers::aws {
+namespace {
+
+using nlohmann::json;
+
+json page_of(const Answers& answers, std::string_view key) {
+  const auto at = answers.find(key);
+  if (at == answers.end() || at->second.pages.empty()) return {};
+  return json::parse(at->second.pages.front(), nullptr, /*allow_exceptions=*/false);
+}
+
+void ask_for_version(std::vector<Question>& out, const Cluster& cluster) {
+  Question question{std::string(kClusterKey), {"eks", "DescribeCluster"}};
+  question.request.path = {"clusters", cluster.name};
+  question.life_millis = kVersionLifeMillis;
+  question.fault =
+      "EKS_CONTROL_PLANE: the cluster's version cannot be asked of EKS, and the one known before "
+      "counts on; allow eks:DescribeCluster";
+  out.push_back(std::move(question));
+}
+
+void ask_for_shifts(std::vector<Question>& out, const Cluster& cluster) {
+  Question question{std::string(kShiftsKey), {"arc-zonal-shift", "GetManagedResource"}};
+  question.request.path = {"managedresources", cluster.arn};
+  question.life_millis = kShiftsLifeMillis;
+  question.fault =
+      "ENABLE_ZONAL_SHIFT: zonal shifts cannot be read, and those read before count on; allow "
+      "arc-zonal-shift:GetManagedResource, and enable zonal shift for the EKS cluster";
+  out.push_back(std::move(question));
+}
+
+std::string text_of(const json& object, const char* key) {
+  const auto at = object.find(key);
+  return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
+}
+
+// Times are seconds since 1970, maybe with a fraction. A shift that AWS began itself has no end.
+bool is_ahead(const json& shift, std::int64_t now_millis) {
+  const auto at = shift.find("expiryTime");
+  if (at == shift.end() || !at->is_number()) return true;
+  const std::string text = at->dump();
+  std::int64_t seconds = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (read.ec != std::errc() || text.find("e+") != text.npos) return true;  // beyond all times
+  return seconds > now_millis / 1000;
+}
+
+}  // namespace
+
+void ask_about_cluster(std::vector<Question>& out, const Cluster& cluster) {
+  if (cluster.version_of_eks) ask_for_version(out, cluster);
+  if (cluster.heeds_shifts && !cluster.arn.empty()) ask_for_shifts(out, cluster);
+}
+
+Cluster as_answered(Cluster cluster, const Answers& answers) {
+  if (!cluster.version_of_eks) return cluster;
+  const json body = page_of(answers, kClusterKey);
+  const json::json_pointer at("/cluster/version");
+  if (body.is_object() && body.contains(at) && body[at].is_string() && !body[at].empty())
+    cluster.version = body[at].get<std::string>();
+  return cluster;
+}
+
+std::vector<std::string> shifted_zones(const Answers& answers, const std::vector<Subnet>& subnets,
+                                       std::int64_t now_millis) {
+  const json body = page_of(answers, kShiftsKey);
+  std::set<std::string> away_from;  // zone ids
+  if (body.is_object())
+    for (const char* list : {"zonalShifts", "autoshifts"})
+      if (const auto shifts = body.find(list); shifts != body.end() && shifts->is_array())
+        for (const json& one : *shifts)
+          if (one.is_object() && text_of(one, "appliedStatus") == "APPLIED" &&
+              is_ahead(one, now_millis))
+            away_from.insert(text_of(one, "awayFrom"));
+  std::vector<std::string> zones;
+  for (const Subnet& subnet : subnets)
+    if (away_from.contains(subnet.zone_id)) zones.push_back(subnet.zone);
+  std::sort(zones.begin(), zones.end());
+  zones.erase(std::unique(zones.begin(), zones.end()), zones.end());
+  return zones;
+}
+
+}  // namespace karst::providers::aws
