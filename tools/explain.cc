@@ -49,6 +49,7 @@ base::Result<index::Subject> subject_of(const events::EventLog& log, const std::
       {"pod", index::SubjectKind::kPod},
       {"node", index::SubjectKind::kNode},
       {"nodeclaim", index::SubjectKind::kNodeClaim},
+      {"nodepool", index::SubjectKind::kNodePool},
       {"command", index::SubjectKind::kCommand}};
   const std::size_t slash = what.find('/');
   const auto kind = kKinds.find(what.substr(0, slash));
@@ -58,8 +59,8 @@ base::Result<index::Subject> subject_of(const events::EventLog& log, const std::
                         subject.name.find('/') != std::string::npos;
   if (kind == kKinds.end() || subject.name.empty() || !pod_form) {
     return base::fail(base::Kind::kInvalid,
-                      fmt::format("'{}': expected pod/NAMESPACE/NAME, node/NAME, nodeclaim/NAME or "
-                                  "command/ID",
+                      fmt::format("'{}': expected pod/NAMESPACE/NAME, node/NAME, nodeclaim/NAME, "
+                                  "nodepool/NAME or command/ID",
                                   what));
   }
   subject.kind = kind->second;

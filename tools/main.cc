@@ -202,7 +202,8 @@ void add_explain(CommandLine& line) {
   ExplainOptions& o = line.explain;
   CLI::App* c = line.app.add_subcommand("explain", "why something was or was not done");
   add_reading(c, o.data);
-  c->add_option("what", o.what, "pod/NAMESPACE/NAME, node/NAME, nodeclaim/NAME or command/ID")
+  c->add_option("what", o.what,
+                "pod/NAMESPACE/NAME, node/NAME, nodeclaim/NAME, nodepool/NAME or command/ID")
       ->required()
       ->type_name("KIND/NAME");
   add_format(c, o.format);

@@ -111,6 +111,7 @@ void Watcher::see(const events::Event& event, const projections::ClusterState& s
     return pool_observed(scene, e->pool);
   if (const auto* p = std::get_if<events::NodePoolGone>(&body)) {
     pool_conditions_.erase(p->name.str());
+    refusals_told_.erase(p->name.str());
     Happening h = scene.blank(HappeningKind::kPoolGone);
     h.pool = p->name.str();
     scene.tell(std::move(h));
@@ -255,7 +256,7 @@ void Watcher::outcome(const Scene& scene, const model::Outcome& outcome) {
     return launched(scene, *launch, outcome);
   if (const auto* create = std::get_if<model::CreateNodeClaim>(&command.spec);
       create != nullptr && outcome.kind == model::OutcomeKind::kRefused) {
-    claims_.erase(create->claim.name.str());
+    return claim_refused(scene, *create, outcome);
   }
   if (const auto* evict = std::get_if<model::EvictPod>(&command.spec);
       evict != nullptr && outcome.kind == model::OutcomeKind::kRefused)

@@ -28,6 +28,7 @@ enum class HappeningKind {
   kPodRuns,        // a pod that waited runs; millis: since its creation
   kPodGone,        // a pod that had a node went away
   kClaimCreated,   // a NodeClaim of ours exists in the API server
+  kClaimRefused,   // the API server did not take one; told once a second and pool
   kLaunched,       // it has its instance
   kLaunchRefused,  // the cloud said no
   kRegistered,     // its node joined and was adopted
@@ -164,6 +165,8 @@ class Watcher {
                           const std::vector<model::Condition>& now, ConditionMemo& memo);
   void node_joined(const Scene& scene, const model::Node& node, const projections::ClaimRow& claim);
   void unplaced(const Scene& scene);
+  void claim_refused(const Scene& scene, const model::CreateNodeClaim& create,
+                     const model::Outcome& outcome);
   void eviction_held(const Scene& scene, const model::EvictPod& evict,
                      const model::Outcome& outcome);
   void drain_waits(const Scene& scene, const std::string& node);
@@ -190,6 +193,7 @@ class Watcher {
   };
   std::map<model::Position, Sent> sent_;                  // to the cloud
   std::map<std::string, ConditionMemo> pool_conditions_;  // by name
+  std::map<std::string, base::LogTime> refusals_told_;    // when, by pool
 };
 
 }  // namespace karst::daemon

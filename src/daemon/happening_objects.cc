@@ -152,6 +152,21 @@ void Watcher::unplaced(const Scene& scene) {
   }
 }
 
+void Watcher::claim_refused(const Scene& scene, const model::CreateNodeClaim& create,
+                            const model::Outcome& outcome) {
+  const std::string pool = create.claim.pool.str();
+  claims_.erase(create.claim.name.str());
+  const auto [told, is_first] = refusals_told_.try_emplace(pool, scene.envelope.log_time);
+  if (!is_first && scene.envelope.log_time - told->second < base::kMillisPerSecond) return;
+  told->second = scene.envelope.log_time;
+  Happening h = scene.blank(HappeningKind::kClaimRefused);
+  h.claim = create.claim.name.str();
+  h.pool = pool;
+  h.reason = model::refusal_code_name(outcome.code);
+  h.text = outcome.message;
+  scene.tell(std::move(h));
+}
+
 void Watcher::eviction_held(const Scene& scene, const model::EvictPod& evict,
                             const model::Outcome& outcome) {
   Happening h = about_claim(scene, HappeningKind::kEvictionHeld, claim_of_node(evict.node.str()));

@@ -46,6 +46,11 @@ std::string LogLines::claim_line(const Happening& h) const {
           .amounts("requests", h.resources)
           .text("instance-types", names_list(h.instance_types))
           .take();
+    case HappeningKind::kClaimRefused:
+      return start(h, LogLevel::kError, "failed creating nodeclaim", {"provisioner", "", "", ""})
+          .object("NodePool", h.pool)
+          .text("error", h.text.empty() ? h.reason : h.reason + ": " + h.text)
+          .take();
     case HappeningKind::kLaunched:
       return start(h, LogLevel::kInfo, "launched nodeclaim", lifecycle_of(h))
           .text("provider-id", h.provider_id)
@@ -121,6 +126,7 @@ std::string LogLines::leaving_line(const Happening& h) const {
 std::string LogLines::line_of(const Happening& h) const {
   switch (h.kind) {
     case HappeningKind::kClaimCreated:
+    case HappeningKind::kClaimRefused:
     case HappeningKind::kLaunched:
     case HappeningKind::kLaunchRefused:
     case HappeningKind::kRegistered:

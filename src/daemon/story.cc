@@ -162,6 +162,7 @@ std::string Story::line_of(const Happening& h) const {
     case HappeningKind::kConditionChanged:
     case HappeningKind::kDeadlineSet:
     case HappeningKind::kTaintMissing:
+    case HappeningKind::kClaimRefused:
     case HappeningKind::kEvictionHeld:
     case HappeningKind::kDrainWaits:
     case HappeningKind::kPodHeldUntil:

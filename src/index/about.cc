@@ -45,6 +45,9 @@ class Gathering {
       case SubjectKind::kNodeClaim:
         add_stream("nodeclaim/" + subject_.name);
         return {};
+      case SubjectKind::kNodePool:
+        add_stream("nodepool/" + subject_.name);
+        return {};
       case SubjectKind::kNode:
         break;
     }

@@ -1,7 +1,7 @@
-// Which events are about one pod, node, NodeClaim or command. What is about it grows while the log
-// is read: a pod's name leads to its uid, a claim's launch to its instance and node, a command to
-// its outcome. The answer is the same with an index and without one, which costs a walk over the
-// whole log (up to four for a node).
+// Which events are about one pod, node, NodeClaim, NodePool or command. What is about it grows
+// while the log is read: a pod's name leads to its uid, a claim's launch to its instance and node,
+// a command to its outcome. The answer is the same with an index and without one, which costs a
+// walk over the whole log (up to four for a node).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace karst::index {
 
 inline constexpr std::size_t kStoryEventsMax = 200;  // the latest are kept
 
-enum class SubjectKind { kPod, kNode, kNodeClaim, kCommand };
+enum class SubjectKind { kPod, kNode, kNodeClaim, kNodePool, kCommand };
 
 struct Subject {
   SubjectKind kind = SubjectKind::kPod;

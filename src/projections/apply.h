@@ -93,6 +93,7 @@ struct Apply {
   void close_command(Position position) const;
   void drop_echo(const std::string& subject, model::CommandKind kind, Position command) const;
   void back_off(const std::string& subject, model::CommandKind kind, model::RefusalCode code) const;
+  void back_off(const model::CreateNodeClaim& refused, model::RefusalCode code) const;
 };
 
 }  // namespace karst::projections

@@ -199,6 +199,13 @@ void Apply::back_off(const std::string& subject, model::CommandKind kind,
   });
 }
 
+// A claim that is asked for again has another name: its pool waits, as once for all of one wave.
+void Apply::back_off(const model::CreateNodeClaim& refused, model::RefusalCode code) const {
+  const std::string pool = "nodepool/" + refused.claim.pool.str();
+  if (s.not_before(pool, model::CommandKind::kCreateNodeClaim) <= now)
+    back_off(pool, model::CommandKind::kCreateNodeClaim, code);
+}
+
 void Apply::operator()(const model::CommandAbandoned& e) const {
   const CommandRow* row = s.commands_.find(e.command);
   if (row == nullptr) return;
@@ -208,7 +215,9 @@ void Apply::operator()(const model::CommandAbandoned& e) const {
   drop_echo(model::subject_of(spec), model::kind_of(spec), e.command);
   if (s.config_.shadow)
     return std::visit([&](const auto& c) { OnCommand{*this, command}.take_back(c); }, command.spec);
-  back_off(model::subject_of(spec), model::kind_of(spec), model::RefusalCode::kRetry);
+  const auto* create = std::get_if<model::CreateNodeClaim>(&spec);
+  if (create == nullptr)
+    back_off(model::subject_of(spec), model::kind_of(spec), model::RefusalCode::kRetry);
   if (const auto* launch = std::get_if<model::Launch>(&spec)) {
     for (const model::LaunchItem& item : launch->items)
       edit_claim_if(item.name, [&](ClaimRow& claim) {
@@ -216,7 +225,8 @@ void Apply::operator()(const model::CommandAbandoned& e) const {
         claim.launch_refused = true;
         claim.launch_code = model::RefusalCode::kRetry;
       });
-  } else if (const auto* create = std::get_if<model::CreateNodeClaim>(&spec)) {
+  } else if (create != nullptr) {
+    back_off(*create, model::RefusalCode::kRetry);
     const ClaimRow* claim = s.claims_.find(create->claim.name);
     if (claim != nullptr && !claim->observed && claim->claim.uid.empty())
       drop_claim(create->claim.name);
@@ -233,6 +243,11 @@ struct OnOutcome {
 
   void operator()(const model::CreateNodeClaim& c) const {
     const ClaimRow* row = s().claims_.find(c.claim.name);
+    if (done())
+      s().back_offs_.erase(
+          {"nodepool/" + c.claim.pool.str(), model::CommandKind::kCreateNodeClaim});
+    else
+      fold.back_off(c, outcome.code);
     if (row == nullptr) return;
     if (done()) {
       if (row->observed || outcome.object_uid.empty()) return;
@@ -380,7 +395,7 @@ void Apply::operator()(const model::Outcome& e) const {
                         [&](BackOffRow& wait) { wait.not_before = now + kEchoMillis; });
   } else {
     drop_echo(subject, kind, e.command);
-    back_off(subject, kind, e.code);
+    if (kind != model::CommandKind::kCreateNodeClaim) back_off(subject, kind, e.code);
   }
   std::visit(OnOutcome{*this, e}, spec);
 }

@@ -12,6 +12,7 @@ namespace {
 constexpr std::string_view kOurDomain = "karpenter.sh";
 constexpr std::string_view kCapacityTypes[] = {"on-demand", "reserved", "spot"};
 constexpr std::size_t kLabelValueMax = 63;
+constexpr std::size_t kDomainMax = 253;
 
 using model::Operator;
 using model::RequirementSpec;
@@ -28,6 +29,20 @@ bool is_label_value(std::string_view value) {
     return false;
   return std::all_of(value.begin(), value.end(),
                      [](char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; });
+}
+
+// NAME, or DOMAIN/NAME with a DNS name before the slash.
+bool is_label_key(std::string_view key) {
+  const std::size_t slash = key.find('/');
+  const std::string_view name = slash == key.npos ? key : key.substr(slash + 1);
+  if (name.empty() || !is_label_value(name)) return false;
+  if (slash == key.npos) return true;
+  const std::string_view domain = key.substr(0, slash);
+  const auto is_outer = [](char c) { return is_alphanumeric(c) && (c < 'A' || c > 'Z'); };
+  return !domain.empty() && domain.size() <= kDomainMax && is_outer(domain.front()) &&
+         is_outer(domain.back()) && std::all_of(domain.begin(), domain.end(), [&](char c) {
+           return is_outer(c) || c == '-' || c == '.';
+         });
 }
 
 // The domain itself or one below it; well-known keys are free.
@@ -124,6 +139,8 @@ std::string invalid_pool(const model::NodePool& pool) {
       faults.add("invalid key name \"" + key + "\" in labels: it is restricted");
     else
       check_key(key, faults);
+    if (!is_label_key(key))
+      faults.add("invalid key name \"" + key + "\" in labels: it is no label key");
     if (!is_label_value(value))
       faults.add("invalid value: \"" + value + "\" for label " + key +
                  ": it is no value of a label");

@@ -94,13 +94,23 @@ void place_on_existing(const ClusterState& state, const Context& context, Plan& 
   }
 }
 
-void make_claims(const ClusterState& state, const Context& context, Plan& plan,
-                 const scheduling::Problem& problem, const scheduling::Answer& answer, Hand& hand) {
+// Returns when the first pool may be asked again whose claims the API server refuses; 0: none is.
+LogTime make_claims(const ClusterState& state, const Context& context, Plan& plan,
+                    const scheduling::Problem& problem, const scheduling::Answer& answer,
+                    Hand& hand) {
+  LogTime again;
   for (const scheduling::NewClaim& wanted : answer.claims) {
     model::Nomination nomination;
     nomination.pods = hand.take(wanted.pods);
     if (plan.decisions().size() + 2 > kDecisionsPerPlanMax)
-      return;  // the rest is still pending in the next round
+      return again;  // the rest is still pending in the next round
+    const model::PoolName& pool = problem.pools[wanted.pool].pool.name;
+    if (!may_make_claim(state, context, plan, pool)) {
+      const LogTime until =
+          state.not_before("nodepool/" + pool.str(), model::CommandKind::kCreateNodeClaim);
+      again = again.value() == 0 ? until : std::min(again, until);
+      continue;
+    }
     model::NodeClaim claim = claim_of(problem, wanted, plan.next_id());
     if (state.claims().contains(claim.name))
       continue;  // a name of 25 random bits met its twin: the next round draws another
@@ -111,6 +121,7 @@ void make_claims(const ClusterState& state, const Context& context, Plan& plan,
     plan.command(model::CreateNodeClaim{std::move(claim)}, "provisioned", evidence);
     if (!nomination.pods.empty()) plan.nominate(std::move(nomination), cause);
   }
+  return again;
 }
 
 // A verdict is told again when its arguments change: pods per domain change too often for that.
@@ -186,13 +197,16 @@ void reconcile_provisioning(const ClusterState& state, const Context& context, P
   say_why_not(demand, plan, answer);
   if (with_buffers) say_where_buffers_are(state, plan, demand.pods.size(), answer);
   place_on_existing(state, context, plan, supply, answer, hand);
-  make_claims(state, context, plan, problem, answer, hand);
+  LogTime hold = make_claims(state, context, plan, problem, answer, hand);
   const bool left =
       std::any_of(answer.unplaced.begin(), answer.unplaced.end(),
                   [&](const scheduling::Unplaced& one) { return one.group < demand.pods.size(); });
-  if (plan.full() || (!left && !with_buffers)) return;
-  plan.hold_provisioning(left ? context.now + kHoldMillis : context.now);
-  plan.wake_at(context.now + (left ? kHoldMillis : kBufferEveryMillis));
+  const LogTime later = context.now + kHoldMillis;
+  if (left) hold = hold.value() == 0 ? later : std::min(hold, later);
+  const bool held = hold.value() != 0;
+  if (plan.full() || (!held && !with_buffers)) return;
+  plan.hold_provisioning(held ? hold : context.now);
+  plan.wake_at(held ? hold : context.now + kBufferEveryMillis);
 }
 
 }  // namespace karst::reconcilers

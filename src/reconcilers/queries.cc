@@ -13,6 +13,19 @@ bool may_issue(const ClusterState& state, const Context& context, Plan& plan,
   return false;
 }
 
+bool may_make_claim(const ClusterState& state, const Context& context, Plan& plan,
+                    const model::PoolName& pool) {
+  constexpr model::CommandKind kCreate = model::CommandKind::kCreateNodeClaim;
+  const std::string subject = "nodepool/" + pool.str();
+  if (may_issue(state, context, plan, subject, kCreate)) return true;
+  const auto* row = state.pools().find(pool);
+  const auto* refused = state.back_offs().find(projections::SubjectKind(subject, kCreate));
+  if (row != nullptr && refused != nullptr)
+    plan.verdict(subject, "claims_refused", {std::string(model::refusal_code_name(refused->code))},
+                 row->position);
+  return false;
+}
+
 void request_delete(const ClusterState& state, const Context& context, Plan& plan,
                     const ClaimRow& row, std::string_view why, std::vector<Position> evidence,
                     Position root) {

@@ -33,6 +33,11 @@ inline bool ours(const ClaimRow& row, const Context& context) {
 bool may_issue(const ClusterState& state, const Context& context, Plan& plan,
                const std::string& subject, model::CommandKind kind);
 
+// Whether a claim of the pool may be made now. While the API server refuses them, the pool waits
+// for the end of a back-off; a verdict says so.
+bool may_make_claim(const ClusterState& state, const Context& context, Plan& plan,
+                    const model::PoolName& pool);
+
 // Asks for the claim's deletion unless that is under way. `why` becomes ClaimRow::delete_reason.
 void request_delete(const ClusterState& state, const Context& context, Plan& plan,
                     const ClaimRow& row, std::string_view why, std::vector<Position> evidence,

@@ -61,7 +61,7 @@ void grow(const ClusterState& state, const Context& context, Plan& plan,
     plan.verdict("nodepool/" + pool.name.str(), "node_limit_reached", {std::to_string(*limit)},
                  row.position);
   }
-  if (missing <= 0) return;
+  if (missing <= 0 || !may_make_claim(state, context, plan, pool.name)) return;
   scheduling::Pool of_pool;
   of_pool.pool = pool;
   of_pool.types = scheduling::instance_types_of(

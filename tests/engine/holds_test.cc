@@ -33,6 +33,37 @@ TEST(Engine, NothingNewStartsWhileTheDiskOfTheLogIsFull) {
   EXPECT_EQ(verified(log).difference, std::nullopt);
 }
 
+// Whoever answers at once with another name asks for ever: the pool waits 1, 2, 4 ... seconds.
+TEST(Engine, AClaimThatIsRefusedIsAskedForAgainLaterAndLater) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  add_pods(story, 3);
+  story.step(20'000);
+  std::vector<ports::IssuedCommand> wanted = story.take<model::CreateNodeClaim>();
+  ASSERT_FALSE(wanted.empty());
+  for (const std::int64_t wait_millis : {1'000, 2'000, 4'000, 8'000}) {
+    for (const auto& command : wanted)
+      story.answer(command, model::OutcomeKind::kRefused, {}, model::RefusalCode::kInvalid);
+    story.step();
+    EXPECT_TRUE(story.take<model::CreateNodeClaim>().empty());
+    story.step(wait_millis / 2);
+    EXPECT_TRUE(story.take<model::CreateNodeClaim>().empty()) << wait_millis;
+    const auto* said = story.state().verdicts().find(
+        std::pair<std::string, std::string>("nodepool/default", "provisioning"));
+    ASSERT_NE(said, nullptr);
+    EXPECT_EQ(said->verdict.code, "claims_refused");
+    story.step(wait_millis / 2 + 100);
+    wanted = story.take<model::CreateNodeClaim>();
+    EXPECT_FALSE(wanted.empty()) << wait_millis;
+  }
+  EXPECT_LE(story.state().back_offs().size(), 1U);  // by pool, not by claim
+  for (const auto& command : wanted) story.answer(command, model::OutcomeKind::kDone);
+  story.step();
+  EXPECT_EQ(story.state().back_offs().size(), 0U);
+  EXPECT_EQ(verified(log).difference, std::nullopt);
+}
+
 TEST(Engine, ARestartLooksAtTheDiskAnew) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log);

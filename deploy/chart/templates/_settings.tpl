@@ -43,7 +43,7 @@ assumeRoleDuration: ""
 {{- include "karst.refuseUnknown" (list "settings.featureGates" $given $known) -}}
 {{- $gates := list -}}
 {{- range $known -}}
-{{- if hasKey $given . -}}{{- $gates = append $gates (printf "%s%s=%t" (upper (substr 0 1 .)) (substr 1 -1 .) (get $given .)) -}}{{- end -}}
+{{- if hasKey $given . -}}{{- $gates = append $gates (printf "%s%s=%v" (upper (substr 0 1 .)) (substr 1 -1 .) (get $given .)) -}}{{- end -}}
 {{- end -}}
 {{- join "," $gates -}}
 {{- end -}}

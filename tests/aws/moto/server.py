@@ -17,6 +17,7 @@ import json
 import os
 import sys
 import tempfile
+import threading
 import time
 import uuid
 import zlib
@@ -63,10 +64,16 @@ ssm.ParameterDict._check_loading_status = load_seeded
 
 # EC2 CreateFleet: ClientToken, capacity errors, priority order, security groups of the launch template.
 tokens = {}
+one_order = threading.Lock()
 FIELDS = ("LaunchTemplateConfigs", "TargetCapacitySpecification", "TagSpecifications", "Type", "SpotOptions", "OnDemandOptions")
 
 
 def create_fleet(self):
+    with one_order:  # of two that are under way with one token EC2 carries out one
+        return order_fleet(self)
+
+
+def order_fleet(self):
     params = {k: self._get_param(k) for k in FIELDS}
     digest = hashlib.sha256(json.dumps(params, sort_keys=True, default=str).encode()).hexdigest()
     self.error_on_dryrun()
