@@ -9,6 +9,9 @@
 
 namespace karst::projections {
 
+// Whether the watch must show the change of a command that is done before the same is asked again.
+bool waits_for_echo(model::CommandKind kind);
+
 struct Apply {
   ClusterState& s;
   const events::Envelope& at;

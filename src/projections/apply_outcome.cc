@@ -19,28 +19,6 @@ constexpr std::int64_t kNotSentMillis = 60'000;
 constexpr std::int64_t kEchoMillis = 5'000;
 constexpr std::uint32_t kExhaustedDoublingsMax = 3;
 
-bool waits_for_echo(model::CommandKind kind) {
-  switch (kind) {
-    case model::CommandKind::kDeleteObject:
-    case model::CommandKind::kTerminate:
-    case model::CommandKind::kTaintNode:
-    case model::CommandKind::kEvictPod:
-    case model::CommandKind::kSetFinalizer:
-    case model::CommandKind::kFindInstances:
-    case model::CommandKind::kSyncNode:
-    case model::CommandKind::kMirrorClaim:
-    case model::CommandKind::kMirrorPool:
-    case model::CommandKind::kMirrorStatus:
-    case model::CommandKind::kResolveNodeClass:
-      return true;
-    case model::CommandKind::kCreateNodeClaim:
-    case model::CommandKind::kLaunch:
-    case model::CommandKind::kReadBackNode:
-      return false;
-  }
-  return false;
-}
-
 model::Offer key_of(model::Offer offer) {
   offer.price_nanos_per_hour = 0;
   return offer;

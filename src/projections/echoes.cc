@@ -1,7 +1,7 @@
 // Which observation shows which command's effect. Only for telling causes: no decision reads it.
 #include <algorithm>
 
-#include "projections/cluster_state.h"
+#include "projections/apply.h"
 
 namespace karst::projections {
 namespace {
@@ -64,6 +64,28 @@ bool is_gone(const events::Body& body) {
 }
 
 }  // namespace
+
+bool waits_for_echo(CommandKind kind) {
+  switch (kind) {
+    case CommandKind::kDeleteObject:
+    case CommandKind::kTerminate:
+    case CommandKind::kTaintNode:
+    case CommandKind::kEvictPod:
+    case CommandKind::kSetFinalizer:
+    case CommandKind::kFindInstances:
+    case CommandKind::kSyncNode:
+    case CommandKind::kMirrorClaim:
+    case CommandKind::kMirrorPool:
+    case CommandKind::kMirrorStatus:
+    case CommandKind::kResolveNodeClass:
+      return true;
+    case CommandKind::kCreateNodeClaim:
+    case CommandKind::kLaunch:
+    case CommandKind::kReadBackNode:
+      return false;
+  }
+  return false;
+}
 
 bool leaves_an_echo(CommandKind kind) {
   switch (kind) {
