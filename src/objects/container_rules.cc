@@ -1,4 +1,5 @@
 // Containers: names, ports, and what they ask for.
+#include <limits>
 #include <set>
 
 #include "model/quantity.h"
@@ -9,6 +10,7 @@ namespace karst::objects {
 namespace {
 
 constexpr std::int64_t kPortMax = 65535;
+constexpr std::int64_t kProbeNumberMax = std::numeric_limits<std::int32_t>::max();
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kSpaces = " \t\r\n";
@@ -122,6 +124,12 @@ void check_container(Review& review, const TreeValue& container) {
         review, container, "restartPolicy",
         "must be Always, OnFailure or Never, found \"" + std::string(restart.substr(0, 40)) + "\"");
   check_unique(review, container, "volumeMounts", "mountPath");
+  for (const std::string_view name : {"livenessProbe", "startupProbe"}) {
+    const TreeValue* probe = container.find(name);
+    if (probe == nullptr || number_of(*probe, "successThreshold", 1) <= 1) continue;
+    Review::Scope scope(review, name);
+    refuse_field(review, *probe, "successThreshold", "must be 1 here");
+  }
 }
 
 void check_environment(Review& review, const TreeValue& variable) {
@@ -131,6 +139,9 @@ void check_environment(Review& review, const TreeValue& variable) {
 }
 
 void check_probe(Review& review, const TreeValue& probe) {
+  for (const std::string_view name : {"initialDelaySeconds", "timeoutSeconds", "periodSeconds",
+                                      "successThreshold", "failureThreshold"})
+    check_range(review, probe, name, 0, kProbeNumberMax);
   std::size_t handlers = 0;
   for (const std::string_view name : {"exec", "grpc", "httpGet", "tcpSocket"})
     handlers += probe.find(name) != nullptr;

@@ -101,6 +101,29 @@ void check_resource_claim(Review& review, const TreeValue& claim) {
     review.refuse(claim.line, "must have one of resourceClaimName and resourceClaimTemplateName");
 }
 
+// Only init containers that run on are probed.
+void check_init_containers(Review& review, const TreeValue& spec) {
+  const TreeValue* containers = spec.find("initContainers");
+  if (containers == nullptr) return;
+  Review::Scope scope(review, "initContainers");
+  for (std::size_t i = 0; i < containers->items.size(); ++i) {
+    const TreeValue& container = containers->items[i];
+    if (container.text_of("restartPolicy") == "Always") continue;
+    Review::Scope inner(review, i);
+    for (const std::string_view name :
+         {"livenessProbe", "readinessProbe", "startupProbe", "lifecycle"})
+      if (container.find(name) != nullptr)
+        refuse_field(review, container, name, "needs restartPolicy Always in an init container");
+  }
+}
+
+void check_dns(Review& review, const TreeValue& spec) {
+  if (spec.text_of("dnsPolicy") != "None") return;
+  const TreeValue* servers = spec.at({"dnsConfig", "nameservers"});
+  if (servers == nullptr || servers->items.empty())
+    refuse_field(review, spec, "dnsPolicy", "None needs nameservers in dnsConfig");
+}
+
 void check_os(Review& review, const TreeValue& os) {
   const std::string_view name = os.text_of("name");
   if (name != "linux" && name != "windows")
@@ -114,6 +137,8 @@ void check_spec(Review& review, const TreeValue& spec) {
   check_ports(review, spec);
   check_gates(review, spec);
   check_resource_claims(review, spec);
+  check_init_containers(review, spec);
+  check_dns(review, spec);
   check_labels(review, spec, "nodeSelector");
   check_text(review, spec, "nodeName", bad_dns_name);
   check_text(review, spec, "hostname", bad_dns_label_or_nothing);

@@ -112,6 +112,16 @@ void check_job_template(Review& review, const TreeValue& spec) {
   check_template_mounts(review, spec);
 }
 
+// Its Jobs' names are its own and eleven characters more.
+void check_cron_job_name(Review& review, const TreeValue& object) {
+  constexpr std::size_t kNameMax = 52;
+  check_spec_is_there(review, object);
+  const TreeValue* metadata = object.find("metadata");
+  if (metadata == nullptr || metadata->text_of("name").size() <= kNameMax) return;
+  Review::Scope scope(review, "metadata");
+  refuse_field(review, *metadata, "name", "must not be longer than 52 characters");
+}
+
 void check_cron_job(Review& review, const TreeValue& spec) {
   std::string_view text = spec.text_of("schedule");
   if (text.starts_with('@')) return;
@@ -161,6 +171,32 @@ void check_deployment_update(Review& review, const TreeValue& update) {
     refuse_field(review, update, "maxUnavailable", "must not be 0 while maxSurge is 0");
 }
 
+// One of them, and not both, lets the update go on.
+void check_daemon_update(Review& review, const TreeValue& update) {
+  check_rolling_update(review, update);
+  const TreeValue* surge = update.find("maxSurge");
+  const TreeValue* unavailable = update.find("maxUnavailable");
+  const bool surges = surge != nullptr && !is_zero(surge);
+  if (surges && unavailable != nullptr && !is_zero(unavailable))
+    refuse_field(review, update, "maxUnavailable", "must be 0 while maxSurge is not");
+  if (!surges && is_zero(unavailable))
+    refuse_field(review, update, "maxUnavailable", "must not be 0 while maxSurge is 0");
+}
+
+void check_deployment(Review& review, const TreeValue& spec) {
+  check_workload(review, spec);
+  const std::int64_t ready = number_of(spec, "minReadySeconds", 0);
+  if (const std::int64_t deadline = number_of(spec, "progressDeadlineSeconds", 600);
+      deadline <= ready)
+    refuse_field(review, spec, "progressDeadlineSeconds",
+                 "must be more than minReadySeconds " + std::to_string(ready) + ", found " +
+                     std::to_string(deadline));
+}
+
+void check_ordinals(Review& review, const TreeValue& ordinals) {
+  check_range(review, ordinals, "start", 0, kNumberMax);
+}
+
 void check_strategy(Review& review, const TreeValue& strategy) {
   if (strategy.text_of("type") == "Recreate" && strategy.find("rollingUpdate") != nullptr)
     refuse_field(review, strategy, "rollingUpdate", "must not be set with type Recreate");
@@ -181,18 +217,19 @@ std::vector<RuleEntry> workload_rules() {
           {"StatefulSet", check_spec_is_there},
           {"DaemonSet", check_spec_is_there},
           {"Job", check_spec_is_there},
-          {"CronJob", check_spec_is_there},
+          {"CronJob", check_cron_job_name},
           {"ReplicationController", check_spec_is_there},
           {"JobTemplateSpec", check_spec_is_there},
-          {"DeploymentSpec", check_workload},
+          {"DeploymentSpec", check_deployment},
           {"ReplicaSetSpec", check_workload},
           {"StatefulSetSpec", check_workload},
           {"DaemonSetSpec", check_workload},
           {"JobSpec", check_job_template},
           {"CronJobSpec", check_cron_job},
+          {"StatefulSetOrdinals", check_ordinals},
           {"DeploymentStrategy", check_strategy},
           {"RollingUpdateDeployment", check_deployment_update},
-          {"RollingUpdateDaemonSet", check_rolling_update},
+          {"RollingUpdateDaemonSet", check_daemon_update},
           {"RollingUpdateStatefulSetStrategy", check_rolling_update},
           {"PodDisruptionBudgetSpec", check_budget}};
 }
