@@ -17,6 +17,16 @@ bool voluntary(const std::string& reason) {
   return !disruption_reason(reason).empty();
 }
 
+// The status with which the API server says so (kube/answer.h).
+std::string http_status_of(const std::string& refusal) {
+  constexpr std::pair<std::string_view, std::string_view> kStatuses[] = {
+      {"blocked", "429"},  {"throttled", "429"}, {"gone", "404"},
+      {"conflict", "409"}, {"denied", "403"},    {"invalid", "422"}};
+  for (const auto& [code, status] : kStatuses)
+    if (refusal == code) return std::string(status);
+  return "500";
+}
+
 // Karpenter's name of the method that decided.
 std::string consolidation_type(const std::string& reason) {
   return reason == "empty" ? "empty" : "";
@@ -72,7 +82,7 @@ void Counters::count(const Happening& h) {
       ++eviction_requests[{"200"}];
       break;
     case HappeningKind::kEvictionHeld:
-      ++eviction_requests[{h.reason == "blocked" ? "429" : "500"}];
+      ++eviction_requests[{http_status_of(h.reason)}];
       break;
     case HappeningKind::kConditionChanged:
       count_condition(h);
