@@ -193,8 +193,6 @@ TEST(Counters, OneLineForEachThingThatHappens) {
        "karpenter_pods_eviction_requests_total{code=\"429\"} 1\n"},
       {some(HappeningKind::kEvictionHeld, "invalid"),
        "karpenter_pods_eviction_requests_total{code=\"422\"} 1\n"},
-      {some(HappeningKind::kEvictionHeld, "retry"),
-       "karpenter_pods_eviction_requests_total{code=\"500\"} 1\n"},
       {shadow, "karst_not_sent_total{kind=\"create-nodeclaim\"} 1\n"},
   };
   for (const Case& c : cases) {
