@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
+#include "disruption/pods.h"
 #include "model/labels.h"
-#include "scheduling/topology.h"
 
 namespace karst::tools {
 namespace {
@@ -158,20 +158,12 @@ std::vector<scheduling::Node> read_nodes(const objects::Manifests& manifests,
 }
 
 bool is_held_by_budgets(const objects::Manifests& manifests, const objects::ReducedPod& reduced) {
-  static const model::Taint kDisrupted{std::string(model::kDisruptedTaintKey), "",
-                                       model::TaintEffect::kNoSchedule};
+  if (disruption::tolerates_disruption(reduced.shape)) return false;
   const model::Pod& pod = reduced.pod;
-  if (model::tolerates(reduced.shape.tolerations, kDisrupted)) return false;  // it is not evicted
-  std::size_t budgets = 0;
-  bool blocked = false;
-  for (const model::DisruptionBudget& budget : manifests.budgets) {
-    if (budget.namespace_name != pod.namespace_name ||
-        !scheduling::selects(budget.selector, pod.labels))
-      continue;
-    ++budgets;
-    blocked = budget.fully_blocking && !(budget.spares_unready && !pod.ready);
-  }
-  return blocked || budgets > 1;
+  const disruption::Hold hold =
+      disruption::hold_by(manifests.budgets, pod.namespace_name, pod.labels, !pod.ready,
+                          disruption::BudgetTest::kForever);
+  return hold.kind != disruption::Hold::kNone;
 }
 
 }  // namespace karst::tools

@@ -11,12 +11,6 @@ bool stays(const World& world, const Pod& pod) {
   return pod.mirror || world.shape_of(pod).owner_kind == model::OwnerKind::kNode;
 }
 
-bool tolerates_disruption(const World& world, const Pod& pod) {
-  static const model::Taint kDisrupted{std::string(model::kDisruptedTaintKey), "",
-                                       model::TaintEffect::kNoSchedule};
-  return model::tolerates(world.shape_of(pod).tolerations, kDisrupted);
-}
-
 // Demands that no pool's machine can be made for.
 bool is_out_of_reach(const model::RequirementSpec& spec) {
   return spec.key == model::kHostnameLabel || spec.key == model::kRegisteredLabel ||
@@ -46,7 +40,7 @@ bool is_reschedulable(const World& world, const Pod& pod) {
 }
 
 bool is_evictable(const World& world, const Pod& pod) {
-  return is_active(pod) && !tolerates_disruption(world, pod) && !stays(world, pod) &&
+  return is_active(pod) && !tolerates_disruption(world.shape_of(pod)) && !stays(world, pod) &&
          !is_held(world, pod);
 }
 
@@ -67,13 +61,23 @@ bool is_wanting(const World& world, const Pod& pod) {
   return true;
 }
 
+bool tolerates_disruption(const model::PodShape& shape) {
+  static const model::Taint kDisrupted{std::string(model::kDisruptedTaintKey), "",
+                                       model::TaintEffect::kNoSchedule};
+  return model::tolerates(shape.tolerations, kDisrupted);
+}
+
 Hold hold_of(const World& world, const Pod& pod, BudgetTest test) {
+  if (!is_evictable(world, pod)) return {};
+  return hold_by(world.pod_budgets, pod.namespace_name, pod.labels, pod.unready, test);
+}
+
+Hold hold_by(const std::vector<model::DisruptionBudget>& budgets, std::string_view namespace_name,
+             const model::Labels& labels, bool unready, BudgetTest test) {
   Hold hold;
-  if (!is_evictable(world, pod)) return hold;
   const model::DisruptionBudget* last = nullptr;
-  for (const model::DisruptionBudget& budget : world.pod_budgets) {
-    if (budget.namespace_name != pod.namespace_name ||
-        !scheduling::selects(budget.selector, pod.labels))
+  for (const model::DisruptionBudget& budget : budgets) {
+    if (budget.namespace_name != namespace_name || !scheduling::selects(budget.selector, labels))
       continue;
     last = &budget;
     hold.budgets.push_back(budget.namespace_name + "/" + budget.name);
@@ -82,7 +86,7 @@ Hold hold_of(const World& world, const Pod& pod, BudgetTest test) {
     hold.kind = Hold::kSeveral;
     return hold;
   }
-  if (last == nullptr || (last->spares_unready && pod.unready)) return {};
+  if (last == nullptr || (last->spares_unready && unready)) return {};
   if (test == BudgetTest::kNow ? last->disruptions_allowed == 0 : last->fully_blocking)
     hold.kind = Hold::kBlocked;
   return hold.kind == Hold::kNone ? Hold{} : hold;

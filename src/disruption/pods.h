@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "disruption/world.h"
@@ -36,6 +37,13 @@ enum class BudgetTest {
   kForever,  // none ever is, as the budget is written
 };
 Hold hold_of(const World& world, const Pod& pod, BudgetTest test);
+// The same for a pod of these labels, whatever else keeps it from being evicted. `unready`: it says
+// that it is not ready.
+Hold hold_by(const std::vector<model::DisruptionBudget>& budgets, std::string_view namespace_name,
+             const model::Labels& labels, bool unready, BudgetTest test);
+
+// It stays on a node that is being disrupted: it tolerates the taint, and is not evicted.
+bool tolerates_disruption(const model::PodShape& shape);
 
 std::string full_name(const Pod& pod);
 

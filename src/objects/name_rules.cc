@@ -2,43 +2,21 @@
 
 #include <algorithm>
 
+#include "model/label_syntax.h"
+
 namespace karst::objects {
 namespace {
+
+using model::is_dns_label;
+using model::is_dns_name;
+using model::is_label_name;
 
 bool is_lower(char c) {
   return c >= 'a' && c <= 'z';
 }
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_word(char c) {
-  return is_lower(c) || is_digit(c) || (c >= 'A' && c <= 'Z');
-}
 
 std::string quoted(std::string_view text) {
   return "\"" + std::string(text.substr(0, 320)) + "\"";
-}
-
-// Begins and ends with a letter or digit, and holds those and '-', '_', '.' between.
-bool is_name(std::string_view text) {
-  return !text.empty() && is_word(text.front()) && is_word(text.back()) &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return is_word(c) || c == '-' || c == '_' || c == '.'; });
-}
-
-bool is_dns_label(std::string_view text) {
-  return !text.empty() && text.front() != '-' && text.back() != '-' &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return is_lower(c) || is_digit(c) || c == '-'; });
-}
-
-bool is_dns_name(std::string_view text) {
-  for (;;) {
-    const std::size_t dot = text.find('.');
-    if (!is_dns_label(text.substr(0, dot))) return false;
-    if (dot == std::string_view::npos) return true;
-    text.remove_prefix(dot + 1);
-  }
 }
 
 }  // namespace
@@ -49,9 +27,9 @@ std::string bad_label_key(std::string_view text) {
   if (slash != std::string_view::npos && bad_dns_name(text.substr(0, slash)) != "")
     return quoted(text) + " is no label key: what stands before the slash must be a DNS name";
   if (name.empty()) return quoted(text) + " is no label key: the name is empty";
-  if (name.size() > 63)
+  if (name.size() > model::kLabelNameMax)
     return quoted(text) + " is no label key: the name is longer than 63 characters";
-  if (!is_name(name))
+  if (!is_label_name(name))
     return quoted(text) +
            " is no label key: expected letters, digits, '-', '_' and '.', with a letter or digit "
            "first and last";
@@ -60,8 +38,9 @@ std::string bad_label_key(std::string_view text) {
 
 std::string bad_label_value(std::string_view text) {
   if (text.empty()) return {};
-  if (text.size() > 63) return quoted(text) + " is no label value: longer than 63 characters";
-  if (!is_name(text))
+  if (text.size() > model::kLabelNameMax)
+    return quoted(text) + " is no label value: longer than 63 characters";
+  if (!is_label_name(text))
     return quoted(text) +
            " is no label value: expected letters, digits, '-', '_' and '.', with a letter or digit "
            "first and last";
@@ -69,14 +48,14 @@ std::string bad_label_value(std::string_view text) {
 }
 
 std::string bad_dns_label(std::string_view text) {
-  if (text.size() > 63) return quoted(text) + " is longer than 63 characters";
+  if (text.size() > model::kLabelNameMax) return quoted(text) + " is longer than 63 characters";
   if (!is_dns_label(text))
     return quoted(text) + " is no DNS label: expected lower case letters, digits and '-'";
   return {};
 }
 
 std::string bad_dns_name(std::string_view text) {
-  if (text.size() > 253) return quoted(text) + " is longer than 253 characters";
+  if (text.size() > model::kDnsNameMax) return quoted(text) + " is longer than 253 characters";
   if (!is_dns_name(text))
     return quoted(text) + " is no DNS name: expected lower case letters, digits, '-' and '.'";
   return {};

@@ -15,21 +15,31 @@ bool is_text(const TreeValue* value) {
   return value != nullptr && value->is(TreeValue::Type::kText) && !value->text.empty();
 }
 
-// Containers, init containers and ephemeral ones share one space of names.
-void check_container_names(Review& review, const TreeValue& spec) {
-  std::set<std::string_view> seen;
-  for (const std::string_view list : {"containers", "initContainers", "ephemeralContainers"}) {
+// Calls look(container) for those of the lists, each within its place in the review.
+template <class Look>
+void each_container(Review& review, const TreeValue& spec,
+                    std::initializer_list<std::string_view> lists, Look look) {
+  for (const std::string_view list : lists) {
     const TreeValue* containers = spec.find(list);
     if (containers == nullptr) continue;
     Review::Scope scope(review, list);
     for (std::size_t i = 0; i < containers->items.size(); ++i) {
       Review::Scope inner(review, i);
-      const std::string_view name = containers->items[i].text_of("name");
-      if (!seen.insert(name).second)
-        refuse_field(review, containers->items[i], "name",
-                     "\"" + std::string(name) + "\" is there twice");
+      look(containers->items[i]);
     }
   }
+}
+
+// Containers, init containers and ephemeral ones share one space of names.
+void check_container_names(Review& review, const TreeValue& spec) {
+  std::set<std::string_view> seen;
+  each_container(review, spec, {"containers", "initContainers", "ephemeralContainers"},
+                 [&](const TreeValue& container) {
+                   const std::string_view name = container.text_of("name");
+                   if (!seen.insert(name).second)
+                     refuse_field(review, container, "name",
+                                  "\"" + std::string(name) + "\" is there twice");
+                 });
 }
 
 // Host ports of containers, and with the host's network all of them.
@@ -79,20 +89,14 @@ void check_resource_claims(Review& review, const TreeValue& spec) {
   std::set<std::string_view> known;
   if (const TreeValue* claims = spec.find("resourceClaims"))
     for (const TreeValue& claim : claims->items) known.insert(claim.text_of("name"));
-  for (const std::string_view list : {"containers", "initContainers"}) {
-    const TreeValue* containers = spec.find(list);
-    if (containers == nullptr) continue;
-    Review::Scope scope(review, list);
-    for (std::size_t i = 0; i < containers->items.size(); ++i) {
-      const TreeValue* claims = containers->items[i].at({"resources", "claims"});
-      if (claims == nullptr) continue;
-      Review::Scope inner(review, i);
-      for (const TreeValue& claim : claims->items)
-        if (!known.contains(claim.text_of("name")))
-          review.refuse(claim.line, "no resource claim of the pod is called \"" +
-                                        std::string(claim.text_of("name").substr(0, 80)) + "\"");
-    }
-  }
+  each_container(review, spec, {"containers", "initContainers"}, [&](const TreeValue& container) {
+    const TreeValue* claims = container.at({"resources", "claims"});
+    if (claims == nullptr) return;
+    for (const TreeValue& claim : claims->items)
+      if (!known.contains(claim.text_of("name")))
+        review.refuse(claim.line, "no resource claim of the pod is called \"" +
+                                      std::string(claim.text_of("name").substr(0, 80)) + "\"");
+  });
 }
 
 void check_resource_claim(Review& review, const TreeValue& claim) {
@@ -103,18 +107,13 @@ void check_resource_claim(Review& review, const TreeValue& claim) {
 
 // Only init containers that run on are probed.
 void check_init_containers(Review& review, const TreeValue& spec) {
-  const TreeValue* containers = spec.find("initContainers");
-  if (containers == nullptr) return;
-  Review::Scope scope(review, "initContainers");
-  for (std::size_t i = 0; i < containers->items.size(); ++i) {
-    const TreeValue& container = containers->items[i];
-    if (container.text_of("restartPolicy") == "Always") continue;
-    Review::Scope inner(review, i);
+  each_container(review, spec, {"initContainers"}, [&](const TreeValue& container) {
+    if (container.text_of("restartPolicy") == "Always") return;
     for (const std::string_view name :
          {"livenessProbe", "readinessProbe", "startupProbe", "lifecycle"})
       if (container.find(name) != nullptr)
         refuse_field(review, container, name, "needs restartPolicy Always in an init container");
-  }
+  });
 }
 
 void check_dns(Review& review, const TreeValue& spec) {
@@ -201,23 +200,18 @@ void check_pod(Review& review, const TreeValue& pod) {
 void check_mounts(Review& review, const TreeValue& spec, std::set<std::string_view> volumes) {
   if (const TreeValue* list = spec.find("volumes"))
     for (const TreeValue& volume : list->items) volumes.insert(volume.text_of("name"));
-  for (const std::string_view list : {"containers", "initContainers"}) {
-    const TreeValue* containers = spec.find(list);
-    if (containers == nullptr) continue;
-    Review::Scope scope(review, list);
-    for (std::size_t i = 0; i < containers->items.size(); ++i) {
-      const TreeValue* mounts = containers->items[i].find("volumeMounts");
-      if (mounts == nullptr) continue;
-      Review::Scope inner(review, i);
-      Review::Scope field(review, "volumeMounts");
-      for (std::size_t j = 0; j < mounts->items.size(); ++j) {
-        Review::Scope mount(review, j);
-        if (const std::string_view name = mounts->items[j].text_of("name"); !volumes.contains(name))
-          refuse_field(review, mounts->items[j], "name",
-                       "no volume is called \"" + std::string(name.substr(0, 80)) + "\"");
-      }
+  each_container(review, spec, {"containers", "initContainers"}, [&](const TreeValue& container) {
+    const TreeValue* mounts = container.find("volumeMounts");
+    if (mounts == nullptr) return;
+    Review::Scope field(review, "volumeMounts");
+    for (std::size_t j = 0; j < mounts->items.size(); ++j) {
+      Review::Scope mount(review, j);
+      const std::string_view name = mounts->items[j].text_of("name");
+      if (!volumes.contains(name))
+        refuse_field(review, mounts->items[j], "name",
+                     "no volume is called \"" + std::string(name.substr(0, 80)) + "\"");
     }
-  }
+  });
 }
 
 std::vector<RuleEntry> pod_rules() {

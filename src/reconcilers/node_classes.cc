@@ -56,7 +56,7 @@ void tell_shifts(const ClusterState& state, const Context& context, Plan& plan,
   const std::vector<std::string> zones = context.provider.shifted_zones(row.resolved);
   for (const auto& [name, slot] : state.pools().slots()) {
     if (slot.row.pool.node_class != row.node_class.ref) continue;
-    const std::string subject = "nodepool/" + name.str();
+    const std::string subject = pool_subject(name);
     if (!zones.empty()) plan.verdict(subject, "zonal_shift_active", zones, row.resolved_position);
     const auto* known = state.verdicts().find(std::pair(subject, std::string("node_classes")));
     if (zones.empty() && known != nullptr && known->verdict.code == "zonal_shift_active")

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <set>
 
+#include "model/label_syntax.h"
 #include "model/requirements.h"
 
 namespace karst::reconcilers {
@@ -11,39 +12,11 @@ namespace {
 
 constexpr std::string_view kOurDomain = "karpenter.sh";
 constexpr std::string_view kCapacityTypes[] = {"on-demand", "reserved", "spot"};
-constexpr std::size_t kLabelValueMax = 63;
-constexpr std::size_t kDomainMax = 253;
 
+using model::is_label_key;
+using model::is_label_value;
 using model::Operator;
 using model::RequirementSpec;
-
-bool is_alphanumeric(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-// Source: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/
-bool is_label_value(std::string_view value) {
-  if (value.empty()) return true;
-  if (value.size() > kLabelValueMax || !is_alphanumeric(value.front()) ||
-      !is_alphanumeric(value.back()))
-    return false;
-  return std::all_of(value.begin(), value.end(),
-                     [](char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; });
-}
-
-// NAME, or DOMAIN/NAME with a DNS name before the slash.
-bool is_label_key(std::string_view key) {
-  const std::size_t slash = key.find('/');
-  const std::string_view name = slash == key.npos ? key : key.substr(slash + 1);
-  if (name.empty() || !is_label_value(name)) return false;
-  if (slash == key.npos) return true;
-  const std::string_view domain = key.substr(0, slash);
-  const auto is_outer = [](char c) { return is_alphanumeric(c) && (c < 'A' || c > 'Z'); };
-  return !domain.empty() && domain.size() <= kDomainMax && is_outer(domain.front()) &&
-         is_outer(domain.back()) && std::all_of(domain.begin(), domain.end(), [&](char c) {
-           return is_outer(c) || c == '-' || c == '.';
-         });
-}
 
 // The domain itself or one below it; well-known keys are free.
 bool is_restricted(std::string_view key) {

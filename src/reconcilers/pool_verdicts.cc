@@ -4,6 +4,7 @@
 #include <map>
 
 #include "reconcilers/pool_rules.h"
+#include "reconcilers/queries.h"
 
 namespace karst::reconcilers {
 namespace {
@@ -29,7 +30,7 @@ void say_which_pools(const PoolsOfPass& pass) {
   for (const scheduling::Pool& pool : pass.problem.pools) asked[pool.pool.name] = &pool;
   for (const auto& [name, slot] : pass.state.pools().slots()) {
     if (!pass.context.provider.understands(slot.row.pool.node_class)) continue;
-    const std::string subject = "nodepool/" + name.str();
+    const std::string subject = pool_subject(name);
     std::string fault = pool_fault(pass.state, slot.row.pool);
     const auto at = asked.find(name);
     if (!fault.empty())

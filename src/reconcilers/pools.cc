@@ -7,6 +7,7 @@
 #include "reconcilers/conditions.h"
 #include "reconcilers/list.h"
 #include "reconcilers/pool_rules.h"
+#include "reconcilers/queries.h"
 
 namespace karst::reconcilers {
 namespace {
@@ -117,7 +118,7 @@ void reconcile_pools(const ClusterState& state, const Context& context, Plan& pl
                        mirror.nodes == pool.status_nodes &&
                        mirror.node_class_observed_generation == pool.node_class_observed_generation;
     if (shown && !conditions.differ()) continue;
-    if (!may_issue(state, context, plan, "nodepool/" + name.str(), model::CommandKind::kMirrorPool))
+    if (!may_issue(state, context, plan, pool_subject(name), model::CommandKind::kMirrorPool))
       continue;
     mirror.name = name;
     mirror.uid = pool.uid;

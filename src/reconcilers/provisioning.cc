@@ -3,6 +3,8 @@
 // pod asks for no other capacity while its claim lives.
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <vector>
 
 #include "reconcilers/buffers.h"
 #include "reconcilers/list.h"
@@ -99,15 +101,18 @@ LogTime make_claims(const ClusterState& state, const Context& context, Plan& pla
                     const scheduling::Problem& problem, const scheduling::Answer& answer,
                     Hand& hand) {
   LogTime again;
+  std::vector<std::optional<bool>> may(problem.pools.size());  // asked once each
   for (const scheduling::NewClaim& wanted : answer.claims) {
     model::Nomination nomination;
     nomination.pods = hand.take(wanted.pods);
     if (plan.decisions().size() + 2 > kDecisionsPerPlanMax)
       return again;  // the rest is still pending in the next round
     const model::PoolName& pool = problem.pools[wanted.pool].pool.name;
-    if (!may_make_claim(state, context, plan, pool)) {
+    std::optional<bool>& may_make = may[wanted.pool];
+    if (!may_make) may_make = may_make_claim(state, context, plan, pool);
+    if (!*may_make) {
       const LogTime until =
-          state.not_before("nodepool/" + pool.str(), model::CommandKind::kCreateNodeClaim);
+          state.not_before(pool_subject(pool), model::CommandKind::kCreateNodeClaim);
       again = again.value() == 0 ? until : std::min(again, until);
       continue;
     }
@@ -144,8 +149,8 @@ void say_why_not(const Demand& demand, Plan& plan, const scheduling::Answer& ans
     std::vector<std::string> args;
     if (left != unplaced.end()) {
       for (const scheduling::PoolReason& reason : left->second->reasons)
-        args.push_back((reason.pool.empty() ? "" : reason.pool + ": ") + reason.code + ": " +
-                       without_counts(reason.text));
+        args.push_back((reason.pool.empty() ? std::string(kEveryPool) : reason.pool) + ": " +
+                       reason.code + ": " + without_counts(reason.text));
       for (const scheduling::Relaxation& relaxation : left->second->relaxations)
         if (relaxation.subject == "pod") args.push_back("would do: " + relaxation.text);
     }
@@ -189,7 +194,7 @@ void reconcile_provisioning(const ClusterState& state, const Context& context, P
                                        : window_closed(state, context, plan, demand);
   if (!due) return;
   const bool with_buffers = buffers_count(state, context);
-  Supply supply = supply_of(state, context, with_buffers ? nullptr : &demand);
+  Supply supply = supply_of(state, context, demand, with_buffers);
   const scheduling::Problem problem = problem_of(state, context, demand, supply, with_buffers);
   const scheduling::Answer answer = scheduling::solve(problem);
   Hand hand(demand);

@@ -16,7 +16,7 @@ bool may_issue(const ClusterState& state, const Context& context, Plan& plan,
 bool may_make_claim(const ClusterState& state, const Context& context, Plan& plan,
                     const model::PoolName& pool) {
   constexpr model::CommandKind kCreate = model::CommandKind::kCreateNodeClaim;
-  const std::string subject = "nodepool/" + pool.str();
+  const std::string subject = pool_subject(pool);
   if (may_issue(state, context, plan, subject, kCreate)) return true;
   const auto* row = state.pools().find(pool);
   const auto* refused = state.back_offs().find(projections::SubjectKind(subject, kCreate));

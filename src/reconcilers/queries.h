@@ -16,8 +16,14 @@ using projections::ClaimRow;
 using projections::ClusterState;
 using projections::NodeRow;
 
+// Of a pod without a place: in the arguments of its verdict, for what no pool is to blame for.
+inline constexpr std::string_view kEveryPool = "*";
+
 inline std::string claim_subject(const model::ClaimName& name) {
   return "nodeclaim/" + name.str();
+}
+inline std::string pool_subject(const model::PoolName& name) {
+  return "nodepool/" + name.str();
 }
 inline std::string node_subject(const model::NodeName& name) {
   return "node/" + name.str();

@@ -58,7 +58,7 @@ void grow(const ClusterState& state, const Context& context, Plan& plan,
   std::int64_t missing = *pool.replicas - static_cast<std::int64_t>(members.staying.size());
   if (const auto limit = node_limit(pool); limit && members.all + missing > *limit) {
     missing = std::max<std::int64_t>(*limit - members.all, 0);
-    plan.verdict("nodepool/" + pool.name.str(), "node_limit_reached", {std::to_string(*limit)},
+    plan.verdict(pool_subject(pool.name), "node_limit_reached", {std::to_string(*limit)},
                  row.position);
   }
   if (missing <= 0 || !may_make_claim(state, context, plan, pool.name)) return;

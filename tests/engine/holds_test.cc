@@ -64,6 +64,31 @@ TEST(Engine, AClaimThatIsRefusedIsAskedForAgainLaterAndLater) {
   EXPECT_EQ(verified(log).difference, std::nullopt);
 }
 
+TEST(Engine, APoolWhoseClaimsAreRefusedSaysSoOnceAPass) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  model::PodShape apart = shape_of(500);
+  model::PodAffinityTerm term;
+  term.anti = true;
+  term.topology_key = std::string(model::kHostnameLabel);
+  apart.affinity = {term};
+  add_pods_of(story, 3, apart);
+  story.step(20'000);
+  const std::vector<ports::IssuedCommand> wanted = story.take<model::CreateNodeClaim>();
+  ASSERT_EQ(wanted.size(), 3U);
+  for (const auto& command : wanted)
+    story.answer(command, model::OutcomeKind::kRefused, {}, model::RefusalCode::kInvalid);
+  story.step();
+  std::size_t verdicts = 0;
+  auto cursor = log.read(model::Position(1));
+  ASSERT_TRUE(cursor);
+  for (auto event = (*cursor)->next(); event && *event; event = (*cursor)->next())
+    verdicts += (*event)->envelope.type == events::EventType::kVerdictReached &&
+                (*event)->payload.find("claims_refused") != std::string_view::npos;
+  EXPECT_EQ(verdicts, 1U);
+}
+
 TEST(Engine, ARestartLooksAtTheDiskAnew) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log);

@@ -251,16 +251,10 @@ TEST(NodeClasses, HaveTheMemoryThatTheirMachinesShow) {
     model::Instance instance = instance_for(launch, 0, first.id);
     instance.image = "ami-1";
     story.answer(first, model::OutcomeKind::kDone, {instance});
-    model::Node node;
-    node.name = model::NodeName("node-1");
-    node.uid = model::NodeUid("node-uid-1");
-    node.provider_id = instance.provider_id;
-    node.labels = {{"karpenter.sh/initialized", "true"}, {"karpenter.sh/registered", "true"}};
-    node.capacity = instance.capacity;
+    model::Node node = node_up(instance);
     node.capacity.memory_bytes = one.shown_mib * kMi;
     node.allocatable = node.capacity;
     node.allocatable.memory_bytes = 1'000 * kMi;  // the next pod has no room here
-    node.ready = true;
     story.fact(events::NodeObserved{node});
     story.step();
     story.fact(events::PodGone{model::PodUid("pod-0"), "default", "pod-0"});

@@ -47,11 +47,8 @@ inline ports::IssuedCommand launch_for_one_pod(Story& story) {
   return launches.at(0);
 }
 
-// The machine of the launch's first claim joins as "node-1" and is ready.
-inline void come_up(Story& story, const ports::IssuedCommand& command) {
-  const auto& launch = std::get<model::Launch>(command.spec);
-  const model::Instance instance = instance_for(launch, 0, command.id);
-  story.answer(command, model::OutcomeKind::kDone, {instance});
+// The machine's node as it joins: "node-1", registered, initialized and ready.
+inline model::Node node_up(const model::Instance& instance) {
   model::Node node;
   node.name = model::NodeName("node-1");
   node.uid = model::NodeUid("node-uid-1");
@@ -59,7 +56,17 @@ inline void come_up(Story& story, const ports::IssuedCommand& command) {
   node.labels = {{"karpenter.sh/initialized", "true"}, {"karpenter.sh/registered", "true"}};
   node.capacity = instance.capacity;
   node.allocatable = instance.allocatable;
-  node.ready = node.has_finalizer = true;
+  node.ready = true;
+  return node;
+}
+
+// The machine of the launch's first claim joins as "node-1" and is ready.
+inline void come_up(Story& story, const ports::IssuedCommand& command) {
+  const auto& launch = std::get<model::Launch>(command.spec);
+  const model::Instance instance = instance_for(launch, 0, command.id);
+  story.answer(command, model::OutcomeKind::kDone, {instance});
+  model::Node node = node_up(instance);
+  node.has_finalizer = true;
   story.fact(events::NodeObserved{node});
   model::NodeClaim claim = story.state().claims().find(launch.items[0].name)->claim;
   claim.provider_id = instance.provider_id;

@@ -136,7 +136,7 @@ TEST(Volumes, DecideWhereAPodMayGo) {
     const auto created = story.take<model::CreateNodeClaim>();
     if (*c.zones == '\0') {
       EXPECT_TRUE(created.empty()) << c.name;
-      EXPECT_EQ(verdict_of(story, shape), "unplaced | volume: " + std::string(c.why)) << c.name;
+      EXPECT_EQ(verdict_of(story, shape), "unplaced | *: volume: " + std::string(c.why)) << c.name;
       continue;
     }
     ASSERT_EQ(created.size(), 1u) << c.name << ": " << verdict_of(story, shape);
@@ -255,9 +255,10 @@ TEST(Volumes, OfOnePodAreUsedByOne) {
     story.step(1100);
     EXPECT_TRUE(story.take<model::CreateNodeClaim>().empty());
     EXPECT_EQ(story.state().pods().expected_on_node("own").size(), in_use ? 0u : 1u);
-    EXPECT_EQ(verdict_of(story, shape),
-              "unplaced | volume: persistentvolumeclaim \"default/data\" is ReadWriteOncePod, and "
-              "another pod uses it");
+    EXPECT_EQ(
+        verdict_of(story, shape),
+        "unplaced | *: volume: persistentvolumeclaim \"default/data\" is ReadWriteOncePod, and "
+        "another pod uses it");
     EXPECT_FALSE(verified(log).difference);
   }
 }

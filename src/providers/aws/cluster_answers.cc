@@ -16,24 +16,18 @@ json page_of(const Answers& answers, std::string_view key) {
   return json::parse(at->second.pages.front(), nullptr, /*allow_exceptions=*/false);
 }
 
-void ask_for_version(std::vector<Question>& out, const Cluster& cluster) {
-  Question question{std::string(kClusterKey), {"eks", "DescribeCluster"}};
-  question.request.path = {"clusters", cluster.name};
-  question.life_millis = kVersionLifeMillis;
-  question.fault =
-      "EKS_CONTROL_PLANE: the cluster's version cannot be asked of EKS, and the one known before "
-      "counts on; allow eks:DescribeCluster";
-  out.push_back(std::move(question));
+Question about_cluster(std::string_view key, Request request, std::int64_t life_millis,
+                       std::string_view fault) {
+  Question question{std::string(key), std::move(request)};
+  question.life_millis = life_millis;
+  question.fault = fault;
+  return question;
 }
 
-void ask_for_shifts(std::vector<Question>& out, const Cluster& cluster) {
-  Question question{std::string(kShiftsKey), {"arc-zonal-shift", "GetManagedResource"}};
-  question.request.path = {"managedresources", cluster.arn};
-  question.life_millis = kShiftsLifeMillis;
-  question.fault =
-      "ENABLE_ZONAL_SHIFT: zonal shifts cannot be read, and those read before count on; allow "
-      "arc-zonal-shift:GetManagedResource, and enable zonal shift for the EKS cluster";
-  out.push_back(std::move(question));
+Request request_of(const char* service, const char* action, std::vector<std::string> path) {
+  Request request{service, action};
+  request.path = std::move(path);
+  return request;
 }
 
 std::string text_of(const json& object, const char* key) {
@@ -55,8 +49,19 @@ bool is_ahead(const json& shift, std::int64_t now_millis) {
 }  // namespace
 
 void ask_about_cluster(std::vector<Question>& out, const Cluster& cluster) {
-  if (cluster.version_of_eks) ask_for_version(out, cluster);
-  if (cluster.heeds_shifts && !cluster.arn.empty()) ask_for_shifts(out, cluster);
+  if (cluster.version_of_eks)
+    out.push_back(about_cluster(
+        kClusterKey, request_of("eks", "DescribeCluster", {"clusters", cluster.name}),
+        kVersionLifeMillis,
+        "EKS_CONTROL_PLANE: the cluster's version cannot be asked of EKS, and the one known "
+        "before counts on; allow eks:DescribeCluster"));
+  if (cluster.heeds_shifts && !cluster.arn.empty())
+    out.push_back(about_cluster(
+        kShiftsKey,
+        request_of("arc-zonal-shift", "GetManagedResource", {"managedresources", cluster.arn}),
+        kShiftsLifeMillis,
+        "ENABLE_ZONAL_SHIFT: zonal shifts cannot be read, and those read before count on; allow "
+        "arc-zonal-shift:GetManagedResource, and enable zonal shift for the EKS cluster"));
 }
 
 Cluster as_answered(Cluster cluster, const Answers& answers) {
