@@ -212,6 +212,10 @@ void ClusterState::index_node(const model::NodeName& name) {
     stray_nodes_.insert(name);
   else
     stray_nodes_.erase(name);
+  if (row != nullptr && row->tainted_at != Position())
+    tainted_nodes_.insert(name);
+  else
+    tainted_nodes_.erase(name);
   if (row != nullptr && !row->node.troubles.empty())
     ailing_nodes_.insert(name);
   else

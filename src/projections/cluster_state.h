@@ -144,6 +144,8 @@ class ClusterState {
   const std::set<model::NodeName>& stray_nodes() const { return stray_nodes_; }
   // nodes with a condition that may be repaired for.
   const std::set<model::NodeName>& ailing_nodes() const { return ailing_nodes_; }
+  // nodes with the taint karpenter.sh/disrupted.
+  const std::set<model::NodeName>& tainted_nodes() const { return tainted_nodes_; }
   // What the offer costs by the catalogue of our provider; 0: it is not in there.
   std::int64_t price_of(const model::Offer& offer) const;
   // Sums over a pool's claims; nullptr: it has none.
@@ -226,6 +228,7 @@ class ClusterState {
   std::set<model::ProviderId> loose_;
   std::set<model::NodeName> stray_nodes_;
   std::set<model::NodeName> ailing_nodes_;
+  std::set<model::NodeName> tainted_nodes_;
   std::map<model::PoolName, PoolTotals> totals_;
   std::map<model::ClaimUid, std::set<model::ProviderId>> instances_by_claim_;
 

@@ -136,7 +136,7 @@ void say_where_buffers_are(const ClusterState& state, Plan& plan, std::size_t gr
 
 std::set<model::NodeName> buffer_hosts(const ClusterState& state, const Context& context) {
   std::set<model::NodeName> hosts;
-  Supply supply = supply_of(state, context, nullptr);
+  Supply supply = supply_of(state, context, Demand{}, true);
   const scheduling::Problem problem = problem_of(state, context, Demand{}, supply, true);
   for (const scheduling::NodePlacement& placement : scheduling::solve(problem).placements)
     hosts.insert(supply.nodes[placement.node].node);

@@ -36,6 +36,11 @@ bool held_by_annotation(const PodRow& pod, LogTime now) {
   return true;
 }
 
+void wake_when_free(const PodRow& pod, Plan& plan) {
+  if (pod.shape->do_not_disrupt == model::DoNotDisrupt::kForDuration && pod.start_millis != 0)
+    plan.wake_at(LogTime(pod.start_millis + pod.shape->do_not_disrupt_millis));
+}
+
 std::vector<const PodRow*> leaving_pods(const ClusterState& state, const model::NodeName& node,
                                         LogTime now) {
   std::vector<const PodRow*> pods;

@@ -25,6 +25,8 @@ bool must_leave(const PodRow& pod, LogTime now);
 LogTime stuck_at(const PodRow& pod);
 // karpenter.sh/do-not-disrupt holds it at this moment.
 bool held_by_annotation(const PodRow& pod, LogTime now);
+// Has the plan looked at again when the annotation's time is over, if it has one.
+void wake_when_free(const PodRow& pod, Plan& plan);
 
 // Of the pods on a node those that must leave, by uid.
 std::vector<const PodRow*> leaving_pods(const ClusterState& state, const model::NodeName& node,

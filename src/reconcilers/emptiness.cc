@@ -92,7 +92,7 @@ class Budgets {
     const auto [at, is_new] = allowed_.try_emplace(pool.pool.name);
     if (!is_new) return at->second;
     at->second = allowed_disruptions(pool.pool, kReason, nodes, context_.now);
-    const std::string subject = "nodepool/" + pool.pool.name.str();
+    const std::string subject = pool_subject(pool.pool.name);
     if (!at->second.fault.empty())
       plan_.verdict(subject, "budget_unreadable", {at->second.fault}, pool.position);
     else if (state_.verdicts().find(std::pair(subject, std::string("emptiness"))) != nullptr)
@@ -107,6 +107,20 @@ class Budgets {
   std::map<model::PoolName, Allowance> allowed_;
 };
 
+// Removals that nobody goes on with: who opened them, another replica or Karpenter, leads no more.
+// As in Karpenter they are called off, and the node is looked at like any other.
+void call_off_left_overs(const ClusterState& state, const Context& context, Plan& plan) {
+  for (const model::NodeName& name : state.tainted_nodes()) {
+    if (plan.full()) return;
+    const NodeRow& node = *state.nodes().find(name);
+    const ClaimRow* row = state.claim_by_provider_id(node.node.provider_id);
+    if (row == nullptr || !ours(*row, context) || row->candidate || row->leaving() ||
+        row->node_leaving || row->gone_at.value() != 0 || row->interrupted_at.value() != 0)
+      continue;
+    set_disrupted(state, context, plan, *row, node, false, "left_over", {node.tainted_at}, {});
+  }
+}
+
 // Opens the removal of vacant claims that are due, as far as the budgets of their pools allow.
 void open_removals(const ClusterState& state, const Context& context, Plan& plan) {
   std::optional<Budgets> budgets;  // read only when something is due
@@ -120,12 +134,7 @@ void open_removals(const ClusterState& state, const Context& context, Plan& plan
     const NodeRow* node = state.node_of(row);
     const auto* pool = state.pools().find(row.claim.pool);
     if (node == nullptr || pool == nullptr || !ours(row, context)) continue;
-    // A removal that nobody goes on with: another replica opened it and leads no more. As in
-    // Karpenter, it is called off, and the node is looked at like any other.
-    if (node->tainted_at != Position()) {
-      set_disrupted(state, context, plan, row, *node, false, "left_over", {node->tainted_at}, {});
-      continue;
-    }
+    if (node->tainted_at != Position()) continue;
     if (!pool->pool.consolidate_after_millis || pool->pool.replicas || !is_empty(state, row, *node))
       continue;
     if (!due(state, context, plan, row, *pool->pool.consolidate_after_millis)) continue;
@@ -155,7 +164,9 @@ void reconcile_emptiness(const ClusterState& state, const Context& context, Plan
         ours(row, context))
       settle(state, context, plan, row, *node);
   }
-  if (!state.log_space_low() && !state.wall_clock_wrong()) open_removals(state, context, plan);
+  if (state.log_space_low() || state.wall_clock_wrong()) return;
+  call_off_left_overs(state, context, plan);
+  open_removals(state, context, plan);
 }
 
 }  // namespace karst::reconcilers

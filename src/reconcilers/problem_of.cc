@@ -1,8 +1,7 @@
 #include "reconcilers/problem_of.h"
 
 #include <algorithm>
-#include <map>
-#include <tuple>
+#include <set>
 
 #include "reconcilers/buffers.h"
 #include "reconcilers/interest.h"
@@ -17,106 +16,9 @@ namespace {
 
 using projections::PodRow;
 
-// How long a node that is not initialized yet may still be counted on: registration and
-// initialization each have that long.
-LogTime comes_up_until(const ClusterState& state, const ClaimRow& row) {
-  return (row.registered_at.value() != 0 ? row.registered_at : row.created_at) +
-         state.config().registration_timeout_millis;
-}
-
 bool comes_up(const ClusterState& state, const Context& context, const ClaimRow& row) {
   return row.initialized_at.value() != 0 || context.now < comes_up_until(state, row);
 }
-
-// Whether the node still has a seat for the pod that is expected there: what is bound leaves room
-// for those expected before it (by uid), and for it. Others may have taken the seats, since
-// kube-scheduler knows no nominations.
-bool has_seat(const ClusterState& state, const NodeRow& node, const PodRow& pod,
-              const std::vector<const PodRow*>& expected) {
-  const std::string& name = node.node.name.str();
-  model::Resources room = node.node.allocatable;
-  if (const auto* pods = state.pods().on(name)) room -= pods->requests;
-  for (const PodRow* one : expected) {
-    if (one->uid == pod.uid) break;
-    if (one->node == nullptr || *one->node != name) room -= one->shape->requests;
-  }
-  return model::fits(pod.shape->requests, room);
-}
-
-// Whether the pod's expectation still holds: its claim lives, has a seat for it, and has not been
-// up for too long without the pod.
-bool covered(const ClusterState& state, const Context& context, const PodRow& pod, Plan& plan) {
-  const auto still = [&](LogTime until) {
-    if (until <= context.now) return false;
-    plan.wake_at(until);
-    return true;
-  };
-  if (!pod.expected_node.empty()) {
-    const NodeRow* node = state.nodes().find(pod.expected_node);
-    return node != nullptr && node->node.deletion_millis == 0 && node->tainted_at == Position() &&
-           has_seat(state, *node, pod, state.pods().expected_on_node(pod.expected_node.str())) &&
-           still(pod.expected_until);
-  }
-  if (pod.expected_claim.empty()) return false;
-  const ClaimRow* claim = state.claims().find(pod.expected_claim);
-  if (claim == nullptr) return state.config().shadow && still(pod.expected_until);  // not sent
-  if (claim->leaving() || claim->gone_at.value() != 0) return false;
-  if (claim->interrupted_at.value() != 0) return false;
-  if (claim->initialized_at.value() == 0) return still(comes_up_until(state, *claim));
-  if (const NodeRow* node = state.node_of(*claim);
-      node != nullptr &&
-      !has_seat(state, *node, pod, state.pods().expected_on_claim(pod.expected_claim.str())))
-    return false;
-  return still(claim->initialized_at + state.config().nomination_millis);
-}
-
-// A disruption budget keeps the pod where it is: a place made for it now would stand empty.
-bool held_in_place(const ClusterState& state, const PodRow& pod) {
-  const auto* last = state.back_offs().find(
-      projections::SubjectKind("pod/" + pod.uid.str(), model::CommandKind::kEvictPod));
-  return last != nullptr && last->code == model::RefusalCode::kBlocked;
-}
-
-bool leaves(const ClaimRow& row) {
-  return row.leaving() || row.interrupted_at.value() != 0 || row.gone_at.value() != 0;
-}
-
-}  // namespace
-
-Demand demand_of(const ClusterState& state, const Context& context, Plan& plan) {
-  using Key = std::tuple<model::ShapeHash, std::string, model::Labels, std::string>;
-  const SelectedKeys keys = selected_keys(state);
-  const OncePerPod once(state);
-  std::map<Key, std::vector<const PodRow*>> groups;
-  const auto add = [&](const PodRow& pod) {
-    const std::string space = pod.namespace_name == nullptr ? "" : *pod.namespace_name;
-    const std::string alone = once.concerns(space, *pod.shape) ? pod.uid.str() : std::string();
-    groups[Key(pod.shape_hash, space, projected(pod.labels(), keys), alone)].push_back(&pod);
-  };
-  for (const std::string_view uid : state.pods().pending()) {
-    const PodRow& pod = state.pods().row_of(uid);
-    if (!covered(state, context, pod, plan)) add(pod);
-  }
-  for (const model::ClaimName& name : state.restless()) {
-    const ClaimRow& row = *state.claims().find(name);
-    if (!leaves(row) || row.node.empty() || !ours(row, context)) continue;
-    for (const PodRow* pod : state.pods().on_node(row.node.str()))
-      if (pod->reschedulable() && pod->deletion_millis == 0 && !held_in_place(state, *pod) &&
-          !covered(state, context, *pod, plan))
-        add(*pod);
-  }
-  Demand demand;
-  for (auto& [key, pods] : groups) {
-    demand.shapes.push_back(std::get<0>(key));
-    demand.labels.push_back(std::get<2>(key));
-    std::sort(pods.begin(), pods.end(),
-              [](const PodRow* a, const PodRow* b) { return a->uid < b->uid; });
-    demand.pods.push_back(std::move(pods));
-  }
-  return demand;
-}
-
-namespace {
 
 // Taints that count: while a node starts, its startup and ephemeral taints are going to leave.
 std::vector<model::Taint> lasting_taints(const std::vector<model::Taint>& taints,
@@ -131,15 +33,6 @@ std::vector<model::Taint> lasting_taints(const std::vector<model::Taint>& taints
     if (!startup && !model::is_known_ephemeral(taint)) lasting.push_back(taint);
   }
   return lasting;
-}
-
-// Requests of pods that are expected there and not bound there yet.
-model::Resources expected_requests(const std::vector<const PodRow*>& pods,
-                                   const std::string& node) {
-  model::Resources total;
-  for (const PodRow* pod : pods)
-    if (pod->node == nullptr || *pod->node != node) total += pod->shape->requests;
-  return total;
 }
 
 void add_node(const ClusterState& state, const Interest& interest, Supply& supply,
@@ -158,9 +51,9 @@ void add_node(const ClusterState& state, const Interest& interest, Supply& suppl
   }
   bool is_counted = interest.in_pods(pods);
   const auto expect = [&](const std::vector<const PodRow*>& expected) {
-    offer.available -= expected_requests(expected, name);
+    offer.available -= interest.expected_requests(expected, name);
     for (const PodRow* pod : expected)
-      is_counted |= projections::repels_beyond_its_node(*pod->shape);
+      is_counted |= !interest.asks(pod) && projections::repels_beyond_its_node(*pod->shape);
   };
   expect(state.pods().expected_on_node(name));
   if (row != nullptr) expect(state.pods().expected_on_claim(row->claim.name.str()));
@@ -176,8 +69,8 @@ void add_node(const ClusterState& state, const Interest& interest, Supply& suppl
   supply.offers.push_back(std::move(offer));
 }
 
-void add_claim(const ClusterState& state, const Context& context, Supply& supply,
-               const ClaimRow& row) {
+void add_claim(const ClusterState& state, const Context& context, const Interest& interest,
+               Supply& supply, const ClaimRow& row) {
   scheduling::Node offer;
   offer.name = row.claim.name.str();
   offer.labels = row.claim.labels;
@@ -196,7 +89,8 @@ void add_claim(const ClusterState& state, const Context& context, Supply& supply
   offer.taints = row.claim.taints;
   offer.initialized = false;
   offer.available = row.instance.allocatable;
-  offer.available -= expected_requests(state.pods().expected_on_claim(row.claim.name.str()), "");
+  offer.available -=
+      interest.expected_requests(state.pods().expected_on_claim(row.claim.name.str()), "");
   supply.nodes.push_back({{}, row.claim.name, false});
   supply.offers.push_back(std::move(offer));
 }
@@ -232,8 +126,9 @@ void add_limits(const ClusterState& state, const model::NodePool& pool, scheduli
 
 }  // namespace
 
-Supply supply_of(const ClusterState& state, const Context& context, const Demand* demand) {
-  const Interest interest(demand);
+Supply supply_of(const ClusterState& state, const Context& context, const Demand& demand,
+                 bool all) {
+  const Interest interest(demand, all);
   Supply supply;
   for (const auto& [name, slot] : state.nodes().slots()) {
     const NodeRow& node = slot.row;
@@ -252,7 +147,7 @@ Supply supply_of(const ClusterState& state, const Context& context, const Demand
     const ClaimRow& row = *state.claims().find(name);
     if (row.launched() && row.registered_at.value() == 0 && !leaves(row) &&
         state.node_of(row) == nullptr && ours(row, context) && comes_up(state, context, row))
-      add_claim(state, context, supply, row);
+      add_claim(state, context, interest, supply, row);
   }
   return supply;
 }

@@ -21,6 +21,12 @@ struct Demand {
 // Pending pods that nothing covers, and pods of leaving nodes that have no other place yet.
 Demand demand_of(const ClusterState& state, const Context& context, Plan& plan);
 
+// A claim whose node goes, for whatever cause.
+bool leaves(const ClaimRow& row);
+// How long a node that is not initialized yet may still be counted on: registration and
+// initialization each have that long.
+LogTime comes_up_until(const ClusterState& state, const ClaimRow& row);
+
 struct SupplyNode {
   model::NodeName node;    // empty for a claim whose node is not there yet
   model::ClaimName claim;  // empty for a node that karst did not make
@@ -35,8 +41,8 @@ struct Supply {
   std::vector<scheduling::Node> offers;     // same order
   std::vector<const NodeRow*> taking_none;  // every other node
 };
-// `demand`: nullptr for everything that could take any pod.
-Supply supply_of(const ClusterState& state, const Context& context, const Demand* demand);
+// `all`: also nodes that have no room for anybody of the demand.
+Supply supply_of(const ClusterState& state, const Context& context, const Demand& demand, bool all);
 
 // Pods in the demand's order; then, if asked for, those that CapacityBuffers stand for (buffers.h).
 // Reservations come with what pools offer (offered.h), less the machines that claims hold of them.

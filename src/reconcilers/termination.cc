@@ -68,11 +68,6 @@ struct Drain {
   }
 };
 
-void wake_when_free(const PodRow& pod, Plan& plan) {
-  if (pod.shape->do_not_disrupt == model::DoNotDisrupt::kForDuration && pod.start_millis != 0)
-    plan.wake_at(LogTime(pod.start_millis + pod.shape->do_not_disrupt_millis));
-}
-
 constexpr std::size_t kBlockersNamed = 5;
 
 // Evicts the first tier that still has pods; what the deadline forces goes from every tier. True
