@@ -77,7 +77,9 @@ ListWatch::Step ListWatch::list_answered(const Answer& answer) {
 
 ListWatch::Step ListWatch::absent() {
   observer_.list_ended({});
-  wait(true, "the server does not have it, so there are none; looking again each minute");
+  wait(true,
+       "the server does not have it (is its CRD installed?), so there are none; looking again "
+       "each minute");
   back_off_millis_ = kBackOffFirstMillis;
   return {Step::Kind::kWait, {}, kAbsentMillis};
 }
