@@ -219,7 +219,7 @@ class Cluster {
     const auto add = [&](std::vector<kube::Right> more) {
       rights.insert(rights.end(), more.begin(), more.end());
     };
-    if (!settings_.shadow) add(kube::rights_to_act(config_.provider));
+    if (!settings_.shadow) add(kube::rights_to_act(config_));
     if (elects()) add(kube::rights_to_lead(lease_name().namespace_name, lease_name().name));
     return kube::preflight({settings_.access.server, settings_.access.cluster_place,
                             settings_.access.user_place, watches, std::move(rights)},

@@ -224,6 +224,17 @@ Failure failure_of(const Exchange& exchange, CURLcode code) {
   return may_have_left(exchange.easy) ? Failure::kUnclear : Failure::kNotSent;
 }
 
+Obstacle obstacle_of(CURL* easy, CURLcode code) {
+  long proxy_status = 0;
+  curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &proxy_status);
+  if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE)
+    return Obstacle::kServerCertificate;
+  if (code == CURLE_SSL_CERTPROBLEM) return Obstacle::kOwnCertificate;
+  if (code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_PROXY || proxy_status >= 300)
+    return Obstacle::kProxy;
+  return Obstacle::kNone;
+}
+
 }  // namespace
 
 void set_up(Exchange& exchange, const Connection& own) {
@@ -242,7 +253,7 @@ void conclude(Exchange& exchange, CURLcode code) {
   curl_easy_getinfo(exchange.easy, CURLINFO_RESPONSE_CODE, &status);
   response.status = static_cast<int>(status);
   response.failure = failure_of(exchange, code);
-  response.untrusted = code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE;
+  if (response.failure == Failure::kNotSent) response.obstacle = obstacle_of(exchange.easy, code);
   if (exchange.cut) response.error = "the connection ended before an answer came";
   if (exchange.held) response.error = "held back: it may not be sent any more";
   if (response.failure == Failure::kCancelled) response.error = "cancelled";

@@ -63,13 +63,21 @@ enum class Failure {
   kCancelled,  // cancel(), stop(), or on_chunk said so
 };
 
+// What stood in the way of a request that was not sent, where that is known.
+enum class Obstacle {
+  kNone,
+  kServerCertificate,  // it is not trusted
+  kOwnCertificate,     // the client's certificate or key cannot be used
+  kProxy,              // it has no address, or refuses
+};
+
 struct Response {
   int status = 0;                                            // 0 when failed before a status came
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
   std::string body;
   Failure failure = Failure::kNone;
-  std::string error;       // for people, when failure is not kNone
-  bool untrusted = false;  // kNotSent because the server's certificate is not trusted
+  std::string error;  // for people, when failure is not kNone
+  Obstacle obstacle = Obstacle::kNone;
 
   bool ok() const { return failure == Failure::kNone && status >= 200 && status < 300; }
   // The first value of that name (lower case); empty when absent.

@@ -81,9 +81,10 @@ model::Outcome mirror_failed(const ports::IssuedCommand& command, const http::Re
 }
 
 // 429 from the eviction API is a disruption budget's word; from the server's flow control it is
-// not.
+// not. When several budgets match the pod it is 500.
 bool blocked_by_budget(const http::Response& response) {
-  return response.status == 429 && response.body.find("DisruptionBudget") != std::string::npos;
+  return (response.status == 429 || response.status == 500) &&
+         response.body.find("DisruptionBudget") != std::string::npos;
 }
 
 }  // namespace
@@ -226,9 +227,9 @@ void KubeWriter::run(const Command& command, const model::EvictPod& spec) {
   send(command, std::move(call), [this, command, force = spec.force](const auto& response) {
     if (response.ok() || response.status == 404 || response.status == 409)
       return finish(ports::done(*command));
-    if (blocked_by_budget(response))
+    if (!force && blocked_by_budget(response))
       return finish(ports::refused(*command, RefusalCode::kBlocked, failure_text(response)));
-    // The eviction API answers 500 without evicting when two budgets match the pod.
+    // The eviction API answers 500 without evicting.
     if (response.status == 500 && !force)
       return finish(ports::refused(*command, RefusalCode::kRetry, failure_text(response)));
     finish(failed(*command, response, Asked::kWrite));

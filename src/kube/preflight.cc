@@ -36,12 +36,22 @@ std::string text_at(const json& object, const char* pointer) {
 tl::unexpected<base::Error> out_of_reach(const PreflightQuestion& asked,
                                          const http::Response& answer) {
   const std::string text = failure_text(answer);
-  if (answer.untrusted)
+  if (answer.obstacle == http::Obstacle::kServerCertificate)
     return base::fail(base::Kind::kDenied,
                       "the certificate of " + asked.server + " is not trusted: " + text + ". " +
                           asked.cluster_place +
                           ": certificate-authority(-data) must be the CA that signed it, and "
                           "server or tls-server-name a name in it; is the file of this cluster?");
+  if (answer.obstacle == http::Obstacle::kOwnCertificate)
+    return base::fail(base::Kind::kDenied,
+                      "the client certificate of " + asked.user_place + " cannot be used: " + text +
+                          ": client-certificate(-data) and client-key(-data) must be PEM and "
+                          "belong together");
+  if (answer.obstacle == http::Obstacle::kProxy)
+    return base::fail(base::Kind::kRetry,
+                      asked.server + " cannot be reached through the proxy: " + text + ". Is " +
+                          asked.cluster_place +
+                          ".proxy-url right, or HTTPS_PROXY and NO_PROXY of the environment?");
   if (answer.status == 401)
     return base::fail(base::Kind::kDenied,
                       asked.server + " does not accept the credentials of " + asked.user_place +
@@ -50,9 +60,11 @@ tl::unexpected<base::Error> out_of_reach(const PreflightQuestion& asked,
   if (answer.failure == http::Failure::kNone && answer.status < 500 && answer.status != 429)
     return base::fail(base::Kind::kDenied,
                       asked.server + " answers " + text + ": is it a Kubernetes API server?");
-  return base::fail(base::Kind::kRetry, asked.server + " cannot be reached: " + text +
-                                            ". Is the API server up, and " + asked.cluster_place +
-                                            ".server its address?");
+  return base::fail(
+      base::Kind::kRetry,
+      asked.server + " cannot be reached: " + text + ". Is the API server up, and " +
+          asked.cluster_place +
+          ".server its address? If there is a proxy (proxy-url, HTTPS_PROXY), is that one up?");
 }
 
 // A resource that must be there: /apis/GROUP/VERSION names it.

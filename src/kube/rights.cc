@@ -48,8 +48,9 @@ std::vector<Right> rights_to_follow(const std::vector<Watched>& watched, const s
   return rights;
 }
 
-std::vector<Right> rights_to_act(const std::string& cloud) {
+std::vector<Right> rights_to_act(const events::Config& config) {
   constexpr const char* kGroup = "karpenter.sh";
+  const std::string& cloud = config.provider;
   std::vector<Right> rights = {
       {"get", "", "namespaces", "", "", "kube-system", kRole},
       {"create", "", "pods", "eviction", "", "", kRole},
@@ -64,6 +65,10 @@ std::vector<Right> rights_to_act(const std::string& cloud) {
     rights.push_back({verb, kGroup, "nodeclaims", "", "", "", kRole});
   }
   rights.push_back({"create", kGroup, "nodeclaims", "", "", "", kRole});
+  if (config.node_overlay)
+    rights.push_back({"patch", kGroup, "nodeoverlays", "status", "", "", kRole});
+  if (config.capacity_buffer)
+    rights.push_back({"patch", "autoscaling.x-k8s.io", "capacitybuffers", "status", "", "", kRole});
   if (cloud == "aws")
     rights.push_back(
         {"patch", "karpenter.k8s.aws", "ec2nodeclasses", "status", "", "", role_of_cloud(cloud)});

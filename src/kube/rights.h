@@ -31,8 +31,8 @@ ResourceName resource_of_path(const std::string& path);
 
 // To list and to watch each of these.
 std::vector<Right> rights_to_follow(const std::vector<Watched>& watched, const std::string& cloud);
-// To act: the writer's, the read-back's and the cloud's.
-std::vector<Right> rights_to_act(const std::string& cloud);
+// To act: the writer's, the read-back's, the cloud's and those of the gates that are open.
+std::vector<Right> rights_to_act(const events::Config& config);
 // To hold the lease NAMESPACE/NAME.
 std::vector<Right> rights_to_lead(const std::string& namespace_name, const std::string& name);
 

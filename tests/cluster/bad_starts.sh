@@ -67,6 +67,14 @@ bad "a CA file that is none" 4 'certificate of .* is not trusted' \
   --kubeconfig "$(config a "$server, certificate-authority: $work/empty" "$token")"
 bad "a server name that is not in the certificate" 4 'certificate of .* is not trusted.*tls-server-name' \
   --kubeconfig "$(config a "$server, $ca, tls-server-name: other.example" "$token")"
+bad "a client key of another certificate" 4 'client certificate of .*users\[0\].user cannot be used.*belong together' \
+  --kubeconfig "$(config a "$server, $ca" "client-certificate: $plane/certs/apiserver.crt, client-key: $work/other.key")"
+bad "a proxy that is not there" 4 'cannot be reached: .*If there is a proxy \(proxy-url, HTTPS_PROXY\), is that one up' \
+  --kubeconfig "$(config a "$server, $ca, proxy-url: 'http://127.0.0.1:$((base + 8))'" "$token")"
+bad "a proxy without an address" 4 'cannot be reached through the proxy: .*clusters\[0\].cluster.proxy-url right' \
+  --kubeconfig "$(config a "$server, $ca, proxy-url: 'http://no-such-proxy.invalid:3128'" "$token")"
+bad "a proxy that refuses" 4 'cannot be reached through the proxy: .*clusters\[0\].cluster.proxy-url right' \
+  --kubeconfig "$(config a "$server, $ca, proxy-url: 'http://127.0.0.1:$base'" "$token")"
 bad "a refused token" 4 'does not accept the credentials of .*users\[0\].user \(HTTP 401.*get new ones' \
   --kubeconfig "$(config a "$server, $ca" 'token: expired')"
 bad "a server that is no API server" 4 'is it a Kubernetes API server' \

@@ -85,6 +85,10 @@ const std::string kOursBody = R"({"metadata":{"uid":"cu","annotations":{"karst.s
 const std::string kBudgetBody =
     R"({"message":"Cannot evict","details":{"causes":[{"reason":"DisruptionBudget"}]}})";
 
+const std::string kSeveralBudgets =
+    R"({"message":"This pod has more than one PodDisruptionBudget, which the eviction subresource )"
+    R"(does not support."})";
+
 const model::DeleteObject kDelete{{model::ObjectKind::kNodeClaim, "", "web-abcde", "cu"}};
 const model::TaintNode kTaint{model::NodeName("n"),
                               model::NodeUid("nu"),
@@ -204,6 +208,12 @@ std::vector<Case> cases() {
        {"POST " + pod + "/eviction"},
        refused,
        RefusalCode::kRetry},
+      {"evict: two budgets, as the API server says it",
+       kEvict,
+       {{500, kSeveralBudgets}},
+       {"POST " + pod + "/eviction"},
+       refused,
+       RefusalCode::kBlocked},
       {"evict: cut", kEvict, {kCut}, {"POST " + pod + "/eviction"}, unclear, none},
       {"force", kForce, {{200}}, {"DELETE " + pod}, done, none},
       {"force: 500", kForce, {{500}}, {"DELETE " + pod}, unclear, none},

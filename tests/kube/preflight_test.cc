@@ -55,16 +55,20 @@ PreflightQuestion question() {
                    {WatchedKind::kPod, "/api/v1/pods", {}, {}},
                    {WatchedKind::kNodeClass, "/apis/a.b/v1/things", "a.b", "Thing"}};
   asked.rights = rights_to_follow(asked.watched, "kwok");
-  for (const auto& more : {rights_to_act("kwok"), rights_to_lead("ns", "lease")})
+  events::Config acting;
+  acting.provider = "kwok";
+  acting.node_overlay = acting.capacity_buffer = true;
+  for (const auto& more : {rights_to_act(acting), rights_to_lead("ns", "lease")})
     asked.rights.insert(asked.rights.end(), more.begin(), more.end());
   return asked;
 }
 
-http::Response failure(http::Failure what, const char* text, bool untrusted = false) {
+http::Response failure(http::Failure what, const char* text,
+                       http::Obstacle obstacle = http::Obstacle::kNone) {
   http::Response answer;
   answer.failure = what;
   answer.error = text;
-  answer.untrusted = untrusted;
+  answer.obstacle = obstacle;
   return answer;
 }
 http::Response status(int code) {
@@ -93,10 +97,27 @@ TEST(Preflight, SaysWhatIsWrongAndWhatHelps) {
        "https://s:1 cannot be reached: refused. Is the API server up, and F: "
        "clusters[0].cluster.server its address?"},
       {"wrong CA",
-       [](Server& s) { s.identity = failure(http::Failure::kNotSent, "self-signed", true); },
+       [](Server& s) {
+         s.identity =
+             failure(http::Failure::kNotSent, "self-signed", http::Obstacle::kServerCertificate);
+       },
        base::Kind::kDenied,
        "the certificate of https://s:1 is not trusted: self-signed. F: clusters[0].cluster: "
        "certificate-authority(-data) must be the CA that signed it"},
+      {"a key of another certificate",
+       [](Server& s) {
+         s.identity = failure(http::Failure::kNotSent, "mismatch", http::Obstacle::kOwnCertificate);
+       },
+       base::Kind::kDenied,
+       "the client certificate of F: users[0].user cannot be used: mismatch: "
+       "client-certificate(-data) and client-key(-data) must be PEM and belong together"},
+      {"a proxy that refuses",
+       [](Server& s) {
+         s.identity = failure(http::Failure::kNotSent, "403", http::Obstacle::kProxy);
+       },
+       base::Kind::kRetry,
+       "https://s:1 cannot be reached through the proxy: 403. Is F: clusters[0].cluster.proxy-url "
+       "right, or HTTPS_PROXY and NO_PROXY of the environment?"},
       {"expired", [](Server& s) { s.identity = status(401); }, base::Kind::kDenied,
        "https://s:1 does not accept the credentials of F: users[0].user (HTTP 401): they have "
        "expired, or are of another cluster; get new ones"},
@@ -112,6 +133,9 @@ TEST(Preflight, SaysWhatIsWrongAndWhatHelps) {
       {"may not evict", [](Server& s) { s.denied = "eviction"; }, base::Kind::kDenied,
        "the user me may not create pods/eviction; ClusterRole karst grants it: kubectl apply -f "
        "deploy/manifests/karst/rbac.yaml, and bind it to that user"},
+      {"may not show what a gate is about", [](Server& s) { s.denied = "nodeoverlays"; },
+       base::Kind::kDenied,
+       "the user me may not patch nodeoverlays/status.karpenter.sh; ClusterRole karst grants it"},
       {"may not lead", [](Server& s) { s.denied = "leases"; }, base::Kind::kDenied,
        "the user me may not get leases.coordination.k8s.io ns/lease, update "
        "leases.coordination.k8s.io ns/lease, create leases.coordination.k8s.io in ns; Role "
