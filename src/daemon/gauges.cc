@@ -232,11 +232,28 @@ Labels condition_labels(const model::Condition& condition, const std::string& na
           {"name", name}};
 }
 
+// A Kubernetes label's key as the name of a metric's label: "karpenter.sh/nodepool" is
+// karpenter_sh_nodepool.
+std::string metric_label(std::string key) {
+  for (char& c : key)
+    c = c >= 'A' && c <= 'Z'               ? static_cast<char>(c - 'A' + 'a')
+        : c == '.' || c == '/' || c == '-' ? '_'
+                                           : c;
+  return key;
+}
+
+// Karpenter's further labels of NodeClaims: their class, their pool.
+void add_origin(Labels& labels, const model::NodeClaim& claim) {
+  const model::NodeClassRef& ref = claim.node_class;
+  labels.emplace_back(metric_label(ref.group + "/" + ref.kind), ref.name);
+  labels.emplace_back(metric_label(std::string(model::kNodePoolLabel)), claim.pool.str());
+}
+
 void Maker::conditions() {
   for (const auto& [name, slot] : state_.claims().slots())
     for (const model::Condition& condition : slot.row.claim.conditions) {
       Labels labels = condition_labels(condition, name.str());
-      labels.emplace_back("nodepool", slot.row.claim.pool.str());
+      add_origin(labels, slot.row.claim);
       add(kClaimCondition, kClaimConditionAge, condition, labels);
     }
   for (const auto& [name, slot] : state_.pools().slots())
@@ -252,15 +269,18 @@ void Maker::conditions() {
 // What is on its way out, and for how long.
 void Maker::deletions() {
   for (const auto& [name, slot] : state_.claims().slots())
-    if (const std::int64_t since = slot.row.claim.deletion_millis; since != 0)
-      add(kClaimLeaving, out_.at.value() - since, 3,
-          {{"namespace", ""}, {"name", name.str()}, {"nodepool", slot.row.claim.pool.str()}});
+    if (const std::int64_t since = slot.row.claim.deletion_millis; since != 0) {
+      Labels labels = {{"namespace", ""}, {"name", name.str()}};
+      add_origin(labels, slot.row.claim);
+      add(kClaimLeaving, out_.at.value() - since, 3, std::move(labels));
+    }
   for (const auto& [name, slot] : state_.nodes().slots())
     if (const std::int64_t since = slot.row.node.deletion_millis; since != 0)
       add(kNodeLeaving, out_.at.value() - since, 3,
           {{"namespace", ""},
            {"name", name.str()},
-           {"nodepool", label(slot.row.node, model::kNodePoolLabel)}});
+           {metric_label(std::string(model::kNodePoolLabel)),
+            label(slot.row.node, model::kNodePoolLabel)}});
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "daemon/words.h"
+#include "reconcilers/queries.h"
 
 namespace karst::daemon {
 namespace {
@@ -37,7 +38,8 @@ std::string seconds_rfc3339(std::int64_t millis) {
   return text.replace(text.size() - 5, 5, "Z");
 }
 
-// A verdict's arguments are "pool: code: text", and "would do: change" for the pod's way out.
+// A verdict's arguments are "pool: code: text", with "*" for what no pool is to blame for, and
+// "would do: change" for the pod's way out.
 std::string why_unplaced(const std::vector<std::string>& args) {
   std::string why, would_do;
   for (const std::string& arg : args) {
@@ -51,7 +53,8 @@ std::string why_unplaced(const std::vector<std::string>& args) {
     if (code == arg.npos) continue;
     const std::string name = "(NodePool=" + arg.substr(0, pool) + ")";
     std::string text = arg.substr(code + 2);
-    if (pool > 0 && text.find(name) == text.npos) text += " " + name;
+    if (arg.substr(0, pool) != reconcilers::kEveryPool && text.find(name) == text.npos)
+      text += " " + name;
     why += (why.empty() ? "" : "; ") + text;
   }
   if (why.empty()) why = "no node pool takes it";
@@ -60,19 +63,20 @@ std::string why_unplaced(const std::vector<std::string>& args) {
 
 std::string why_held(const Happening& h) {
   const std::string pod = fmt::format("(Pod={}/{})", h.namespace_name, h.pod);
-  if (h.reason == model::refusal_code_name(model::RefusalCode::kBlocked))
-    return "evicting pod violates a PDB " + pod;
   if (h.text.find("more than one PodDisruptionBudget") != h.text.npos)
     return "eviction does not support multiple PDBs " + pod;
+  if (h.reason == model::refusal_code_name(model::RefusalCode::kBlocked))
+    return "evicting pod violates a PDB " + pod;
   return fmt::format("evicting pod, {} {}", h.text, pod);
 }
 
 std::string why_deleted(const Happening& h) {
+  // A pod that was gone when the answer came no longer tells what it had.
+  const std::string of = h.args.empty() ? "" : " of its " + h.args[0];
   return fmt::format(
-      "Deleting the pod for the terminationTime {} of its node. It is given {} of its {} seconds "
-      "of "
-      "grace; its PDB and its do-not-disrupt annotation are bypassed",
-      h.millis == 0 ? "?" : seconds_rfc3339(h.millis), h.count, h.args.empty() ? "?" : h.args[0]);
+      "Deleting the pod for the terminationTime {} of its node. It is given {}{} seconds of grace; "
+      "its PDB and its do-not-disrupt annotation are bypassed",
+      h.millis == 0 ? "?" : seconds_rfc3339(h.millis), h.count, of);
 }
 
 }  // namespace

@@ -361,9 +361,11 @@ TEST(Gauges, WhatIsOnItsWayOutAndForHowLong) {
   const std::string text = cluster.text(true);
   for (const std::string& line : std::vector<std::string>{
            "operator_nodeclaim_termination_current_time_seconds{namespace=\"\",name=\"" +
-               claim.name.str() + "\",nodepool=\"default\"} 2.000\n",
+               claim.name.str() +
+               "\",karpenter_kwok_sh_kwoknodeclass=\"default\",karpenter_sh_nodepool=\"default\"} "
+               "2.000\n",
            "operator_node_termination_current_time_seconds{namespace=\"\",name=\"node-1\","
-           "nodepool=\"\"} 2.000\n"})
+           "karpenter_sh_nodepool=\"\"} 2.000\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line;
 }
 
