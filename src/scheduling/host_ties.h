@@ -1,6 +1,7 @@
 // What pods have to do with others on their own host, and who is on the host that is being filled.
 // Whatever is let in here is right in any order of binding: a spread looks at all pods that will be
 // there in the end, those that come later too.
+// Rules: scheduling/topology.h.
 #pragma once
 
 #include <cstddef>

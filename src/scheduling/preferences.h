@@ -1,4 +1,6 @@
-// Preferences as demands that are given up one at a time, in Karpenter's order.
+// Preferences as demands that are given up one at a time, in Karpenter's order (v1.14): preferred
+// pod affinity, preferred pod anti-affinity, preferred node affinity, each the heaviest first; then
+// ScheduleAnyway spreads; last, PreferNoSchedule taints count no more.
 #pragma once
 
 #include <vector>

@@ -1,8 +1,9 @@
 // The solver's input and output: a pure problem in; placements, new claims and reasons out. Knows
 // no events and no cluster. Units: model/resources.h; prices in nano-dollars per hour. Everything
 // is referred to by index into the problem's vectors; the same problem always has the same answer.
-// The problem is plain data, made by the caller and not changed by a solve; all label keys in it
-// are today's names (see Options::label_aliases).
+// The problem is plain data, made by the caller and not changed by a solve. Label keys may be old
+// names where pods, pools and volumes demand something, and are today's names everywhere else
+// (Options::label_aliases). Rules and where they come from: docs/solve.md, docs/oracle.md.
 #pragma once
 
 #include <cstddef>

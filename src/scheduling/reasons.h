@@ -1,4 +1,6 @@
 // Why pods were left over: per pool, in Karpenter's grammar, with what each constraint removes.
+// The grammar is that of the FailedScheduling event of Karpenter 1.14; the pool's name is karst's
+// addition (docs/solve.md shows the texts).
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // Requirements of one problem, each distinct set once and named by a number, so that "what do these
 // two make together" is worked out once per pair. Owned by one solve call; not thread-safe.
+// The algebra itself, and its source: model/requirements.h.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>

@@ -1,6 +1,7 @@
 // Which claim holds which reservation: each claim one of those it could use, each reservation no
 // more claims than it has machines. A claim gives way to another when it can use something else, so
-// that as many claims as possible hold one. Owned by one packing.
+// that as many claims as possible hold one. Owned by one packing. Which
+// capacity types a claim then allows follows Karpenter 1.14 (its gate ReservedCapacity).
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,10 @@
 // Topology groups: whose pods a spread or an affinity counts, and per domain of its key how many
 // there are. A group is shared by every pod that counts the same pods; what each demands of the
 // counts (skew, minDomains) is its own. Topology is the part that does not change while pods are
-// placed; Counts the part that does. Owned by one solve call.
+// placed; Counts the part that does. Owned by one solve call. Source:
+// https://kubernetes.io/docs/concepts/scheduling-eviction/topology-spread-constraints/,
+// .../assign-pod-node/#inter-pod-affinity-and-anti-affinity; where karst counts otherwise than
+// Karpenter: docs/oracle.md.
 #pragma once
 
 #include <cstddef>
