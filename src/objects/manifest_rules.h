@@ -21,6 +21,7 @@ const std::vector<RuleEntry>& manifest_rules();
 std::vector<RuleEntry> metadata_rules();
 std::vector<RuleEntry> pod_rules();
 std::vector<RuleEntry> container_rules();
+std::vector<RuleEntry> resource_rules();
 std::vector<RuleEntry> placement_rules();
 std::vector<RuleEntry> workload_rules();
 std::vector<RuleEntry> cluster_rules();
