@@ -44,6 +44,10 @@ void check_container(Review& review, const TreeValue& container) {
         review, container, "restartPolicy",
         "must be Always, OnFailure or Never, found \"" + std::string(restart.substr(0, 40)) + "\"");
   check_unique(review, container, "volumeMounts", "mountPath");
+  if (const TreeValue* resources = container.find("resources")) {
+    Review::Scope scope(review, "resources");
+    check_huge_pages(review, *resources, false);
+  }
   for (const std::string_view name : {"livenessProbe", "startupProbe"}) {
     const TreeValue* probe = container.find(name);
     if (probe == nullptr || number_of(*probe, "successThreshold", 1) <= 1) continue;

@@ -145,6 +145,7 @@ void check_spec(Review& review, const TreeValue& spec) {
   check_text(review, spec, "subdomain", bad_dns_label_or_nothing);
   check_text(review, spec, "serviceAccountName", bad_dns_name);
   check_range(review, spec, "activeDeadlineSeconds", 1, kNumberMax);
+  check_whole_resources(review, spec);
   const TreeValue* constraints = spec.find("topologySpreadConstraints");
   if (constraints == nullptr) return;
   Review::Scope scope(review, "topologySpreadConstraints");
