@@ -217,6 +217,7 @@ void check_huge_pages(Review& review, const TreeValue& resources, bool beside) {
 }
 
 void check_whole_resources(Review& review, const TreeValue& spec) {
+  check_names(review, spec, "overhead");
   const TreeValue* resources = spec.find("resources");
   if (resources == nullptr) return;
   const TreeValue* os = spec.find("os");
