@@ -9,6 +9,8 @@ namespace karst::objects {
 namespace {
 
 constexpr std::int64_t kUserPriorityMax = 1'000'000'000;
+constexpr std::int64_t kClusterCritical = 2'000'000'000;
+constexpr std::int64_t kNodeCritical = 2'000'001'000;
 constexpr std::int64_t kPriorityMin = -2'147'483'648;
 
 void check_taint(Review& review, const TreeValue& taint) {
@@ -103,7 +105,17 @@ void check_priority_class(Review& review, const TreeValue& object) {
   const TreeValue* metadata = object.find("metadata");
   const std::string_view name = metadata == nullptr ? "" : metadata->text_of("name");
   if (!name.starts_with("system-"))
-    check_range(review, object, "value", kPriorityMin, kUserPriorityMax);
+    return check_range(review, object, "value", kPriorityMin, kUserPriorityMax);
+  const bool is_node = name == "system-node-critical";
+  if (!is_node && name != "system-cluster-critical") {
+    Review::Scope scope(review, "metadata");
+    return refuse_field(review, *metadata, "name",
+                        "names that begin with system- are Kubernetes' own; there are "
+                        "system-node-critical and system-cluster-critical");
+  }
+  const std::int64_t value = is_node ? kNodeCritical : kClusterCritical;
+  if (number_of(object, "value", value) != value)
+    refuse_field(review, object, "value", "must be " + std::to_string(value) + " for this class");
 }
 
 }  // namespace

@@ -63,8 +63,9 @@ void check_selector(Review& review, const TreeValue& selector) {
 const std::vector<RuleEntry>& manifest_rules() {
   static const std::vector<RuleEntry> rules = [] {
     std::vector<RuleEntry> all;
-    for (const auto& part : {metadata_rules(), pod_rules(), container_rules(), placement_rules(),
-                             workload_rules(), cluster_rules(), karpenter_rules(), aws_rules()})
+    for (const auto& part :
+         {metadata_rules(), pod_rules(), container_rules(), resource_rules(), placement_rules(),
+          workload_rules(), cluster_rules(), karpenter_rules(), aws_rules()})
       all.insert(all.end(), part.begin(), part.end());
     return all;
   }();

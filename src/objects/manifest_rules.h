@@ -21,6 +21,7 @@ const std::vector<RuleEntry>& manifest_rules();
 std::vector<RuleEntry> metadata_rules();
 std::vector<RuleEntry> pod_rules();
 std::vector<RuleEntry> container_rules();
+std::vector<RuleEntry> resource_rules();
 std::vector<RuleEntry> placement_rules();
 std::vector<RuleEntry> workload_rules();
 std::vector<RuleEntry> cluster_rules();
@@ -48,6 +49,10 @@ void check_unique(Review& review, const TreeValue& object, std::string_view name
 
 // Containers mount only volumes that the pod has, or that are named in `volumes`.
 void check_mounts(Review& review, const TreeValue& pod_spec, std::set<std::string_view> volumes);
+// Refuses huge pages without cpu or memory in the same resources; `beside`: they are elsewhere.
+void check_huge_pages(Review& review, const TreeValue& resources, bool beside);
+// What is asked for the pod as a whole, beside what its containers ask for.
+void check_whole_resources(Review& review, const TreeValue& pod_spec);
 // Refuses an object without spec.
 void check_spec_is_there(Review& review, const TreeValue& object);
 

@@ -84,6 +84,10 @@ std::string bad_dns_label_or_nothing(std::string_view text) {
   return text.empty() ? std::string() : bad_dns_label(text);
 }
 
+std::string bad_dns_name_or_nothing(std::string_view text) {
+  return text.empty() ? std::string() : bad_dns_name(text);
+}
+
 // What containers name of the pod's resourceClaims must be there.
 void check_resource_claims(Review& review, const TreeValue& spec) {
   std::set<std::string_view> known;
@@ -103,6 +107,9 @@ void check_resource_claim(Review& review, const TreeValue& claim) {
   const bool named = is_text(claim.find("resourceClaimName"));
   if (named == is_text(claim.find("resourceClaimTemplateName")))
     review.refuse(claim.line, "must have one of resourceClaimName and resourceClaimTemplateName");
+  check_text(review, claim, "name", bad_dns_label);
+  check_text(review, claim, "resourceClaimName", bad_dns_name_or_nothing);
+  check_text(review, claim, "resourceClaimTemplateName", bad_dns_name_or_nothing);
 }
 
 // Only init containers that run on are probed.
@@ -133,6 +140,7 @@ void check_spec(Review& review, const TreeValue& spec) {
   check_not_empty(review, spec, "containers");
   check_container_names(review, spec);
   check_unique(review, spec, "volumes", "name");
+  check_unique(review, spec, "resourceClaims", "name");
   check_ports(review, spec);
   check_gates(review, spec);
   check_resource_claims(review, spec);
@@ -142,8 +150,11 @@ void check_spec(Review& review, const TreeValue& spec) {
   check_text(review, spec, "nodeName", bad_dns_name);
   check_text(review, spec, "hostname", bad_dns_label_or_nothing);
   check_text(review, spec, "subdomain", bad_dns_label_or_nothing);
+  check_text(review, spec, "priorityClassName", bad_dns_name_or_nothing);
+  check_text(review, spec, "runtimeClassName", bad_dns_name);
   check_text(review, spec, "serviceAccountName", bad_dns_name);
   check_range(review, spec, "activeDeadlineSeconds", 1, kNumberMax);
+  check_whole_resources(review, spec);
   const TreeValue* constraints = spec.find("topologySpreadConstraints");
   if (constraints == nullptr) return;
   Review::Scope scope(review, "topologySpreadConstraints");
@@ -188,6 +199,14 @@ void check_gate(Review& review, const TreeValue& gate) {
   check_text(review, gate, "name", bad_label_key);
 }
 
+// Ephemeral containers are put into a pod that runs.
+void check_template(Review& review, const TreeValue& made) {
+  const TreeValue* containers = made.at({"spec", "ephemeralContainers"});
+  if (containers == nullptr || containers->items.empty()) return;
+  Review::Scope scope(review, "spec");
+  refuse_field(review, *made.find("spec"), "ephemeralContainers", "must not be set in a template");
+}
+
 void check_pod(Review& review, const TreeValue& pod) {
   const TreeValue* spec = pod.find("spec");
   if (spec == nullptr) return refuse_field(review, pod, "spec", "is missing; it must be there");
@@ -217,6 +236,7 @@ void check_mounts(Review& review, const TreeValue& spec, std::set<std::string_vi
 std::vector<RuleEntry> pod_rules() {
   return {{"Pod", check_pod},
           {"PodSpec", check_spec},
+          {"PodTemplateSpec", check_template},
           {"PodOS", check_os},
           {"PodResourceClaim", check_resource_claim},
           {"Toleration", check_toleration},

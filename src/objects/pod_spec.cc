@@ -224,6 +224,19 @@ model::Resources container_requests(const Object& container, const Held& held) {
   return asked;
 }
 
+// What is requested for the whole pod takes the place of the sum; a limit of it does where neither
+// it nor the containers request anything, as the API server fills it in.
+void take_whole_pod(const Object& spec, model::Resources& total) {
+  spec.object("resources", [&](const Object& whole_pod) {
+    const model::Resources limits = whole_pod.resources("limits", model::Rounding::kUp);
+    for (const auto& [name, unused] : whole_pod.quantities("limits"))
+      if (total.amount(name) == 0) total.set_amount(name, limits.amount(name));
+    const model::Resources requests = whole_pod.resources("requests", model::Rounding::kUp);
+    for (const auto& [name, unused] : whole_pod.quantities("requests"))
+      total.set_amount(name, requests.amount(name));
+  });
+}
+
 }  // namespace
 
 model::Resources read_requests(const Object& spec, const Object* status) {
@@ -241,13 +254,7 @@ model::Resources read_requests(const Object& spec, const Object* status) {
   });
   running += sidecars;
   model::Resources total = model::max_of(running, starting);
-  spec.object(
-      "resources",
-      [&](const Object& whole_pod) {  // given for the whole pod, it takes the place of the sum
-        const model::Resources requests = whole_pod.resources("requests", model::Rounding::kUp);
-        for (const auto& [name, unused] : whole_pod.quantities("requests"))
-          total.set_amount(name, requests.amount(name));
-      });
+  take_whole_pod(spec, total);
   total += spec.resources("overhead", model::Rounding::kUp);
   total.pods = 1;
   for (std::int64_t* amount : {&total.cpu_millis, &total.memory_bytes, &total.ephemeral_bytes})

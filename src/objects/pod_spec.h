@@ -16,9 +16,10 @@ void read_pod_spec(const Object& spec, std::string_view namespace_name, std::str
                    model::PodShape& shape, const Object* status = nullptr);
 
 // What the pod asks of a node, in Kubernetes' rule: containers and sidecars together, or the
-// largest init container with the sidecars started before it, whichever is more per resource; then
-// overhead; pods is 1. While a container or sidecar is resized in place the larger of spec and what
-// `status` says is held counts, and what is held alone where the resize is infeasible
+// largest init container with the sidecars started before it, whichever is more per resource, or
+// what is asked for the whole pod; then overhead; pods is 1. While a container or sidecar is
+// resized in place the larger of spec and what `status` says is held counts, and what is held alone
+// where the resize is infeasible
 // (https://kubernetes.io/docs/tasks/configure-pod-container/resize-container-resources/).
 model::Resources read_requests(const Object& spec, const Object* status = nullptr);
 

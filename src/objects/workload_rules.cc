@@ -73,6 +73,9 @@ void check_restart(Review& review, const TreeValue& spec) {
   if (!policy.empty() && policy != "Always")
     refuse_template(review, spec, "spec", "restartPolicy",
                     "must be Always here, found \"" + std::string(policy) + "\"");
+  if (pod->find("activeDeadlineSeconds") != nullptr)
+    refuse_template(review, spec, "spec", "activeDeadlineSeconds",
+                    "must not be set here; only Jobs and single Pods end by themselves");
 }
 
 void check_template_mounts(Review& review, const TreeValue& spec) {
@@ -94,6 +97,26 @@ void check_workload(Review& review, const TreeValue& spec) {
   check_selected(review, spec);
   check_restart(review, spec);
   check_template_mounts(review, spec);
+}
+
+// Its selector is a map of labels, and those of its template when it is not given.
+void check_controller(Review& review, const TreeValue& spec) {
+  check_range(review, spec, "replicas", 0, kNumberMax);
+  check_range(review, spec, "minReadySeconds", 0, kNumberMax);
+  check_restart(review, spec);
+  check_template_mounts(review, spec);
+  if (spec.find("template") == nullptr) return;
+  const TreeValue* selector = spec.find("selector");
+  const TreeValue* labels = at(spec, {"template", "metadata", "labels"});
+  if (selector == nullptr || selector->fields.empty()) {
+    if (labels == nullptr || labels->fields.empty())
+      refuse_field(review, spec, "selector", "must not be empty");
+    return;
+  }
+  TreeValue wanted;
+  wanted.fields.push_back({"matchLabels", selector->line, *selector});
+  if (!selects(wanted, labels == nullptr ? TreeValue() : *labels))
+    refuse_template(review, spec, "metadata", "labels", "do not match spec.selector");
 }
 
 void check_job(Review& review, const TreeValue& spec) {
@@ -224,6 +247,7 @@ std::vector<RuleEntry> workload_rules() {
           {"ReplicaSetSpec", check_workload},
           {"StatefulSetSpec", check_workload},
           {"DaemonSetSpec", check_workload},
+          {"ReplicationControllerSpec", check_controller},
           {"JobSpec", check_job_template},
           {"CronJobSpec", check_cron_job},
           {"StatefulSetOrdinals", check_ordinals},

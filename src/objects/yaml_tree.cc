@@ -37,7 +37,7 @@ std::uint32_t line_of(const yaml_event_t& event) {
 
 class Builder {
  public:
-  explicit Builder(std::string_view text) {
+  explicit Builder(std::string_view text) : text_(text) {
     yaml_parser_initialize(&parser_);
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
                                  text.size());
@@ -75,8 +75,14 @@ class Builder {
 
   base::Status next(Event& event) {
     if (yaml_parser_parse(&parser_, &event.value) != 0) return {};
-    return fail_at(parser_.problem_mark.line + 1,
-                   parser_.problem != nullptr ? parser_.problem : "not YAML");
+    return fail_at(problem_line(), parser_.problem != nullptr ? parser_.problem : "not YAML");
+  }
+
+  // Bytes that are no text are met while libyaml reads ahead: it says where, not on which line.
+  std::size_t problem_line() const {
+    if (parser_.error != YAML_READER_ERROR) return parser_.problem_mark.line + 1;
+    const std::string_view before = text_.substr(0, parser_.problem_offset);
+    return static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1;
   }
 
   base::Status read(const yaml_event_t& event, std::size_t depth, TreeValue& out) {
@@ -205,6 +211,7 @@ class Builder {
     return {};
   }
 
+  std::string_view text_;
   yaml_parser_t parser_{};
   std::map<std::string, TreeValue> anchors_;
   std::size_t aliases_ = 0;

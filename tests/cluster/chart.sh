@@ -27,6 +27,14 @@ refused() {  # refused WHAT TEXT RENDER-ARGUMENTS...: rendering fails and says T
   local what=$1 text=$2; shift 2
   if render "$@" > "$work/refused.out" 2>&1; then not_ok "$what is refused"; else check "$what is refused" grep -qF "$text" "$work/refused.out" || true; fi
 }
+notes_say() {  # notes_say FOLDER RENDER-ARGUMENTS...: what an installation prints names this folder; helm renders it as a template only
+  local folder=$1; shift
+  rm -rf "$work/notes"; cp -r "$root/deploy/chart" "$work/notes"
+  { echo 'notes: |'; sed 's/^/  /' "$work/notes/templates/NOTES.txt"; } > "$work/notes/templates/notes.yaml"
+  "$bin/helm" template rel "$work/notes" --namespace karpenter --kube-version 1.34.4 --show-only templates/notes.yaml "$@" > "$work/notes.out" || return 1
+  cat "$work/notes.out"
+  grep -qF -- "-- karst explain --data $folder pod/" "$work/notes.out"
+}
 no_writes() { ! rights "$1" | grep -vE '^(get|list|watch) '; }
 # Every variable that the chart sets is one that `karst run` takes: the only complaint must be about the kubeconfig.
 karst_takes_env() {
@@ -63,6 +71,15 @@ main() {
   check "a ServiceMonitor is rendered where the API is there" monitor || true
   refused "an unknown setting" 'settings.batchMaxduration: there is no such setting; did you mean batchMaxDuration?' --set settings.batchMaxduration=1s
   refused "an unknown feature gate" 'settings.featureGates.teleport: there is no such setting; there are:' --set settings.featureGates.teleport=true
+  refused "a misspelt shadow" 'karst.shadwo: there is no such setting; there are: cloud, shadow, storage, extraArgs' --set karst.shadwo=true
+  refused "a shadow in another case" 'karst.Shadow: there is no such setting; did you mean shadow?' --set karst.Shadow=true
+  refused "a shadow a level too high" 'shadow: there is no such setting; did you mean karst.shadow?' --set shadow=true
+  refused "a shadow under a misspelt karst" 'krast.shadow: there is no such setting; did you mean karst.shadow?' --set krast.shadow=true
+  refused "a shadow that is neither true nor false" 'karst.shadow: expected true or false, found "yes"' --set karst.shadow=yes
+  refused "an unknown setting of the storage" 'karst.storage.sizes: there is no such setting; did you mean size?' --set karst.storage.sizes=1Gi
+  refused "an argument that is no list" 'karst.extraArgs: expected a list, found "--pass"' --set karst.extraArgs=--pass
+  check "the notes name the folder of the log" notes_say /data/log || true
+  check "the notes of a shadow name its own" notes_say /data/shadow --set karst.shadow=true || true
   refused "an unknown cloud" 'karst.cloud: "moon" is none; expected aws, huawei, kwok' --set karst.cloud=moon
   echo "# the plain manifests"
   check "the API server takes deploy/manifests/karst" server_takes "$root/deploy/manifests/karst" "$work/plain.json" || true

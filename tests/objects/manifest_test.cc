@@ -273,6 +273,8 @@ TEST(Manifests, HostileTextsAreRefusedQuickly) {
       {"too many pods", pods, "more than 10000000 pods together"},
       {"too large", std::string(kManifestBytesMax + 1, ' '), "bytes of YAML, expected at most"},
       {"no text", std::string("\0\1\2", 3), "f.yaml:"},
+      {"bytes that are no text", "a: b\nc: d\xff\n", "f.yaml:2: invalid leading UTF-8 octet"},
+      {"bytes that are no text, as JSON", "{\"a\": 1,\n\"b\": \"\xff\"}\n", "f.yaml:2: not JSON"},
   };
   for (const Case& test : cases) {
     const std::string message = said(test.text);

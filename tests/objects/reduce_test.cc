@@ -118,6 +118,15 @@ TEST(ReducePod, RequestsFollowKubernetesRule) {
        R"({"resources":{"requests":{"cpu":"4"}},"containers":[{"resources":{"requests":{"cpu":
            "1"}}}]})",
        4000},
+      {"the whole pod's limit",
+       R"({"resources":{"limits":{"cpu":"4"},"requests":{"memory":"1Gi"}},"containers":[{}]})",
+       4000},
+      {"containers before the whole pod's limit",
+       R"({"resources":{"limits":{"cpu":"4"}},"containers":[{"resources":{"requests":{"cpu":
+           "1"}}}]})",
+       1000},
+      {"the whole pod's request before its limit",
+       R"({"resources":{"limits":{"cpu":"4"},"requests":{"cpu":"2"}},"containers":[{}]})", 2000},
   };
   for (const Case& test : cases) {
     const auto reduced = reduce_text(

@@ -78,7 +78,14 @@ TEST(Yaml, SaysWhatIsWrongAndWhere) {
       {"too many aliases", "a: &x 1\nb: [" + repeated("*x, ", 101) + "*x]\n",
        "line 2: more than 100 aliases"},
       {"anchors in anchors", "a: " + nested_anchors(), "line 1: anchors name too many values"},
-      {"not UTF-8", "a: \xff\xfe\n", "line "},
+      {"not UTF-8", "a: \xff\xfe\n", "line 1: invalid leading UTF-8 octet"},
+      {"not UTF-8 further on",
+       "\xef\xbb\xbf"
+       "a: 1\nb:\n  c: \"x\xff\"\nd: 1\n",
+       "line 3: invalid leading UTF-8 octet"},
+      {"not UTF-8 beyond what is read at once", repeated("a: 1 # \xc3\xa9\n", 20'000) + "\xc3\n",
+       "line 20001: invalid trailing UTF-8 octet"},
+      {"a control character", "a: 1\nb: \x01\n", "line 2: control characters are not allowed"},
       {"too large", std::string(kYamlBytesMax + 1, ' '), "3145729 bytes of YAML"},
   };
   for (const Case& test : cases) {

@@ -5,7 +5,7 @@
   args:
     - run
     - --cloud={{ .Values.karst.cloud }}
-    - --data=/data/{{ ternary "shadow" "log" .Values.karst.shadow }}
+    - --data={{ include "karst.dataFolder" . }}
     {{- if .Values.karst.shadow }}
     - --shadow
     {{- end }}

@@ -70,6 +70,28 @@ assumeRoleDuration: ""
 {{- toYaml $settings -}}
 {{- end -}}
 
+{{/* What stands under `karst`. A misspelt shadow is one that acts: nothing is passed over, neither a level too high nor under another name. */}}
+{{- define "karst.checkOwn" -}}
+{{- $known := list "cloud" "shadow" "storage" "extraArgs" -}}
+{{- range $known -}}
+{{- if hasKey $.Values . -}}{{- fail (printf "%s: there is no such setting; did you mean karst.%s?" . .) -}}{{- end -}}
+{{- end -}}
+{{- range $key, $value := omit .Values "karst" "global" -}}
+{{- if kindIs "map" $value -}}{{- if hasKey $value "shadow" -}}{{- fail (printf "%s.shadow: there is no such setting; did you mean karst.shadow?" $key) -}}{{- end -}}{{- end -}}
+{{- end -}}
+{{- include "karst.refuseUnknown" (list "karst" .Values.karst $known) -}}
+{{- include "karst.refuseUnknown" (list "karst.storage" .Values.karst.storage (list "emptyDir" "size" "storageClassName")) -}}
+{{- range $key, $value := dict "karst.shadow" .Values.karst.shadow "karst.storage.emptyDir" .Values.karst.storage.emptyDir -}}
+{{- if not (kindIs "bool" $value) -}}{{- fail (printf "%s: expected true or false, found %s" $key (toJson $value)) -}}{{- end -}}
+{{- end -}}
+{{- if not (kindIs "slice" .Values.karst.extraArgs) -}}{{- fail (printf "karst.extraArgs: expected a list, found %s" (toJson .Values.karst.extraArgs)) -}}{{- end -}}
+{{- end -}}
+
+{{/* The folder of the log. A shadow's is never that of one who acts. */}}
+{{- define "karst.dataFolder" -}}
+/data/{{ ternary "shadow" "log" .Values.karst.shadow }}
+{{- end -}}
+
 {{- define "karst.env" -}}
 {{- $names := include "karst.settingNames" . | fromYaml -}}
 - {name: LOG_LEVEL, value: {{ .Values.logLevel | quote }}}
