@@ -125,6 +125,11 @@ TEST(Reasons, OfAPodAmongOthers) {
   repelled.bound = {{0, "default", {}, {one_per_node("web")}, 1}};
   repelled.bound[0].anti_affinity[0].topology_key = kZone;
   repelled.nodes[0].labels = {{kZone, "a"}};
+  Problem torn =
+      problem({with_affinity(spread(app(pods(3, 500), "web"), kZone, "web"), kZone, "web", false)});
+  Problem torn_by_another = skewed;
+  torn_by_another.pools = {pool()};
+  torn_by_another.bound.push_back(repelled.bound[0]);  // in zone b
   expect_reasons({
       {"a spread", skewed, "topology",
        "unsatisfiable topology constraint for topology spread, key=topology.kubernetes.io/zone "
@@ -142,6 +147,16 @@ TEST(Reasons, OfAPodAmongOthers) {
        "unsatisfiable topology constraint for pod anti-affinity, "
        "key=topology.kubernetes.io/zone (counts = a: 1",
        "", ""},
+      {"two that rule each other out", torn, "topology",
+       "unsatisfiable topology constraint for pod affinity, key=topology.kubernetes.io/zone "
+       "(counts = a: 1, b: 0,",
+       "",
+       "spread over topology.kubernetes.io/zone DoNotSchedule → ScheduleAnyway; pod affinity over "
+       "topology.kubernetes.io/zone required → preferred"},
+      {"a spread beside somebody else's anti-affinity", torn_by_another, "topology",
+       "unsatisfiable topology constraint for pod anti-affinity, key=topology.kubernetes.io/zone "
+       "(counts = a: 0, b: 1,",
+       "", "spread over topology.kubernetes.io/zone DoNotSchedule → ScheduleAnyway"},
   });
 }
 
