@@ -5,6 +5,7 @@
 #include <set>
 
 #include "scheduling/label_hint.h"
+#include "scheduling/pool_offers.h"
 #include "tests/scheduling/cases.h"
 
 namespace karst::scheduling::test {
@@ -290,6 +291,31 @@ TEST(Reasons, OfALabelThatNotAllHave) {
     const Answer answer = solve(asked);
     ASSERT_EQ(1u, answer.unplaced.size()) << told;
     EXPECT_EQ(told, relaxations_text(answer.unplaced[0]));
+  }
+}
+
+// What one demand rules out is a matter of the whole catalogue, whatever else the pool demands, and
+// whether the pool or the pod demands it.
+TEST(Reasons, CountEachDemandAlone) {
+  const Pool one_type = requiring(pool(), in(std::string(model::kInstanceTypeLabel), {"m2"}));
+  const Pool one_zone = requiring(one_type, in(kZone, {"b"}));
+  const std::vector<std::pair<Problem, std::string>> cases = {
+      {problem({pods(1, 9000)}, {one_zone}), "nodepool: " + kZone + " In [b] 0 of 4, 8 of 12\n"},
+      {problem({selecting(pods(1, 9000), kZone, "b")}, {one_type}),
+       "\n" + kZone + " In [b] 0 of 4, 8 of 12\n"},
+      {problem({selecting(pods(1, 500), kZone, "a")}, {one_zone}),
+       "\n" + kZone + " In [a] 0 of 4, 4 of 12\n"},
+  };
+  for (const auto& [asked, told] : cases) {
+    Problem one = asked;
+    std::vector<InstanceType> types = machines();
+    const std::string_view places[] = {model::kZoneLabel};
+    fit_to_pool(one.pools[0].pool, places, types);
+    one.pools[0].types = types;
+    const Answer answer = solve(one);
+    ASSERT_EQ(1u, answer.unplaced.size()) << told;
+    const std::string removals = removals_text(answer.unplaced[0].reasons[0]);
+    EXPECT_NE(std::string::npos, removals.find(told)) << removals;
   }
 }
 
