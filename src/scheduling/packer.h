@@ -146,9 +146,13 @@ class Packer {
     RequirementId together = kImpossible;  // pool and pod, as far as they go together
   };
   Probe probe(std::size_t row, std::size_t pool);
-  // After kTopology: what cannot be met. nullopt: somebody's anti-affinity keeps the pod away.
-  std::optional<Constraint> blocking_constraint(std::size_t row, std::size_t pool,
-                                                const Probe& probe);
+  // After kTopology: what cannot be met beside what comes before it.
+  struct Blocking {
+    ConstraintKind kind = ConstraintKind::kAntiAffinity;
+    GroupId group = 0;
+    bool is_anothers = false;  // somebody else's anti-affinity keeps the pod away
+  };
+  Blocking blocking(std::size_t row, std::size_t pool, const Probe& probe);
   // Places one pod of this row, if it can.
   bool place_only(std::size_t row) { return place_one(row); }
   // Places one there and nowhere else. A Packer that was filled so is at its

@@ -56,20 +56,32 @@ Packer::Probe Packer::probe(std::size_t row, std::size_t pool) {
   return furthest;
 }
 
-std::optional<Constraint> Packer::blocking_constraint(std::size_t row, std::size_t pool,
-                                                      const Probe& probe) {
-  PodRow alone = prepared_.rows[row];
-  alone.matched.clear();
+// The pod's own first, then what others keep away from: one more each time, until nothing is left.
+Packer::Blocking Packer::blocking(std::size_t row, std::size_t pool, const Probe& probe) {
+  const PodRow& pod = prepared_.rows[row];
+  const auto& groups = prepared_.topology.groups();
   const int host = static_cast<int>(nodes_.size() + claims_.size());
+  PodRow some = pod;
+  some.matched.clear();
+  Stage stage;
   std::vector<RequirementId> narrowed;
-  for (const Constraint& constraint : prepared_.rows[row].stages.back().constraints) {
-    Stage stage;
-    stage.constraints = {constraint};
-    if (!host_allows(alone, stage, host, probe.strict) ||
-        !choose_domains(nullptr, pool, probe.together, alone, stage, probe.strict, narrowed))
-      return constraint;
+  const auto blocks = [&] {
+    return !host_allows(some, stage, host, probe.strict) ||
+           !choose_domains(nullptr, pool, probe.together, some, stage, probe.strict, narrowed);
+  };
+  Blocking last;
+  for (const Constraint& constraint : pod.stages.back().constraints) {
+    stage.constraints.push_back(constraint);
+    last = {constraint.kind, constraint.group, false};
+    if (blocks()) return last;
   }
-  return std::nullopt;
+  for (const GroupId group : pod.matched) {
+    some.matched.push_back(group);
+    if (!groups[group].repels) continue;
+    last = {ConstraintKind::kAntiAffinity, group, true};
+    if (blocks()) return last;
+  }
+  return last;
 }
 
 }  // namespace karst::scheduling

@@ -30,22 +30,18 @@ class Fits {
   std::map<std::vector<model::RequirementSpec>, bool> known_;
 };
 
-void hide_places(Fits& fits, std::span<const std::string_view> place_labels, InstanceType& type) {
+// Of places only those where the pool can buy it.
+void say_domains(Fits& fits, std::span<const std::string_view> place_labels, InstanceType& type) {
   const bool fits_type = fits.type(type);
-  for (Offering& offering : type.offerings) {
-    if (fits_type && fits.offering(offering)) continue;
-    for (model::RequirementSpec& spec : offering.requirements)
-      if (std::find(place_labels.begin(), place_labels.end(), spec.key) != place_labels.end())
-        spec = {spec.key, model::Operator::kDoesNotExist, {}, 0};
-  }
-}
-
-void say_domains(InstanceType& type) {
   std::map<std::string, std::set<std::string>> values;
-  for (const Offering& offering : type.offerings)
+  for (const Offering& offering : type.offerings) {
+    const bool is_sold = fits_type && fits.offering(offering);
     for (const model::RequirementSpec& spec : offering.requirements)
-      if (spec.op == model::Operator::kIn)
+      if (spec.op == model::Operator::kIn &&
+          (is_sold ||
+           std::find(place_labels.begin(), place_labels.end(), spec.key) == place_labels.end()))
         values[spec.key].insert(spec.values.begin(), spec.values.end());
+  }
   for (const model::RequirementSpec& spec : type.requirements) values.erase(spec.key);
   for (const auto& [key, all] : values)
     type.requirements.push_back({key, model::Operator::kIn, {all.begin(), all.end()}, 0});
@@ -56,10 +52,7 @@ void say_domains(InstanceType& type) {
 void fit_to_pool(const model::NodePool& pool, std::span<const std::string_view> place_labels,
                  std::vector<InstanceType>& types) {
   Fits fits(pool);
-  for (InstanceType& type : types) {
-    hide_places(fits, place_labels, type);
-    say_domains(type);
-  }
+  for (InstanceType& type : types) say_domains(fits, place_labels, type);
 }
 
 }  // namespace karst::scheduling

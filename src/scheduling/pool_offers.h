@@ -1,4 +1,4 @@
-// What of a catalogue a pool can buy, said so that spreads count only domains that it can fill.
+// What the types of a pool's catalogue say of themselves.
 #pragma once
 
 #include <span>
@@ -10,10 +10,9 @@
 
 namespace karst::scheduling {
 
-// A zone where the pool can buy nothing must not count as a domain of a spread, which nothing could
-// then fill: such an offering says that it is in no zone (without a word on zones it would be in
-// whichever the pool wants). And a type says which zones, capacity types and the like its offerings
-// have. `place_labels`: every label that says where an offering is.
+// A type says which zones, capacity types and the like its offerings have; of `place_labels`, every
+// label that says where an offering is, only those where the pool can buy it. Offerings stay as
+// they are: those that the pool cannot buy count in what its demands rule out.
 void fit_to_pool(const model::NodePool& pool, std::span<const std::string_view> place_labels,
                  std::vector<InstanceType>& types);
 

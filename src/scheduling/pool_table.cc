@@ -146,6 +146,43 @@ void PoolTables::add_type(PoolTable& table, std::size_t type, const model::Requi
   table.types.push_back(std::move(row));
 }
 
+PoolTables::DaemonDemands PoolTables::daemons_under(const PoolTable& table,
+                                                    RequirementId requirements) const {
+  DaemonDemands daemons;
+  for (std::size_t i = 0; i < problem_.daemons.size(); ++i) {
+    const model::PodShape& daemon = problem_.daemons[i].shape;
+    if (daemon.uses_dra ||
+        model::first_untolerated(table.spec().taints, daemon.tolerations) != nullptr)
+      continue;
+    for (const RequirementId demand : requirements_.alternatives_of(daemon))
+      if (requirements_.conflict(requirements, demand).empty()) daemons.emplace_back(i, demand);
+  }
+  return daemons;
+}
+
+std::vector<std::size_t> PoolTables::daemons_on(const TypeRow& type,
+                                                const DaemonDemands& daemons) const {
+  std::vector<std::size_t> running;
+  for (const auto& [daemon, demand] : daemons)
+    if ((running.empty() || running.back() != daemon) &&
+        type.requirements.intersects(requirements_.at(demand)))
+      running.push_back(daemon);
+  return running;
+}
+
+Row PoolTables::overhead_of(const std::vector<std::size_t>& daemons) const {
+  Row overhead(columns_.size(), 0);
+  for (const std::size_t daemon : daemons)
+    add_times(overhead, columns_.row(problem_.daemons[daemon].shape.requests), 1);
+  return overhead;
+}
+
+void take_overhead(const Row& overhead, Row& room) {
+  add_times(room, overhead, -1);
+  for (std::size_t i = 0; i < room.size(); ++i)
+    if (overhead[i] > 0 && room[i] < 0) room[kPodsColumn] = -1;
+}
+
 void PoolTables::give_back(std::size_t pool, const model::Resources& capacity, std::int64_t nodes) {
   for (PoolTable& table : pools_) {
     if (table.pool != pool) continue;
@@ -221,16 +258,7 @@ View PoolTables::make_view(const PoolTable& table, RequirementId requirements) {
   View view;
   view.requirements = requirements;
   const model::Requirements& wanted = requirements_.at(requirements);
-  // DaemonSets that such nodes may have, and what they demand that fits the requirements.
-  DaemonDemands daemons;
-  for (std::size_t i = 0; i < problem_.daemons.size(); ++i) {
-    const model::PodShape& daemon = problem_.daemons[i].shape;
-    if (daemon.uses_dra ||
-        model::first_untolerated(table.spec().taints, daemon.tolerations) != nullptr)
-      continue;
-    for (const RequirementId demand : requirements_.alternatives_of(daemon))
-      if (requirements_.conflict(requirements, demand).empty()) daemons.emplace_back(i, demand);
-  }
+  const DaemonDemands daemons = daemons_under(table, requirements);
   // What all types of the pool meet already need not be asked again.
   model::Requirements narrowed;
   for (const auto& [key, set] : wanted.all())
@@ -300,25 +328,14 @@ void PoolTables::add_machines(const PoolTable& table, std::size_t type,
     machine.offers = {i};
     machine.room = columns_.row(size);
     columns_.limit_volumes(machine.room, source.attach_limits);
-    machine.overhead.assign(columns_.size(), 0);
     view.machines.push_back(std::move(machine));
   }
-  std::size_t last = problem_.daemons.size();
-  for (const auto& [daemon, demand] : daemons) {
-    if (daemon == last || !row.requirements.intersects(requirements_.at(demand))) continue;
-    last = daemon;
-    const Row requests = columns_.row(problem_.daemons[daemon].shape.requests);
-    for (std::size_t i = first; i < view.machines.size(); ++i) {
-      view.machines[i].daemons.push_back(daemon);
-      add_times(view.machines[i].overhead, requests, 1);
-      add_times(view.machines[i].room, requests, -1);
-    }
-  }
-  // A machine too small for its own DaemonSets has no room for any pod.
+  const std::vector<std::size_t> running = daemons_on(row, daemons);
+  const Row overhead = overhead_of(running);
   for (std::size_t i = first; i < view.machines.size(); ++i) {
-    Machine& machine = view.machines[i];
-    for (std::size_t k = 0; k < machine.room.size(); ++k)
-      if (machine.overhead[k] > 0 && machine.room[k] < 0) machine.room[kPodsColumn] = -1;
+    view.machines[i].daemons = running;
+    view.machines[i].overhead = overhead;
+    take_overhead(overhead, view.machines[i].room);
   }
 }
 

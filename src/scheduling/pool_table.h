@@ -128,6 +128,14 @@ class PoolTables {
     std::int64_t capacity = 0;  // the least that any offering says
   };
   const std::vector<Reservation>& reservations() const { return reservations_; }
+  // DaemonSets (indices into Problem::daemons) that nodes of the pool under these requirements may
+  // have, and what they demand that fits the requirements.
+  using DaemonDemands = std::vector<std::pair<std::size_t, RequirementId>>;
+  DaemonDemands daemons_under(const PoolTable& table, RequirementId requirements) const;
+  // Which of them run on such a machine.
+  std::vector<std::size_t> daemons_on(const TypeRow& type, const DaemonDemands& daemons) const;
+  Row overhead_of(const std::vector<std::size_t>& daemons) const;
+
   // So much less of the pool's limits (an index into Problem::pools) is used up: one node's;
   // negative `nodes`: as much more.
   void give_back(std::size_t pool, const model::Resources& capacity, std::int64_t nodes);
@@ -138,7 +146,6 @@ class PoolTables {
   // By what offers demand, which a catalogue reads once.
   // order never shows: look-ups only
   using Allowed = boost::unordered_flat_map<const model::Requirements*, bool>;
-  using DaemonDemands = std::vector<std::pair<std::size_t, RequirementId>>;
   void add_pool(std::size_t pool);
   void add_type(PoolTable& table, std::size_t type, const model::Requirements& base);
   void drop_far_limits(PoolTable& table);
@@ -162,6 +169,10 @@ class PoolTables {
   // order never shows: look-ups only, by pool
   std::vector<boost::unordered_flat_map<RequirementId, const View*>> view_of_;
 };
+
+// Takes from a machine's room what its DaemonSets need. One too small for its own DaemonSets has no
+// room for any pod.
+void take_overhead(const Row& overhead, Row& room);
 
 // The label that says which node class a node came from: key "<group>/<kind in lower case>".
 std::pair<std::string, std::string> node_class_label(const model::NodeClassRef& ref);

@@ -1,6 +1,8 @@
 #include "scheduling/reach.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 namespace karst::scheduling {
 namespace {
@@ -59,63 +61,96 @@ void Reach::add_pools(std::size_t key, const PodRow& row, const std::vector<Requ
                       std::vector<int>& found) {
   for (std::size_t pool = 0; pool < pools_.pools().size(); ++pool) {
     const PoolTable& table = pools_.pools()[pool];
-    if (!table.possible ||
+    if (!table.possible || (table.limits_nodes && table.nodes_remaining <= 0) ||
         model::first_untolerated(table.spec().taints, row.source->shape.tolerations) != nullptr)
       continue;
     for (const RequirementId demand : demands) {
       const RequirementId together = requirements_.combine(table.base, demand);
       if (together == kImpossible) continue;
       for (const Sold& one : sold(pool, together, key))
-        if (std::any_of(one.rooms.begin(), one.rooms.end(),
-                        [&](const Row& room) { return fits(row.request, room); }))
-          found.push_back(one.domain);
+        if (can_make(table, one, row)) found.push_back(one.domain);
     }
   }
+}
+
+bool Reach::can_make(const PoolTable& table, const Sold& sold, const PodRow& row) const {
+  const auto holds = [&](const Kind& kind) {
+    return fits(row.request, kind.room) && covers(table.remaining, table.types[kind.type].limited);
+  };
+  if (std::none_of(sold.kinds.begin(), sold.kinds.end(), holds)) return false;
+  if (problem_.options.min_values != MinValuesPolicy::kStrict) return true;
+  for (std::size_t at = 0; at < table.min_values.size(); ++at) {
+    const auto count = static_cast<std::size_t>(table.min_values[at].second);
+    std::set<std::string_view> values;
+    for (const Kind& kind : sold.kinds) {
+      if (values.size() >= count) break;
+      const std::vector<std::string>& own = table.types[kind.type].counted[at];
+      if (holds(kind)) values.insert(own.begin(), own.end());
+    }
+    if (values.size() < count) return false;
+  }
+  return true;
 }
 
 const std::vector<Reach::Sold>& Reach::sold(std::size_t pool, RequirementId together,
                                             std::size_t key) {
   const auto [at, is_new] = sold_.try_emplace({pool, together, key});
-  if (is_new) {
-    const PoolTable& table = pools_.pools()[pool];
-    for (const TypeRow& type : table.types) add_type(table, type, together, key, at->second);
-  }
+  if (!is_new) return at->second;
+  const PoolTable& table = pools_.pools()[pool];
+  DaemonsIn daemons;
+  for (std::size_t type = 0; type < table.types.size(); ++type)
+    add_type(table, type, together, key, daemons, at->second);
   return at->second;
 }
 
-void Reach::add_type(const PoolTable& table, const TypeRow& type, RequirementId together,
-                     std::size_t key, std::vector<Sold>& sold) {
+void Reach::add_type(const PoolTable& table, std::size_t type, RequirementId together,
+                     std::size_t key, DaemonsIn& daemons, std::vector<Sold>& sold) {
+  const TypeRow& row = table.types[type];
   const model::Requirements& wanted = requirements_.at(together);
-  if (!type.requirements.intersects(wanted)) return;
+  if (!row.requirements.intersects(wanted)) return;
   const model::ValueSet* asked = wanted.find(domains_.keys[key]);
-  const auto add = [&](int domain, const Row& room) {
-    auto at = std::find_if(sold.begin(), sold.end(),
-                           [&](const Sold& one) { return one.domain == domain; });
-    if (at == sold.end()) at = sold.insert(at, {domain, {}});
-    std::vector<Row>& rooms = at->rooms;
-    if (std::any_of(rooms.begin(), rooms.end(), [&](const Row& one) { return covers(one, room); }))
-      return;
-    std::erase_if(rooms, [&](const Row& one) { return covers(room, one); });
-    rooms.push_back(room);
-  };
-  const InstanceType& source = table.source->types[type.type];
-  Row room = columns_.row(source.allocatable);
-  columns_.limit_volumes(room, source.attach_limits);
+  const InstanceType& source = table.source->types[row.type];
+  const PoolTables::DaemonDemands* taken = nullptr;  // whose overhead it is
+  Row overhead;
   for (std::size_t i = 0; i < source.offerings.size(); ++i) {
-    const model::Requirements& offered = table.source->types.requirements(type.type, i);
+    const model::Requirements& offered = table.source->types.requirements(row.type, i);
     if (!wanted.incompatible(offered, requirements_.may_be_undefined()).empty()) continue;
     const model::ValueSet* set = offered.find(domains_.keys[key]);
-    if (set == nullptr) set = type.requirements.find(domains_.keys[key]);
+    if (set == nullptr) set = row.requirements.find(domains_.keys[key]);
     if (set == nullptr) set = asked;  // a label of the pool
     if (set == nullptr || set->complement) continue;
-    Row own = room;
-    if (const auto& size = source.offerings[i].allocatable) {
-      own = columns_.row(*size);
-      columns_.limit_volumes(own, source.attach_limits);
+    Row room = columns_.row(source.offerings[i].allocatable.value_or(source.allocatable));
+    columns_.limit_volumes(room, source.attach_limits);
+    for (const std::string& value : set->values) {
+      if (asked != nullptr && !asked->contains(value)) continue;
+      const int domain = domains_.id(key, value);
+      const auto [here, is_new] = daemons.try_emplace(domain);
+      if (is_new)
+        here->second = pools_.daemons_under(
+            table, requirements_.both(together, requirements_.one_of(domains_.keys[key], {value})));
+      if (taken == nullptr || *taken != here->second)
+        overhead = pools_.overhead_of(pools_.daemons_on(row, here->second));
+      taken = &here->second;
+      Kind kind{type, room};
+      take_overhead(overhead, kind.room);
+      add_kind(table, domain, std::move(kind), sold);
     }
-    for (const std::string& value : set->values)
-      if (asked == nullptr || asked->contains(value)) add(domains_.id(key, value), own);
   }
+}
+
+void Reach::add_kind(const PoolTable& table, int domain, Kind kind, std::vector<Sold>& sold) const {
+  auto at =
+      std::find_if(sold.begin(), sold.end(), [&](const Sold& one) { return one.domain == domain; });
+  if (at == sold.end()) at = sold.insert(at, {domain, {}});
+  const auto as_good = [&](const Kind& a, const Kind& b) {
+    return (a.type == b.type || table.min_values.empty()) && covers(a.room, b.room) &&
+           covers(table.types[b.type].limited, table.types[a.type].limited);
+  };
+  std::vector<Kind>& kinds = at->kinds;
+  if (std::any_of(kinds.begin(), kinds.end(), [&](const Kind& one) { return as_good(one, kind); }))
+    return;
+  std::erase_if(kinds, [&](const Kind& one) { return as_good(kind, one); });
+  kinds.push_back(std::move(kind));
 }
 
 }  // namespace karst::scheduling

@@ -1,7 +1,8 @@
 // Which domains a spread counts for a row of pods: those of nodes that are there, and those where a
 // node for such a pod could be made. A zone that only pools with taints against the pod are in, or
-// that sells no machine large enough for it, is none of them: the pods would wait for it for ever.
-// What is sold out for now counts. Owned by one solve call.
+// that sells no machine with room for it under the DaemonSets, within the pool's limits as they are
+// at the start and by its minValues, is none of them: the pods would wait for it for ever. What is
+// sold out for now counts. Owned by one solve call.
 #pragma once
 
 #include <cstddef>
@@ -36,17 +37,26 @@ class Reach {
   }
 
  private:
-  // A domain in which nodes could be made, and how large: rooms, none as large as another.
+  // A kind of node: a type (index into PoolTable::types) and its room under the DaemonSets.
+  struct Kind {
+    std::size_t type = 0;
+    Row room;
+  };
+  // A domain in which nodes could be made, and of which kinds: of a pool without minValues only
+  // those that none other is as large as for as little of the limits.
   struct Sold {
     int domain = 0;
-    std::vector<Row> rooms;
+    std::vector<Kind> kinds;
   };
   // Where a pool could make a node for the pod under any of the demands.
   void add_pools(std::size_t key, const PodRow& row, const std::vector<RequirementId>& demands,
                  std::vector<int>& found);
   const std::vector<Sold>& sold(std::size_t pool, RequirementId together, std::size_t key);
-  void add_type(const PoolTable& table, const TypeRow& type, RequirementId together,
-                std::size_t key, std::vector<Sold>& sold);
+  using DaemonsIn = std::map<int, PoolTables::DaemonDemands>;  // by domain
+  void add_type(const PoolTable& table, std::size_t type, RequirementId together, std::size_t key,
+                DaemonsIn& daemons, std::vector<Sold>& sold);
+  void add_kind(const PoolTable& table, int domain, Kind kind, std::vector<Sold>& sold) const;
+  bool can_make(const PoolTable& table, const Sold& sold, const PodRow& row) const;
 
   const Problem& problem_;
   const Columns& columns_;

@@ -230,22 +230,14 @@ std::string counts_text(const Prepared& prepared, const Packer& packer,
 
 std::string topology_text(Prepared& prepared, Packer& packer, std::size_t row, std::size_t pool,
                           const Packer::Probe& probe) {
-  const auto constraint = packer.blocking_constraint(row, pool, probe);
-  std::string kind = "pod anti-affinity";
-  GroupId group = 0;
-  if (constraint) {
-    group = constraint->group;
-    if (constraint->kind == ConstraintKind::kSpread) kind = "topology spread";
-    if (constraint->kind == ConstraintKind::kAffinity) kind = "pod affinity";
-  } else {
-    for (const GroupId matched : prepared.rows[row].matched)
-      if (prepared.topology.groups()[matched].repels) group = matched;
-  }
+  const auto [blocks, group, is_anothers] = packer.blocking(row, pool, probe);
+  const std::string kind = blocks == ConstraintKind::kSpread     ? "topology spread"
+                           : blocks == ConstraintKind::kAffinity ? "pod affinity"
+                                                                 : "pod anti-affinity";
   const GroupCounts& own = packer.counts()[group];
-  const bool of_spread = prepared.topology.groups()[group].is_spread;
-  const std::vector<std::int32_t>& counts = !constraint ? own.owners
-                                            : of_spread ? own.sure
-                                                        : own.possible;
+  const std::vector<std::int32_t>& counts = is_anothers                               ? own.owners
+                                            : blocks == ConstraintKind::kAntiAffinity ? own.possible
+                                                                                      : own.sure;
   const std::string key = prepared.topology.key_name(prepared.topology.groups()[group].key);
   return "unsatisfiable topology constraint for " + kind + ", key=" + key +
          " (counts = " + counts_text(prepared, packer, counts, group, prepared.rows[row]) +

@@ -134,15 +134,16 @@ const Removals::Said& Removals::said(Catalogue& catalogue, const std::string& ke
   return said;
 }
 
+// An offering's own word counts before its type's, which is that of all that the pool can buy.
 Removals::Lost Removals::by_label(Catalogue& catalogue, const std::string& key,
                                   const model::ValueSet& wanted) {
   const Said& own = said(catalogue, key);
   if (own.sets.empty()) return {};
   std::vector<char> meets;
   for (const model::ValueSet* set : own.sets) meets.push_back(overlap(key, *set, wanted) ? 1 : 0);
-  const auto is_met = [&](std::size_t set) { return set == kSaysNothing || meets[set] != 0; };
   return lost(catalogue, [&](std::size_t type, std::size_t at) {
-    return is_met(own.types[type]) && is_met(own.offerings[at]);
+    const std::size_t set = own.offerings[at] == kSaysNothing ? own.types[type] : own.offerings[at];
+    return set == kSaysNothing || meets[set] != 0;
   });
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "scheduling/label_hint.h"
+#include "scheduling/pool_offers.h"
 #include "tests/scheduling/cases.h"
 
 namespace karst::scheduling::test {
@@ -125,6 +126,11 @@ TEST(Reasons, OfAPodAmongOthers) {
   repelled.bound = {{0, "default", {}, {one_per_node("web")}, 1}};
   repelled.bound[0].anti_affinity[0].topology_key = kZone;
   repelled.nodes[0].labels = {{kZone, "a"}};
+  Problem torn =
+      problem({with_affinity(spread(app(pods(3, 500), "web"), kZone, "web"), kZone, "web", false)});
+  Problem torn_by_another = skewed;
+  torn_by_another.pools = {pool()};
+  torn_by_another.bound.push_back(repelled.bound[0]);  // in zone b
   expect_reasons({
       {"a spread", skewed, "topology",
        "unsatisfiable topology constraint for topology spread, key=topology.kubernetes.io/zone "
@@ -142,6 +148,16 @@ TEST(Reasons, OfAPodAmongOthers) {
        "unsatisfiable topology constraint for pod anti-affinity, "
        "key=topology.kubernetes.io/zone (counts = a: 1",
        "", ""},
+      {"two that rule each other out", torn, "topology",
+       "unsatisfiable topology constraint for pod affinity, key=topology.kubernetes.io/zone "
+       "(counts = a: 1, b: 0,",
+       "",
+       "spread over topology.kubernetes.io/zone DoNotSchedule → ScheduleAnyway; pod affinity over "
+       "topology.kubernetes.io/zone required → preferred"},
+      {"a spread beside somebody else's anti-affinity", torn_by_another, "topology",
+       "unsatisfiable topology constraint for pod anti-affinity, key=topology.kubernetes.io/zone "
+       "(counts = a: 0, b: 1,",
+       "", "spread over topology.kubernetes.io/zone DoNotSchedule → ScheduleAnyway"},
   });
 }
 
@@ -275,6 +291,31 @@ TEST(Reasons, OfALabelThatNotAllHave) {
     const Answer answer = solve(asked);
     ASSERT_EQ(1u, answer.unplaced.size()) << told;
     EXPECT_EQ(told, relaxations_text(answer.unplaced[0]));
+  }
+}
+
+// What one demand rules out is a matter of the whole catalogue, whatever else the pool demands, and
+// whether the pool or the pod demands it.
+TEST(Reasons, CountEachDemandAlone) {
+  const Pool one_type = requiring(pool(), in(std::string(model::kInstanceTypeLabel), {"m2"}));
+  const Pool one_zone = requiring(one_type, in(kZone, {"b"}));
+  const std::vector<std::pair<Problem, std::string>> cases = {
+      {problem({pods(1, 9000)}, {one_zone}), "nodepool: " + kZone + " In [b] 0 of 4, 8 of 12\n"},
+      {problem({selecting(pods(1, 9000), kZone, "b")}, {one_type}),
+       "\n" + kZone + " In [b] 0 of 4, 8 of 12\n"},
+      {problem({selecting(pods(1, 500), kZone, "a")}, {one_zone}),
+       "\n" + kZone + " In [a] 0 of 4, 4 of 12\n"},
+  };
+  for (const auto& [asked, told] : cases) {
+    Problem one = asked;
+    std::vector<InstanceType> types = machines();
+    const std::string_view places[] = {model::kZoneLabel};
+    fit_to_pool(one.pools[0].pool, places, types);
+    one.pools[0].types = types;
+    const Answer answer = solve(one);
+    ASSERT_EQ(1u, answer.unplaced.size()) << told;
+    const std::string removals = removals_text(answer.unplaced[0].reasons[0]);
+    EXPECT_NE(std::string::npos, removals.find(told)) << removals;
   }
 }
 

@@ -1,0 +1,68 @@
+// Which empty zones a spread counts: those that the pods could have a node in.
+#include <gtest/gtest.h>
+
+#include "tests/scheduling/cases.h"
+
+namespace karst::scheduling::test {
+namespace {
+
+const std::string kZone(model::kZoneLabel);
+
+// As `pool`, on demand in the zones a, b and c.
+Pool three_zones() {
+  std::vector<InstanceType> types = machines();
+  for (InstanceType& type : types) {
+    const std::int64_t price = type.offerings[0].price_nanos_per_hour;
+    type.offerings.clear();
+    for (const char* zone : {"a", "b", "c"})
+      type.offerings.push_back(offering(zone, "on-demand", price));
+  }
+  Pool result = pool();
+  result.types = std::move(types);
+  return result;
+}
+
+Pool in_zones(std::vector<std::string> zones) {
+  return requiring(three_zones(), in(kZone, std::move(zones)));
+}
+
+// Zone c sells machines, but none that the pods could get: by the pool's limits as they are, by its
+// minValues, or for lack of room under a DaemonSet.
+TEST(SpreadDomains, ZonesThatNoPoolCanFillDoNotHoldThemUp) {
+  Pool there = in_zones({"c"});
+  there.pool.name = model::PoolName("there");
+  const std::string type(model::kInstanceTypeLabel);
+  const PodGroup web = spread(app(pods(4, 900), "web"), kZone, "web");
+  const PodGroup large = selecting(pods(1, 7500), kZone, "c");
+  const auto beside = [&](Pool pool) {
+    return problem({web}, {in_zones({"a", "b"}), std::move(pool)});
+  };
+  const std::vector<std::pair<Problem, std::string>> cases = {
+      {beside(limited(there, "nodes", 0)), "no node"},
+      {beside(limited(there, "nodes", 3, 3)), "nodes that are all there"},
+      {beside(limited(there, "cpu", 0)), "no CPU"},
+      {beside(limited(there, "cpu", 9000, 8500)), "less CPU than any machine has"},
+      {beside(requiring(there, {type, model::Operator::kExists, {}, 5})), "five types of four"},
+      {under(large, beside(there)), "a DaemonSet"},
+      {under(large, problem({web}, {three_zones()})), "a DaemonSet in one zone of three"},
+  };
+  for (const auto& [asked, what] : cases) {
+    Problem one = asked;
+    EXPECT_EQ(placed(solve(one)), 4) << what << "\n" << describe(one, solve(one));
+    one.options.spread_domains = SpreadDomains::kAllPools;
+    EXPECT_EQ(placed(solve(one)), 2) << what << ", as Karpenter";
+  }
+  // Where the limits let one machine in, it counts, even if that is sold out for now; and so it
+  // does where minValues give way.
+  Pool sold_out = limited(there, "nodes", 1);
+  std::vector<InstanceType> types = sold_out.types.items();
+  for (InstanceType& one : types) one.offerings.back().available = false;
+  sold_out.types = types;
+  EXPECT_EQ(placed(solve(beside(sold_out))), 2);
+  Problem lowered = beside(requiring(sold_out, {type, model::Operator::kExists, {}, 5}));
+  lowered.options.min_values = MinValuesPolicy::kBestEffort;
+  EXPECT_EQ(placed(solve(lowered)), 2);
+}
+
+}  // namespace
+}  // namespace karst::scheduling::test
