@@ -1,5 +1,5 @@
-// What Kubernetes takes as names and as labels. Pure. Source:
-// https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set,
+// What Kubernetes takes as names and as labels. Pure. Source: "Syntax and character set" of
+// https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/, and
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/names/ (RFC 1123).
 #pragma once
 

@@ -1,5 +1,4 @@
-// /metrics: the text to the letter, the counters of what happens, and the gauges of a small
-// cluster.
+// /metrics: the text to the letter, counters of what happens, gauges of a small cluster.
 #include "daemon/metrics.h"
 
 #include <gtest/gtest.h>
@@ -352,18 +351,17 @@ TEST(Gauges, ASmallCluster) {
 TEST(Gauges, WhatIsOnItsWayOutAndForHowLong) {
   Cluster cluster;
   model::NodeClaim claim = cluster.story.state().claims().slots().begin()->second.row.claim;
-  claim.deletion_millis = cluster.story.now();
   model::Node node = cluster.story.state().nodes().slots().begin()->second.row.node;
-  node.deletion_millis = cluster.story.now();
+  claim.deletion_millis = node.deletion_millis = cluster.story.now();
   cluster.story.fact(events::NodeClaimObserved{claim});
   cluster.story.fact(events::NodeObserved{node});
   cluster.story.step(2'000);
   const std::string text = cluster.text(true);
+  const std::string origin =
+      "karpenter_kwok_sh_kwoknodeclass=\"default\",karpenter_sh_nodepool=\"default\"";
   for (const std::string& line : std::vector<std::string>{
            "operator_nodeclaim_termination_current_time_seconds{namespace=\"\",name=\"" +
-               claim.name.str() +
-               "\",karpenter_kwok_sh_kwoknodeclass=\"default\",karpenter_sh_nodepool=\"default\"} "
-               "2.000\n",
+               claim.name.str() + "\"," + origin + "} 2.000\n",
            "operator_node_termination_current_time_seconds{namespace=\"\",name=\"node-1\","
            "karpenter_sh_nodepool=\"\"} 2.000\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line;
