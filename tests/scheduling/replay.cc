@@ -55,14 +55,24 @@ bool may_go(const PodGroup& pod, const Place& place) {
                                       [&](const auto& term) { return meets(term.expressions); });
 }
 
+bool may_have_nodes(const Pool& pool) {
+  for (const auto& [name, limit] : pool.pool.limits) {
+    std::int64_t left = limit;
+    for (const auto& [used_name, amount] : pool.used) left -= used_name == name ? amount : 0;
+    if (name == "nodes" && left <= 0) return false;
+  }
+  return true;
+}
+
 class Replay {
  public:
   Replay(const Problem& problem, const Answer& answer) : problem_(problem), answer_(answer) {
     for (const Pool& pool : problem.pools)
       for (const InstanceType& type : pool.types)
         for (const Offering& offering : type.offerings)
-          sold_.insert({std::string(value_of(offering, model::kZoneLabel)),
-                        std::string(value_of(offering, model::kCapacityTypeLabel))});
+          if (may_have_nodes(pool))
+            sold_.insert({std::string(value_of(offering, model::kZoneLabel)),
+                          std::string(value_of(offering, model::kCapacityTypeLabel))});
     for (const Node& node : problem.nodes)
       sold_.insert({std::string(model::label_value(node.labels, model::kZoneLabel)),
                     std::string(model::label_value(node.labels, model::kCapacityTypeLabel))});
@@ -159,7 +169,7 @@ class Replay {
   }
 
   // The domains of every node that meets any of the pod's terms (nullptr: of every node); a pool
-  // can make every zone, and the answer's claims are nodes from the start.
+  // that may have nodes can make every zone, and the answer's claims are nodes from the start.
   std::set<std::string> eligible(const PodGroup* pod, const std::string& key) const {
     const auto counts = [&](const Place& place) { return pod == nullptr || may_go(*pod, place); };
     std::set<std::string> domains;
