@@ -153,6 +153,9 @@ class Packer {
     bool is_anothers = false;  // somebody else's anti-affinity keeps the pod away
   };
   Blocking blocking(std::size_t row, std::size_t pool, const Probe& probe);
+  // Whether the constraint by itself lets a pod of the row be in the domain; over hosts: on a new
+  // one.
+  bool allows(std::size_t row, const Constraint& constraint, RequirementId strict, int domain);
   // Places one pod of this row, if it can.
   bool place_only(std::size_t row) { return place_one(row); }
   // Places one there and nowhere else. A Packer that was filled so is at its

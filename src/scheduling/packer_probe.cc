@@ -84,4 +84,16 @@ Packer::Blocking Packer::blocking(std::size_t row, std::size_t pool, const Probe
   return last;
 }
 
+bool Packer::allows(std::size_t row, const Constraint& constraint, RequirementId strict,
+                    int domain) {
+  if (prepared_.topology.groups()[constraint.group].key == kHostKey) {
+    Stage stage;
+    stage.constraints = {constraint};
+    return host_allows(PodRow(), stage, static_cast<int>(nodes_.size() + claims_.size()), strict);
+  }
+  if (constraint.kind != ConstraintKind::kAffinity)
+    return domain_allowed(nullptr, constraint, prepared_.rows[row], domain);
+  return count_at(counts_[constraint.group].sure, domain) > 0 || may_be_first(constraint, strict);
+}
+
 }  // namespace karst::scheduling

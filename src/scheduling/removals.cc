@@ -1,6 +1,8 @@
 #include "scheduling/removals.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <tuple>
 
 #include "model/labels.h"
@@ -10,6 +12,7 @@ namespace karst::scheduling {
 namespace {
 
 constexpr std::size_t kSaysNothing = SIZE_MAX;
+constexpr const char* kUsedUp = "reservations used up";
 
 void add(const std::string& constraint, std::int64_t types, std::int64_t offerings,
          std::vector<Removal>& removals) {
@@ -62,6 +65,7 @@ void Removals::read(std::size_t pool) {
   catalogue.offerings = static_cast<std::int64_t>(offerings);
   read_room(pool);
   count_of_pool(pool);
+  count_reservations(pool);
 }
 
 // Room under the DaemonSets; types that the pool cannot use count with what they offer.
@@ -108,6 +112,24 @@ void Removals::count_of_pool(std::size_t pool) {
            }));
 }
 
+// Offerings whose reservation has no machine left.
+void Removals::count_reservations(std::size_t pool) {
+  Catalogue& catalogue = catalogues_[pool];
+  const PoolTable& table = *catalogue.table;
+  std::set<std::size_t> used_up;
+  for (const Machine& machine : prepared_.pools.view(pool, table.base).machines) {
+    if (machine.reservation == kNotReserved ||
+        packer_.reservations().could_hold({machine.reservation}))
+      continue;
+    const TypeRow& type = table.types[machine.type];
+    for (const std::size_t offer : machine.offers)
+      used_up.insert(catalogue.first[type.type] + type.offers[offer].offering);
+  }
+  const Lost some =
+      lost(catalogue, [&](std::size_t, std::size_t at) { return !used_up.contains(at); });
+  add(kUsedUp, some.types, some.offerings, catalogue.of_pool);
+}
+
 const Removals::Said& Removals::said(Catalogue& catalogue, const std::string& key) {
   const auto [place, is_new] = catalogue.labels.try_emplace(key);
   Said& said = place->second;
@@ -135,42 +157,146 @@ const Removals::Said& Removals::said(Catalogue& catalogue, const std::string& ke
 }
 
 // An offering's own word counts before its type's, which is that of all that the pool can buy.
+bool Removals::is_met(const Said& said, const Meets& meets, std::size_t type, std::size_t at) {
+  const std::size_t set =
+      said.offerings[at] == kSaysNothing ? said.types[type] : said.offerings[at];
+  return set == kSaysNothing || meets[set] != 0;
+}
+
+Removals::Meets Removals::overlaps(const Said& said, const std::string& key,
+                                   const model::ValueSet& wanted) {
+  Meets meets;
+  for (const model::ValueSet* set : said.sets) meets.push_back(overlap(key, *set, wanted) ? 1 : 0);
+  return meets;
+}
+
 Removals::Lost Removals::by_label(Catalogue& catalogue, const std::string& key,
                                   const model::ValueSet& wanted) {
   const Said& own = said(catalogue, key);
   if (own.sets.empty()) return {};
-  std::vector<char> meets;
-  for (const model::ValueSet* set : own.sets) meets.push_back(overlap(key, *set, wanted) ? 1 : 0);
-  return lost(catalogue, [&](std::size_t type, std::size_t at) {
-    const std::size_t set = own.offerings[at] == kSaysNothing ? own.types[type] : own.offerings[at];
-    return set == kSaysNothing || meets[set] != 0;
-  });
+  const Meets meets = overlaps(own, key, wanted);
+  return lost(catalogue,
+              [&](std::size_t type, std::size_t at) { return is_met(own, meets, type, at); });
 }
 
-// What the pod demands of labels. A key that neither the pool nor its types know rules out
-// everything.
-void Removals::remove_by_pod_labels(Catalogue& catalogue, const PodRow& pod,
-                                    const Packer::Probe& probe, std::vector<Removal>& removals) {
-  const std::vector<Way>& ways = pod.stages.back().ways;
+// What a pod or its volumes demand of labels. A key that neither the pool nor its types know rules
+// out everything.
+void Removals::remove_by_labels(Catalogue& catalogue, const std::string& whose,
+                                const model::Requirements& wanted, std::vector<Removal>& removals) {
   const Lost all = everything(catalogue);
-  if (ways.empty()) return add("node affinity", all.types, all.offerings, removals);
   const RequirementTable& requirements = prepared_.requirements;
-  const model::Requirements& wanted =
-      requirements.at(probe.strict == kImpossible ? ways.front().strict : probe.strict);
   std::vector<Removal> unknown;
   for (const auto& [key, set] : wanted.all()) {
     if (key == model::kHostnameLabel) continue;
     const Lost some = by_label(catalogue, key, set);
-    add(model::describe(key, set), some.types, some.offerings, removals);
+    add(whose + model::describe(key, set), some.types, some.offerings, removals);
     model::Requirements one;
     one.add(key, set);
     if (some.types == 0 && some.offerings == 0 &&
         !requirements.at(catalogue.table->base)
              .incompatible(one, requirements.may_be_undefined())
              .empty())
-      add(model::describe(key, set), all.types, all.offerings, unknown);
+      add(whose + model::describe(key, set), all.types, all.offerings, unknown);
   }
   removals.insert(removals.end(), unknown.begin(), unknown.end());
+}
+
+// Where all of a pod's volumes can be reached; of several such places any will do.
+void Removals::remove_by_volumes(Catalogue& catalogue, const PodRow& pod,
+                                 std::vector<Removal>& removals) {
+  const RequirementTable& requirements = prepared_.requirements;
+  if (pod.volume_ways.size() == 1)
+    return remove_by_labels(catalogue, "volumes: ", requirements.at(pod.volume_ways[0]), removals);
+  std::vector<std::vector<std::pair<const Said*, Meets>>> ways;
+  for (const RequirementId way : pod.volume_ways) {
+    ways.emplace_back();
+    for (const auto& [key, set] : requirements.at(way).all()) {
+      const Said& own = said(catalogue, key);
+      ways.back().emplace_back(&own, overlaps(own, key, set));
+    }
+  }
+  const Lost some = lost(catalogue, [&](std::size_t type, std::size_t at) {
+    return std::any_of(ways.begin(), ways.end(), [&](const auto& way) {
+      return std::all_of(way.begin(), way.end(),
+                         [&](const auto& one) { return is_met(*one.first, one.second, type, at); });
+    });
+  });
+  add("volumes", some.types, some.offerings, removals);
+}
+
+// `needs_label`: a node without it does not do.
+template <class Allows>
+Removals::Lost Removals::by_domain(Catalogue& catalogue, int key, bool needs_label,
+                                   const Allows& allows) {
+  if (key == kHostKey) return allows(kNoDomain) ? Lost{} : everything(catalogue);
+  const std::string name = prepared_.topology.key_name(key);
+  const auto allows_one_of = [&](const model::ValueSet* set) {
+    if (set == nullptr || (!set->complement && set->values.empty())) return !needs_label;
+    return set->complement ||
+           std::any_of(set->values.begin(), set->values.end(), [&](const std::string& value) {
+             return allows(prepared_.domains.id(static_cast<std::size_t>(key), value));
+           });
+  };
+  const Said& own = said(catalogue, name);
+  if (own.sets.empty())  // a label of the pool
+    return allows_one_of(prepared_.requirements.at(catalogue.table->base).find(name))
+               ? Lost{}
+               : everything(catalogue);
+  Meets meets;
+  for (const model::ValueSet* set : own.sets) meets.push_back(allows_one_of(set) ? 1 : 0);
+  return lost(catalogue,
+              [&](std::size_t type, std::size_t at) { return is_met(own, meets, type, at); });
+}
+
+// Who keeps away from pods that keep away from it says so once.
+void Removals::remove_by_topology(Catalogue& catalogue, std::size_t row, RequirementId strict,
+                                  std::vector<Removal>& removals) {
+  const auto& groups = prepared_.topology.groups();
+  const PodRow& pod = prepared_.rows[row];
+  std::vector<GroupId> others;
+  for (const GroupId group : pod.matched)
+    if (groups[group].repels && groups[group].key != kHostKey) others.push_back(group);
+  const auto let_in = [&](GroupId group, int domain) {
+    return count_at(packer_.counts()[group].owners, domain) == 0;
+  };
+  for (const Constraint& constraint : pod.stages.back().constraints) {
+    const GroupId group = constraint.group;
+    const bool apart = constraint.kind == ConstraintKind::kAntiAffinity;
+    const bool both = apart && std::erase(others, group) > 0;
+    const Lost some = by_domain(catalogue, groups[group].key, !apart, [&](int domain) {
+      return packer_.allows(row, constraint, strict, domain) && (!both || let_in(group, domain));
+    });
+    const std::string kind = constraint.kind == ConstraintKind::kSpread ? "spread"
+                             : apart                                    ? "pod anti-affinity"
+                                                                        : "pod affinity";
+    add(kind + " over " + prepared_.topology.key_name(groups[group].key), some.types,
+        some.offerings, removals);
+  }
+  for (const GroupId group : others) {
+    const Lost some = by_domain(catalogue, groups[group].key, false,
+                                [&](int domain) { return let_in(group, domain); });
+    add("other pods' anti-affinity over " + prepared_.topology.key_name(groups[group].key),
+        some.types, some.offerings, removals);
+  }
+}
+
+// Those that DaemonSets take on each node of a type.
+void Removals::remove_by_ports(Catalogue& catalogue, const PodRow& pod,
+                               std::vector<Removal>& removals) {
+  const auto& ports = pod.source->shape.host_ports;
+  if (ports.empty()) return;
+  auto taken = prepared_.pools.daemons_under(*catalogue.table, catalogue.table->base);
+  std::erase_if(taken, [&](const auto& daemon) {
+    return !ports_conflict(prepared_.problem.daemons[daemon.first].shape.host_ports, ports);
+  });
+  if (taken.empty()) return;
+  const TypeList& types = catalogue.table->source->types;
+  const Lost some = lost(catalogue, [&](std::size_t type, std::size_t) {
+    return std::none_of(taken.begin(), taken.end(), [&](const auto& daemon) {
+      return types.requirements(type).intersects(prepared_.requirements.at(daemon.second));
+    });
+  });
+  add("host ports", some.types, some.offerings, removals);
 }
 
 void Removals::remove_by_size(Catalogue& catalogue, const Row& request,
@@ -187,6 +313,26 @@ void Removals::remove_by_size(Catalogue& catalogue, const Row& request,
   }
 }
 
+// Labels of which the machines that fit have too few values.
+std::vector<std::string> Removals::unmet_values(std::size_t pool, RequirementId requirements,
+                                                const Row& request,
+                                                const std::vector<std::int64_t>& left) {
+  const PoolTable& table = prepared_.pools.pools()[pool];
+  const View& view = prepared_.pools.view(pool, requirements);
+  std::vector<std::string> unmet;
+  for (std::size_t at = 0; at < table.min_values.size(); ++at) {
+    const auto& [key, count] = table.min_values[at];
+    std::set<std::string_view> values;
+    for (const Machine& machine : view.machines) {
+      const TypeRow& type = table.types[machine.type];
+      if (fits(request, machine.room) && covers(left, type.limited))
+        values.insert(type.counted[at].begin(), type.counted[at].end());
+    }
+    if (values.size() < static_cast<std::size_t>(count)) unmet.push_back(key);
+  }
+  return unmet;
+}
+
 void Removals::count(std::size_t row, std::size_t pool, const Packer::Probe& probe,
                      PoolReason& reason) {
   read(pool);
@@ -197,15 +343,31 @@ void Removals::count(std::size_t row, std::size_t pool, const Packer::Probe& pro
   reason.offerings = all.offerings;
   std::vector<Removal>& removals = reason.removals;
   removals = catalogue.of_pool;
+  const auto remove_all = [&](const std::string& constraint) {
+    add(constraint, all.types, all.offerings, removals);
+  };
   for (const model::Taint& taint : catalogue.table->spec().taints)
     if (model::first_untolerated({taint}, pod.source->shape.tolerations) != nullptr)
-      add("taint " + describe(taint), all.types, all.offerings, removals);
-  remove_by_pod_labels(catalogue, pod, probe, removals);
+      remove_all("taint " + describe(taint));
+  const std::vector<Way>& ways = pod.stages.back().ways;
+  if (ways.empty()) {
+    remove_all("node affinity");
+  } else {
+    const RequirementId strict = probe.strict == kImpossible ? ways.front().strict : probe.strict;
+    remove_by_labels(catalogue, "", prepared_.requirements.at(strict), removals);
+    remove_by_topology(catalogue, row, strict, removals);
+  }
+  remove_by_volumes(catalogue, pod, removals);
   remove_by_size(catalogue, pod.request, removals);
-  if (probe.obstacle == Packer::Obstacle::kTopology)
-    add("topology", all.types, all.offerings, removals);
-  if (probe.obstacle == Packer::Obstacle::kVolumes)
-    add("volumes", all.types, all.offerings, removals);
+  remove_by_ports(catalogue, pod, removals);
+  if (probe.obstacle == Packer::Obstacle::kMinValues)
+    for (const std::string& key :
+         unmet_values(pool, probe.together, pod.request, packer_.limits_left()[pool]))
+      remove_all("minValues of " + key);
+  if (probe.obstacle == Packer::Obstacle::kReserved) {  // who waits for one takes nothing else
+    std::erase_if(removals, [](const Removal& one) { return one.constraint == kUsedUp; });
+    remove_all(kUsedUp);
+  }
 }
 
 }  // namespace karst::scheduling

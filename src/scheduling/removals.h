@@ -53,9 +53,22 @@ class Removals {
   Lost everything(const Catalogue& catalogue) const;
   template <class Keeps>
   Lost lost(const Catalogue& catalogue, const Keeps& keeps) const;
+  void count_reservations(std::size_t pool);
+  // Which of the sets of Said::sets are as wanted.
+  using Meets = std::vector<char>;
+  static bool is_met(const Said& said, const Meets& meets, std::size_t type, std::size_t at);
+  static Meets overlaps(const Said& said, const std::string& key, const model::ValueSet& wanted);
   Lost by_label(Catalogue& catalogue, const std::string& key, const model::ValueSet& wanted);
-  void remove_by_pod_labels(Catalogue& catalogue, const PodRow& pod, const Packer::Probe& probe,
-                            std::vector<Removal>& removals);
+  void remove_by_labels(Catalogue& catalogue, const std::string& whose,
+                        const model::Requirements& wanted, std::vector<Removal>& removals);
+  void remove_by_volumes(Catalogue& catalogue, const PodRow& pod, std::vector<Removal>& removals);
+  void remove_by_topology(Catalogue& catalogue, std::size_t row, RequirementId strict,
+                          std::vector<Removal>& removals);
+  template <class Allows>
+  Lost by_domain(Catalogue& catalogue, int key, bool needs_label, const Allows& allows);
+  void remove_by_ports(Catalogue& catalogue, const PodRow& pod, std::vector<Removal>& removals);
+  std::vector<std::string> unmet_values(std::size_t pool, RequirementId requirements,
+                                        const Row& request, const std::vector<std::int64_t>& left);
   void remove_by_size(Catalogue& catalogue, const Row& request, std::vector<Removal>& removals);
 
   Prepared& prepared_;

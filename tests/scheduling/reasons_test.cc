@@ -19,7 +19,7 @@ struct ReasonCase {
   Problem problem;
   const char* code;
   const char* text;         // part of the first reason's
-  const char* removal;      // constraint, types and offerings of one removal; empty: not looked at
+  const char* removal;      // constraint, types and offerings of one removal
   const char* relaxations;  // texts, joined by "; "
 };
 
@@ -60,6 +60,8 @@ std::string relaxations_text(const Unplaced& unplaced) {
 void expect_reasons(const std::vector<ReasonCase>& cases) {
   for (const ReasonCase& test : cases) {
     SCOPED_TRACE(test.name);
+    ASSERT_STRNE("", test.text) << "would be found in anything";
+    ASSERT_STRNE("", test.removal) << "would be found in anything";
     const Answer answer = solve(test.problem);
     ASSERT_EQ(1u, answer.unplaced.size()) << describe(test.problem, answer);
     const Unplaced& left = answer.unplaced[0];
@@ -70,6 +72,24 @@ void expect_reasons(const std::vector<ReasonCase>& cases) {
     EXPECT_NE(std::string::npos, removals_text(left.reasons[0]).find(test.removal))
         << removals_text(left.reasons[0]);
     EXPECT_EQ(test.relaxations, relaxations_text(left));
+  }
+}
+
+struct HelpCase {
+  const char* name;
+  Problem problem;
+  const char* code;
+  const char* relaxations;  // texts, joined by "; "
+};
+
+void expect_help(const std::vector<HelpCase>& cases) {
+  for (const HelpCase& test : cases) {
+    SCOPED_TRACE(test.name);
+    const Answer answer = solve(test.problem);
+    ASSERT_EQ(1u, answer.unplaced.size()) << describe(test.problem, answer);
+    ASSERT_FALSE(answer.unplaced[0].reasons.empty());
+    EXPECT_EQ(test.code, answer.unplaced[0].reasons[0].code);
+    EXPECT_EQ(test.relaxations, relaxations_text(answer.unplaced[0]));
   }
 }
 
@@ -90,9 +110,13 @@ TEST(Reasons, OfAPodAlone) {
       {"a label that nobody defines", problem({selecting(pods(1, 500), "team", "blue")}),
        "requirements", "incompatible requirements, label \"team\" does not have known values",
        "team In [blue] 4 of 4, 12 of 12", "node selector team blue → not demanded"},
-      {"volumes elsewhere", problem({with_volume_in(pods(1, 500), "z")}), "no_offering", "", "",
+      {"volumes elsewhere", problem({with_volume_in(pods(1, 500), "z")}), "no_offering",
+       "no instance type has the required offering, requirements=",
+       "volumes: topology.kubernetes.io/zone In [z] 4 of 4, 12 of 12",
        "place of its volumes → anywhere"},
-      {"two things at once", problem({selecting(pods(1, 8100), kZone, "z")}), "resources", "", "",
+      {"two things at once", problem({selecting(pods(1, 8100), kZone, "z")}), "resources",
+       "no instance type had enough resources or had a required offering",
+       "topology.kubernetes.io/zone In [z] 4 of 4, 12 of 12\ncpu 4 of 4, 12 of 12",
        "cpu 8.1 → 8 and node selector topology.kubernetes.io/zone z → any of a, b"},
       {"a limit", problem({pods(1, 1500)}, {limited(pool(), "cpu", 3000, 2000)}), "limit",
        "all available instance types exceed limits for nodepool (NodePool=default)",
@@ -101,11 +125,12 @@ TEST(Reasons, OfAPodAlone) {
        "node limits have been exhausted for nodepool (NodePool=default)",
        "limit nodes 4 of 4, 12 of 12", "nodepool default: limit nodes 2 → 3"},
       {"too few values", problem({pods(1, 500)}, {choosy}), "min_values",
-       "minValues requirement is not met for label(s) (label(s)=[topology.kubernetes.io/zone])", "",
+       "minValues requirement is not met for label(s) (label(s)=[topology.kubernetes.io/zone])",
+       "minValues of topology.kubernetes.io/zone 4 of 4, 12 of 12",
        "nodepool default: minValues of topology.kubernetes.io/zone 3 → 2"},
       {"a host port of a daemon",
        under(with_port(pods(1, 100), 80), problem({with_port(pods(1, 500), 80)})), "host_port",
-       "host ports are taken by DaemonSets", "", "host ports → none"},
+       "host ports are taken by DaemonSets", "host ports 4 of 4, 12 of 12", "host ports → none"},
   });
 }
 
@@ -136,28 +161,35 @@ TEST(Reasons, OfAPodAmongOthers) {
        "unsatisfiable topology constraint for topology spread, key=topology.kubernetes.io/zone "
        "(counts = a: 1, b: 0, podDomains = topology.kubernetes.io/zone Exists, nodeDomains = "
        "topology.kubernetes.io/zone In [a])",
-       "topology 4 of 4, 12 of 12",
+       "\nspread over topology.kubernetes.io/zone 0 of 4, 8 of 12\n",
        "spread over topology.kubernetes.io/zone DoNotSchedule → ScheduleAnyway"},
-      {"fewer zones than minDomains", too_few, "topology", "", "",
+      {"fewer zones than minDomains", too_few, "topology",
+       "unsatisfiable topology constraint for topology spread, key=topology.kubernetes.io/zone "
+       "(counts = a: 1",
+       "spread over topology.kubernetes.io/zone 0 of 4, 8 of 12",
        "minDomains of the spread over topology.kubernetes.io/zone 3 → none; spread over "
        "topology.kubernetes.io/zone DoNotSchedule → ScheduleAnyway without minDomains"},
       {"an affinity to nobody", problem({near(pods(1, 500), "web")}), "topology",
-       "unsatisfiable topology constraint for pod affinity, key=kubernetes.io/hostname", "",
+       "unsatisfiable topology constraint for pod affinity, key=kubernetes.io/hostname",
+       "pod affinity over kubernetes.io/hostname 4 of 4, 12 of 12",
        "pod affinity over kubernetes.io/hostname required → preferred"},
       {"somebody else's anti-affinity", repelled, "topology",
        "unsatisfiable topology constraint for pod anti-affinity, "
        "key=topology.kubernetes.io/zone (counts = a: 1",
-       "", ""},
+       "other pods' anti-affinity over topology.kubernetes.io/zone 0 of 4, 8 of 12", ""},
       {"two that rule each other out", torn, "topology",
        "unsatisfiable topology constraint for pod affinity, key=topology.kubernetes.io/zone "
        "(counts = a: 1, b: 0,",
-       "",
+       "spread over topology.kubernetes.io/zone 0 of 4, 8 of 12\n"
+       "pod affinity over topology.kubernetes.io/zone 0 of 4, 4 of 12",
        "spread over topology.kubernetes.io/zone DoNotSchedule → ScheduleAnyway; pod affinity over "
        "topology.kubernetes.io/zone required → preferred"},
       {"a spread beside somebody else's anti-affinity", torn_by_another, "topology",
        "unsatisfiable topology constraint for pod anti-affinity, key=topology.kubernetes.io/zone "
        "(counts = a: 0, b: 1,",
-       "", "spread over topology.kubernetes.io/zone DoNotSchedule → ScheduleAnyway"},
+       "spread over topology.kubernetes.io/zone 0 of 4, 8 of 12\n"
+       "other pods' anti-affinity over topology.kubernetes.io/zone 0 of 4, 4 of 12",
+       "spread over topology.kubernetes.io/zone DoNotSchedule → ScheduleAnyway"},
   });
 }
 
@@ -224,32 +256,31 @@ TEST(Reasons, WhatWouldHelpReallyDoes) {
   Problem ports = problem({with_port(pods(5, 500), 80)}, {});
   ports.pods[0].shape.owner_kind = model::OwnerKind::kReplicaSet;
   ports.nodes = few_nodes.nodes;
-  expect_reasons({
+  expect_help({
       {"a limit beside others' long lists of types",
-       problem({pods(1, 7000), pods(1, 500)}, {small}), "limit", "", "",
+       problem({pods(1, 7000), pods(1, 500)}, {small}), "limit",
        "cpu 7 → 4; nodepool default: limit cpu 6 → 8"},
       {"a limit used up by a long list of types",
-       problem({pods(1, 3500), pods(2, 3500, 2)}, {limited(pool(), "cpu", 8000, 0)}), "limit", "",
-       "", "nodepool default: limit cpu 8 → 12"},
-      {"a limit for all that wait", problem({pods(5, 3500)}, {small}), "limit", "", "",
+       problem({pods(1, 3500), pods(2, 3500, 2)}, {limited(pool(), "cpu", 8000, 0)}), "limit",
+       "nodepool default: limit cpu 8 → 12"},
+      {"a limit for all that wait", problem({pods(5, 3500)}, {small}), "limit",
        "nodepool default: limit cpu 6 → 20"},
-      {"room on nodes", nodes_only, "no_pool", "", "", "cpu 5 → 4"},
-      {"no room to speak of", no_room, "no_pool", "", "", ""},
-      {"taints of nodes", tainted_nodes, "no_pool", "", "",
-       "toleration for dedicated=db:NoSchedule"},
-      {"within the limit", problem({pods(1, 4100)}, {small}), "limit", "", "",
+      {"room on nodes", nodes_only, "no_pool", "cpu 5 → 4"},
+      {"no room to speak of", no_room, "no_pool", ""},
+      {"taints of nodes", tainted_nodes, "no_pool", "toleration for dedicated=db:NoSchedule"},
+      {"within the limit", problem({pods(1, 4100)}, {small}), "limit",
        "cpu 4.1 → 4; nodepool default: limit cpu 6 → 8"},
-      {"more replicas than zones", problem({apart(pods(5, 500), kZone)}), "topology", "", "",
+      {"more replicas than zones", problem({apart(pods(5, 500), kZone)}), "topology",
        "pod anti-affinity over topology.kubernetes.io/zone required → preferred; replicas 5 → 2"},
-      {"more replicas than nodes", few_nodes, "no_pool", "", "",
+      {"more replicas than nodes", few_nodes, "no_pool",
        "pod anti-affinity over kubernetes.io/hostname required → preferred; replicas 5 → 3"},
-      {"one of which runs", running, "no_pool", "", "",
+      {"one of which runs", running, "no_pool",
        "pod anti-affinity over kubernetes.io/hostname required → preferred; replicas 4 → 3"},
-      {"one of which is another workload's", foreign, "no_pool", "", "",
+      {"one of which is another workload's", foreign, "no_pool",
        "pod anti-affinity over kubernetes.io/hostname required → preferred"},
-      {"two terms over one key are one line", twice, "no_pool", "", "",
+      {"two terms over one key are one line", twice, "no_pool",
        "pod anti-affinity over kubernetes.io/hostname required → preferred"},
-      {"more ports than nodes", ports, "no_pool", "", "", "host ports → none; replicas 5 → 3"},
+      {"more ports than nodes", ports, "no_pool", "host ports → none; replicas 5 → 3"},
   });
 }
 
@@ -299,12 +330,18 @@ TEST(Reasons, OfALabelThatNotAllHave) {
 TEST(Reasons, CountEachDemandAlone) {
   const Pool one_type = requiring(pool(), in(std::string(model::kInstanceTypeLabel), {"m2"}));
   const Pool one_zone = requiring(one_type, in(kZone, {"b"}));
+  PodGroup in_a_or_z = with_volume_in(pods(1, 9000), "a");
+  in_a_or_z.volumes[0].topology.push_back({in(kZone, {"z"})});
+  const PodGroup daemon =
+      selecting(with_port(pods(1, 100), 80), std::string(model::kInstanceTypeLabel), "m1");
   const std::vector<std::pair<Problem, std::string>> cases = {
       {problem({pods(1, 9000)}, {one_zone}), "nodepool: " + kZone + " In [b] 0 of 4, 8 of 12\n"},
       {problem({selecting(pods(1, 9000), kZone, "b")}, {one_type}),
        "\n" + kZone + " In [b] 0 of 4, 8 of 12\n"},
       {problem({selecting(pods(1, 500), kZone, "a")}, {one_zone}),
        "\n" + kZone + " In [a] 0 of 4, 4 of 12\n"},
+      {problem({in_a_or_z}, {one_zone}), "\nvolumes 0 of 4, 4 of 12\n"},
+      {under(daemon, problem({with_port(pods(1, 9000), 80)})), "\nhost ports 1 of 4, 3 of 12\n"},
   };
   for (const auto& [asked, told] : cases) {
     Problem one = asked;
@@ -317,6 +354,11 @@ TEST(Reasons, CountEachDemandAlone) {
     const std::string removals = removals_text(answer.unplaced[0].reasons[0]);
     EXPECT_NE(std::string::npos, removals.find(told)) << removals;
   }
+  const Answer crowded =
+      solve(problem({with_affinity(app(pods(3, 500), "web"), kZone, "web", true)}));
+  ASSERT_EQ(1u, crowded.unplaced.size());
+  EXPECT_EQ("pod anti-affinity over " + kZone + " 4 of 4, 12 of 12\n",
+            removals_text(crowded.unplaced[0].reasons[0]));
 }
 
 // With a pool that could do it, were it not for that one thing, both pools are told of.

@@ -1,6 +1,7 @@
 // Reserved capacity: who holds which reservation, and what a pool's minValues make of it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -129,6 +130,28 @@ TEST(Reservations, AsManyAsMinValuesNeedAreHeldTogether) {
   for (const NewClaim& claim : grown.claims) {
     EXPECT_GE(claim.types.size(), 2U);
     EXPECT_FALSE(claim.min_values_relaxed);
+  }
+}
+
+// Whoever may go without is told what the reservations themselves are of all that is sold; whoever
+// waits for one takes nothing else.
+TEST(Reservations, ReasonsCountThoseUsedUp) {
+  const Pool open = reserving(pool(), "m2", "only", 1);
+  const Pool reserved = requiring(open, in(std::string(model::kCapacityTypeLabel), {"reserved"}));
+  const std::vector<std::pair<Problem, Removal>> cases = {
+      {under(ReservedMode::kFallback, problem({apart(2, 500)}, {reserved})),
+       {"reservations used up", 0, 1}},
+      {under(ReservedMode::kStrict, problem({apart(2, 500)}, {open})),
+       {"reservations used up", 4, 13}},
+  };
+  for (const auto& [asked, told] : cases) {
+    const Answer answer = solve(asked);
+    ASSERT_EQ(1u, answer.unplaced.size()) << describe(asked, answer);
+    const std::vector<Removal>& removals = answer.unplaced[0].reasons[0].removals;
+    EXPECT_EQ(1, std::count(removals.begin(), removals.end(), told)) << told.offerings;
+    EXPECT_EQ(1, std::count_if(removals.begin(), removals.end(), [&](const Removal& one) {
+                return one.constraint == told.constraint;
+              }));
   }
 }
 
