@@ -232,21 +232,17 @@ Labels condition_labels(const model::Condition& condition, const std::string& na
           {"name", name}};
 }
 
-// A Kubernetes label's key as the name of a metric's label: "karpenter.sh/nodepool" is
-// karpenter_sh_nodepool.
-std::string metric_label(std::string key) {
-  for (char& c : key)
-    c = c >= 'A' && c <= 'Z'               ? static_cast<char>(c - 'A' + 'a')
-        : c == '.' || c == '/' || c == '-' ? '_'
-                                           : c;
-  return key;
-}
+// Karpenter's further labels of NodeClaims, the keys of Kubernetes labels with their punctuation
+// replaced: the class, and the pool.
+constexpr std::string_view kPoolName = "karpenter_sh_nodepool";
+constexpr std::pair<std::string_view, std::string_view> kClassNames[] = {
+    {"EC2NodeClass", "karpenter_k8s_aws_ec2nodeclass"},
+    {"KWOKNodeClass", "karpenter_kwok_sh_kwoknodeclass"}};
 
-// Karpenter's further labels of NodeClaims: their class, their pool.
 void add_origin(Labels& labels, const model::NodeClaim& claim) {
-  const model::NodeClassRef& ref = claim.node_class;
-  labels.emplace_back(metric_label(ref.group + "/" + ref.kind), ref.name);
-  labels.emplace_back(metric_label(std::string(model::kNodePoolLabel)), claim.pool.str());
+  for (const auto& [kind, name] : kClassNames)
+    if (claim.node_class.kind == kind) labels.emplace_back(name, claim.node_class.name);
+  labels.emplace_back(kPoolName, claim.pool.str());
 }
 
 void Maker::conditions() {
@@ -279,8 +275,7 @@ void Maker::deletions() {
       add(kNodeLeaving, out_.at.value() - since, 3,
           {{"namespace", ""},
            {"name", name.str()},
-           {metric_label(std::string(model::kNodePoolLabel)),
-            label(slot.row.node, model::kNodePoolLabel)}});
+           {kPoolName, label(slot.row.node, model::kNodePoolLabel)}});
 }
 
 }  // namespace
