@@ -48,8 +48,7 @@ bool covered(const ClusterState& state, const Context& context, const PodRow& po
   if (pod.expected_claim.empty()) return false;
   const ClaimRow* claim = state.claims().find(pod.expected_claim);
   if (claim == nullptr) return state.config().shadow && still(pod.expected_until);  // not sent
-  if (claim->leaving() || claim->gone_at.value() != 0) return false;
-  if (claim->interrupted_at.value() != 0) return false;
+  if (leaves(*claim)) return false;
   if (claim->initialized_at.value() == 0) return still(comes_up_until(state, *claim));
   if (const NodeRow* node = state.node_of(*claim);
       node != nullptr &&
@@ -95,10 +94,6 @@ class Holds {
 LogTime comes_up_until(const ClusterState& state, const ClaimRow& row) {
   return (row.registered_at.value() != 0 ? row.registered_at : row.created_at) +
          state.config().registration_timeout_millis;
-}
-
-bool leaves(const ClaimRow& row) {
-  return row.leaving() || row.interrupted_at.value() != 0 || row.gone_at.value() != 0;
 }
 
 Demand demand_of(const ClusterState& state, const Context& context, Plan& plan) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "disruption/pods.h"
+
 namespace karst::reconcilers {
 
 int tier_of(const PodRow& pod) {
@@ -16,11 +18,9 @@ LogTime stuck_at(const PodRow& pod) {
 }
 
 bool must_leave(const PodRow& pod, LogTime now) {
-  static const model::Taint kDisrupted{std::string(model::kDisruptedTaintKey), "",
-                                       model::TaintEffect::kNoSchedule};
   if (pod.terminal() || pod.mirror()) return false;
   if (pod.deletion_millis != 0 && stuck_at(pod) < now) return false;
-  return !model::tolerates(pod.shape->tolerations, kDisrupted);
+  return !disruption::tolerates_disruption(*pod.shape);
 }
 
 bool held_by_annotation(const PodRow& pod, LogTime now) {

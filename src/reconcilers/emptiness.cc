@@ -114,8 +114,8 @@ void call_off_left_overs(const ClusterState& state, const Context& context, Plan
     if (plan.full()) return;
     const NodeRow& node = *state.nodes().find(name);
     const ClaimRow* row = state.claim_by_provider_id(node.node.provider_id);
-    if (row == nullptr || !ours(*row, context) || row->candidate || row->leaving() ||
-        row->node_leaving || row->gone_at.value() != 0 || row->interrupted_at.value() != 0)
+    if (row == nullptr || !ours(*row, context) || row->candidate || leaves(*row) ||
+        row->node_leaving)
       continue;
     set_disrupted(state, context, plan, *row, node, false, "left_over", {node.tainted_at}, {});
   }

@@ -21,8 +21,6 @@ struct Demand {
 // Pending pods that nothing covers, and pods of leaving nodes that have no other place yet.
 Demand demand_of(const ClusterState& state, const Context& context, Plan& plan);
 
-// A claim whose node goes, for whatever cause.
-bool leaves(const ClaimRow& row);
 // How long a node that is not initialized yet may still be counted on: registration and
 // initialization each have that long.
 LogTime comes_up_until(const ClusterState& state, const ClaimRow& row);

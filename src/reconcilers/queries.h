@@ -16,6 +16,11 @@ using projections::ClaimRow;
 using projections::ClusterState;
 using projections::NodeRow;
 
+// A claim whose node goes, for whatever cause.
+inline bool leaves(const ClaimRow& row) {
+  return row.leaving() || row.interrupted_at.value() != 0 || row.gone_at.value() != 0;
+}
+
 // Of a pod without a place: in the arguments of its verdict, for what no pool is to blame for.
 inline constexpr std::string_view kEveryPool = "*";
 

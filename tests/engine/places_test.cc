@@ -109,10 +109,7 @@ TEST(Places, ATaintThatNobodyGoesOnWithIsTakenOffWithPodsOnTheNode) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log);
   set_the_stage(story);
-  add_pods(story, 1);
-  const auto launches = create_claims(story);
-  ASSERT_EQ(launches.size(), 1u);
-  come_up(story, launches[0]);
+  come_up(story, launch_for_one_pod(story));
   bind(story, shape_of(500));
   story.step();
   ASSERT_TRUE(story.take<model::TaintNode>().empty());
