@@ -47,8 +47,10 @@ struct Still final : base::Clock {
 
 double edge_seconds(const std::vector<std::string>& pages) {
   Counting sink;
+  ports::WithheldTexts withheld;
   const Still clock;
-  kube::FactObserver observer({kube::WatchedKind::kPod, "/api/v1/pods", {}, {}}, sink, clock);
+  kube::FactObserver observer({kube::WatchedKind::kPod, "/api/v1/pods", {}, {}}, sink, withheld,
+                              clock);
   kube::ListWatch protocol("/api/v1/pods", observer);
   const auto start = Clock::now();
   (void)protocol.start();

@@ -70,8 +70,10 @@ void everything_but_pods(World& world, int pods) {
 // Time spent on anything but making the bytes.
 double list_pods(World& world, int pods) {
   const std::string shape = bench::read_template(true);
+  ports::WithheldTexts withheld;
   const Still clock;
-  kube::FactObserver observer({kube::WatchedKind::kPod, "/api/v1/pods", {}, {}}, world, clock);
+  kube::FactObserver observer({kube::WatchedKind::kPod, "/api/v1/pods", {}, {}}, world, withheld,
+                              clock);
   kube::ListWatch protocol("/api/v1/pods", observer);
   double millis = 0;
   (void)protocol.start();

@@ -152,7 +152,8 @@ int main() {
   const auto client = cloud::aws::client_on_loopback(*network, keeper, time, daemon.clock());
   providers::aws::Cluster cluster;
   cluster.name = "demo";
-  cloud::aws::AwsCloud ec2(*client, daemon.sink(), daemon.clock(), cluster);
+  const ports::WithheldTexts withheld;
+  cloud::aws::AwsCloud ec2(*client, daemon.sink(), withheld, daemon.clock(), cluster);
   Objects objects(daemon);
   Instances instances(daemon, ec2);
   daemon.start(objects, instances, nullptr);

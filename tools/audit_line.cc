@@ -75,7 +75,7 @@ void add_audit(CLI::App& app, AuditLine& line, std::function<int()>& chosen) {
       ->type_name("KIND")
       ->delimiter(',');
   take->add_option("--redact", o.redact,
-                   "withhold payloads of these types and groups, or user-data, workloads, all")
+                   "withhold payloads of these types and groups, or workloads, all")
       ->type_name("KIND")
       ->delimiter(',');
   add_signing_key(take, o.signing_key, kSignerHelp);

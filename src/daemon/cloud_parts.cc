@@ -68,7 +68,8 @@ class AwsParts final : public CloudParts {
       needs_.tell(false,
                   "ENABLE_ZONAL_SHIFT: the cluster's ARN is not known, and zonal shifts are not "
                   "heeded until the next start; allow eks:DescribeCluster");
-    cloud_.emplace(account_->client(), needs_.sink, needs_.clock, std::move(cluster));
+    cloud_.emplace(account_->client(), needs_.sink, needs_.withheld, needs_.clock,
+                   std::move(cluster));
     if (needs_.guard) cloud_->guard_writes(needs_.guard);
     if (settings.isolated_vpc) cloud_->without_price_list();
     cloud_->tell_faults(needs_.tell);

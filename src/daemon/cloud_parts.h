@@ -16,12 +16,14 @@
 #include "kube/preflight.h"
 #include "ports/fact.h"
 #include "ports/queue_port.h"
+#include "ports/withheld_texts.h"
 
 namespace karst::daemon {
 
 struct CloudNeeds {  // all outlive the parts
   const ClusterSettings& settings;
   ports::FactSink& sink;
+  const ports::WithheldTexts& withheld;  // of node classes
   const base::Clock& clock;
   std::function<void(bool good, const std::string& line)> tell;  // any thread
   // Gives what says whether the lease's term of this moment lasts; empty: there is no lease.

@@ -121,7 +121,7 @@ class Cluster {
     adopt(settings.settings, config_);
     config_.shadow = settings.shadow;
     config_.provider = std::string(provider.name());
-    edge_.emplace(watches_.client, watched(config_, settings_.settings), sink_, clock_,
+    edge_.emplace(watches_.client, watched(config_, settings_.settings), sink_, withheld_, clock_,
                   [this](kube::KubeEdge::Following how, const std::string& line) {
                     tell(how == kube::KubeEdge::Following::kAgain, line);
                   });
@@ -197,7 +197,7 @@ class Cluster {
   }
 
   base::Status open_hands(const kube::ClusterIdentity& identity) {
-    CloudNeeds needs{settings_, sink_, clock_};
+    CloudNeeds needs{settings_, sink_, withheld_, clock_};
     needs.tell = [this](bool good, const std::string& line) { tell(good, line); };
     if (lease_) needs.guard = [this] { return lease_->guard(); };
     needs.jitter_millis = jitter_of(*store_.log);
@@ -249,6 +249,7 @@ class Cluster {
   LineWriter lines_;
   LogNotices log_lines_;
   LateSink sink_;
+  ports::WithheldTexts withheld_;
   Way watches_, writes_, election_;
   kube::EventPublisher publisher_;
   ClusterNotices told_;

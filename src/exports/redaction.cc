@@ -9,7 +9,6 @@ namespace {
 constexpr std::size_t kCommitmentBytes = 32;
 
 const std::vector<std::string>& preset(std::string_view word) {
-  static const std::vector<std::string> kUserData = {"LaunchRequested", "NodeClassObserved"};
   static const std::vector<std::string> kWorkloads = {"ShapeRecorded",
                                                       "PodObserved",
                                                       "PodGone",
@@ -30,7 +29,6 @@ const std::vector<std::string>& preset(std::string_view word) {
                                                       "PodsNominated"};
   static const std::vector<std::string> kAll = {"facts", "decisions", "outcomes", "housekeeping"};
   static const std::vector<std::string> kNone;
-  if (word == "user-data") return kUserData;
   if (word == "workloads") return kWorkloads;
   if (word == "all") return kAll;
   return kNone;
@@ -45,8 +43,7 @@ base::Result<Redaction> Redaction::make(const std::vector<std::string>& words) {
     auto types =
         types_of(of_preset.empty() ? std::vector<std::string>{word} : of_preset, "--redact");
     if (!types)
-      return base::fail(base::Kind::kInvalid,
-                        types.error().message + "; or user-data, workloads, all");
+      return base::fail(base::Kind::kInvalid, types.error().message + "; or workloads, all");
     redaction.types_.insert(types->begin(), types->end());
     redaction.text_ += (redaction.text_.empty() ? "" : " ") + word;
   }

@@ -4,7 +4,6 @@
 // it was this one. Names that are part of a stream ("node/NAME") stay: they belong to the leaf.
 //
 // Words that `--redact` takes: names of event types, groups (filter.h), and
-//   user-data   what can hold a node's user data: launch orders and node classes (0012)
 //   workloads   what tells which workloads run: pods, their shapes, owners, namespaces, budgets,
 //               buffers, volumes, and decisions about single pods
 //   all         every payload
@@ -29,7 +28,7 @@ class Redaction {
 
   bool withholds(events::EventType type) const { return types_.contains(type); }
   bool none() const { return types_.empty(); }
-  // What was asked for, as one line: "user-data PodObserved".
+  // What was asked for, as one line: "workloads NodeObserved".
   const std::string& text() const { return text_; }
 
  private:

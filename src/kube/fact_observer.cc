@@ -5,6 +5,7 @@
 #include "objects/named.h"
 #include "objects/pod.h"
 #include "objects/scheduler_config.h"
+#include "objects/withhold.h"
 
 namespace karst::kube {
 namespace {
@@ -79,8 +80,9 @@ std::string_view listed_name(const Watched& watched) {
   return {};
 }
 
-FactObserver::FactObserver(Watched watched, ports::FactSink& sink, const base::Clock& clock)
-    : watched_(std::move(watched)), sink_(sink), clock_(clock) {}
+FactObserver::FactObserver(Watched watched, ports::FactSink& sink, ports::WithheldTexts& withheld,
+                           const base::Clock& clock)
+    : watched_(std::move(watched)), sink_(sink), withheld_(withheld), clock_(clock) {}
 
 void FactObserver::offer(events::Body body) {
   if (stopped_) return;
@@ -151,6 +153,8 @@ base::Status FactObserver::offer_changed(element object) {
     case WatchedKind::kNodeClass: {
       auto node_class = objects::reduce_node_class(object, watched_.group, watched_.kind_name);
       if (!node_class) return base::fail(node_class.error());
+      if (std::string text = objects::withhold_user_data(*node_class); !text.empty())
+        withheld_.keep(std::move(text));
       offer(events::NodeClassObserved{std::move(*node_class)});
       return {};
     }

@@ -11,6 +11,7 @@
 #include "kube/list_watch.h"
 #include "model/ids.h"
 #include "ports/fact.h"
+#include "ports/withheld_texts.h"
 
 namespace karst::kube {
 
@@ -37,7 +38,9 @@ inline constexpr std::size_t kShapesSentMax = 100'000;  // then shapes are sent 
 
 class FactObserver final : public ListWatch::Observer {
  public:
-  FactObserver(Watched watched, ports::FactSink& sink, const base::Clock& clock);
+  // `withheld` gets the user data of node classes, before the fact that names it.
+  FactObserver(Watched watched, ports::FactSink& sink, ports::WithheldTexts& withheld,
+               const base::Clock& clock);
 
   void list_started() override;
   void listed(simdjson::dom::element object) override { changed(object); }
@@ -58,6 +61,7 @@ class FactObserver final : public ListWatch::Observer {
 
   const Watched watched_;
   ports::FactSink& sink_;
+  ports::WithheldTexts& withheld_;
   const base::Clock& clock_;
   struct HashOf {
     std::size_t operator()(const model::ShapeHash& hash) const { return hash.low; }

@@ -19,8 +19,11 @@ ListWatch::Answer answer_of(const http::Response& response) {
 }  // namespace
 
 struct KubeEdge::Resource {
-  Resource(const Watched& what, ports::FactSink& sink, const base::Clock& clock)
-      : watched(what), observer(what, sink, clock), protocol(what.path, observer, what.optional) {}
+  Resource(const Watched& what, ports::FactSink& sink, ports::WithheldTexts& withheld,
+           const base::Clock& clock)
+      : watched(what),
+        observer(what, sink, withheld, clock),
+        protocol(what.path, observer, what.optional) {}
   const Watched watched;
   FactObserver observer;
   ListWatch protocol;
@@ -79,10 +82,10 @@ Watched node_class_resource(const std::string& group, const std::string& version
 }
 
 KubeEdge::KubeEdge(Client& client, std::vector<Watched> resources, ports::FactSink& sink,
-                   const base::Clock& clock, Notice notice)
+                   ports::WithheldTexts& withheld, const base::Clock& clock, Notice notice)
     : client_(client), clock_(clock), notice_(std::move(notice)) {
   for (const Watched& watched : resources)
-    resources_.push_back(std::make_unique<Resource>(watched, sink, clock));
+    resources_.push_back(std::make_unique<Resource>(watched, sink, withheld, clock));
 }
 
 KubeEdge::~KubeEdge() = default;

@@ -37,10 +37,10 @@ class KubeEdge {
   enum class Following { kStopped, kAgain };
   using Notice = std::function<void(Following how, const std::string& line)>;
 
-  // `client`, `sink` and `clock` outlive the edge's transport: destroy the transport first, then
-  // the edge.
+  // `client`, `sink`, `withheld` and `clock` outlive the edge's transport: destroy the transport
+  // first, then the edge.
   KubeEdge(Client& client, std::vector<Watched> resources, ports::FactSink& sink,
-           const base::Clock& clock, Notice notice);
+           ports::WithheldTexts& withheld, const base::Clock& clock, Notice notice);
   ~KubeEdge();
   KubeEdge(const KubeEdge&) = delete;
   KubeEdge& operator=(const KubeEdge&) = delete;

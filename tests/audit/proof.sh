@@ -27,7 +27,7 @@ check "tiles" "$karst" audit export --format tiles --out "$work/tiles" "${sign[@
 "$karst" audit prove --from "$size" "${sign[@]}" > "$work/growth"
 "$karst" audit export "${sign[@]}" > "$work/whole"
 "$karst" audit export --redact workloads "${sign[@]}" > "$work/withheld"
-"$karst" audit export --kind decisions --redact user-data "${sign[@]}" > "$work/part"
+"$karst" audit export --kind decisions --redact LaunchRequested,NodeClassObserved "${sign[@]}" > "$work/part"
 "$karst" audit prove 1 "${sign[@]}" > "$work/one"
 for what in tiles growth whole withheld part one; do
   check "our own verifier on $what" "$karst" audit verify --key "$key" "$work/$what"

@@ -39,6 +39,7 @@ main() {
   stop_karst
   verified "the story" "$data"
   "$karst" log dump --data "$data" > "$work/log.jsonl"
+  secrets
   check "on-demand prices are the price list's, not the embedded table's" price_of_the_list || true
   account_and_cluster
   take_lines judge judge
@@ -46,6 +47,21 @@ main() {
   k get clusterrole/karst-aws -o json | jq '{items: [.]}' > "$work/roles.json"
   take_lines rights "$here/rights_check.sh" "$plane/audit.jsonl" "$work/roles.json" /dev/null
   echo "# calls: $(curl -fsS "$moto/karst/calls" | jq -c 'with_entries(select(.value > 0))')"
+}
+# The class's user data has a token: the machines get it, and nobody else (docs/decisions/0019).
+secrets() {
+  echo "# a token in user data"
+  "$karst" audit export --data "$data" --format jsonl > "$work/trail.jsonl"
+  jq -r '.bytes // empty' "$work/trail.jsonl" | while read -r line; do base64 -d <<< "$line"; done > "$work/trail.bytes"
+  "$karst" audit export --data "$data" --format csv --out "$work/events.csv" 2> "$work/export.err"
+  "$karst" audit export --data "$data" --format sqlite --out "$work/events.sqlite" 2>> "$work/export.err"
+  check "the launch templates hold it" bash -c 'PYTHONDONTWRITEBYTECODE=1; . "$1/moto/env.sh"; "$2" "$3/world.py" user_data > "$1/user_data"; grep -qF canary-5b0e "$1/user_data"' - "$work" "$python" "$aws" || true
+  check "the class's hash of it is in the log" grep -qF "$(printf '#!/bin/bash\njoin --token canary-5b0e-user-data\n' | sha256sum | cut -d ' ' -f 1)" "$work/log.jsonl" || true
+  # Plain, and in base64 at each of its three offsets.
+  python3 -c 'import base64; print("canary-5b0e", *(base64.b64encode(b"." * n + b"canary-5b0e-user-data").decode()[4:-4] for n in range(3)), sep="\n")' > "$work/canaries"
+  for place in "$data" "$work/shadow" "$work/log.jsonl" "$work/trail.jsonl" "$work/trail.bytes" "$work/events.csv" "$work/events.sqlite" "$work"/karst.*.out "$work"/karst.*.err; do
+    check "it is not in ${place#"$work/"}" bash -c '[ -e "$1" ] && ! grep -raFl -f "$2" "$1"' - "$place" "$work/canaries" || true
+  done
 }
 # Before karst acts: it looks, decides, and changes nothing.
 shadow() {

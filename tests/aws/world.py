@@ -6,8 +6,10 @@ world.py kubelets URL SERVER CA TOKEN       until it is ended: each running mach
                                             Nodes are never deleted here. URL: the AWS-shaped server, SERVER: the API server
 world.py interrupt URL QUEUE SHARE FILE     a spot interruption warning, as EventBridge writes it, for every SHARE-th running machine, all at once;
                                             FILE gets a JSON line for each
+world.py user_data                          the user data of all launch templates, decoded
 world.py waiting QUEUE                      how many messages the queue holds, received ones too
 """
+import base64
 import datetime
 import json
 import os
@@ -43,7 +45,7 @@ def stage(queue, cluster):
                                  resourcesVpcConfig={"subnetIds": [subnet["SubnetId"] for subnet in subnets[:2]]})
     print(json.dumps({
         "apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "default"},
-        "spec": {"role": "nodes", "amiSelectorTerms": [{"alias": "al2023@latest"}], "securityGroupSelectorTerms": [{"name": "default"}],
+        "spec": {"role": "nodes", "userData": "#!/bin/bash\njoin --token canary-5b0e-user-data\n", "amiSelectorTerms": [{"alias": "al2023@latest"}], "securityGroupSelectorTerms": [{"name": "default"}],
                  "subnetSelectorTerms": [{"id": subnet["SubnetId"]} for subnet in subnets]}}))
 
 
@@ -103,6 +105,14 @@ def interrupt(url, queue, share, path):
     print(len(warnings))
 
 
+def user_data():
+    """What the launch templates hold: all their user data, decoded."""
+    ec2 = client("ec2")
+    for one in ec2.describe_launch_templates()["LaunchTemplates"]:
+        for version in ec2.describe_launch_template_versions(LaunchTemplateId=one["LaunchTemplateId"])["LaunchTemplateVersions"]:
+            print(base64.b64decode(version["LaunchTemplateData"].get("UserData", "")).decode())
+
+
 def waiting(queue):
     names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
     got = client("sqs").get_queue_attributes(QueueUrl=queue_url(queue), AttributeNames=names)["Attributes"]
@@ -110,4 +120,4 @@ def waiting(queue):
 
 
 if __name__ == "__main__":
-    {"stage": stage, "kubelets": kubelets, "interrupt": interrupt, "waiting": waiting}[sys.argv[1]](*sys.argv[2:])
+    {"stage": stage, "kubelets": kubelets, "interrupt": interrupt, "user_data": user_data, "waiting": waiting}[sys.argv[1]](*sys.argv[2:])

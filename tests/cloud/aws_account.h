@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "cloud/aws/client.h"
+#include "ports/withheld_texts.h"
 #include "tests/kube/fake_transport.h"
 
 namespace karst::cloud::aws {
@@ -30,6 +31,7 @@ struct AwsAccount {
   testing_kube::FakeTransport transport;
   testing_kube::FakeClock clock;
   testing_kube::FakeSink sink;
+  ports::WithheldTexts withheld;
   ServerTime time{clock};
   CredentialKeeper keeper{transport, clock, time, keys_that_never_change, 0, {}};
   std::unique_ptr<Client> client = client_on_loopback(transport, keeper, time, clock);

@@ -39,7 +39,8 @@ inline std::string described(const std::string& instances, const std::string& ne
 
 struct AwsCloudTest : ::testing::Test, AwsAccount {
   AwsCloudTest() {
-    cloud = std::make_unique<AwsCloud>(*client, sink, clock, LaunchCase().resolved.cluster);
+    cloud =
+        std::make_unique<AwsCloud>(*client, sink, withheld, clock, LaunchCase().resolved.cluster);
   }
   void submit(model::CommandSpec spec) {
     cloud->submit({{model::LogId("log"), model::Position(7)}, 1, std::move(spec)});

@@ -1,6 +1,9 @@
 // The hands of EC2 by script over a fake transport: which calls leave, in which order, and what
 // each answer comes to.
+#include "base/base64.h"
+#include "base/sha256.h"
 #include "tests/cloud/aws_cloud_case.h"
+#include "tests/cloud/ec2_server.h"
 
 namespace karst::cloud::aws {
 namespace {
@@ -93,6 +96,54 @@ TEST_F(AwsCloudTest, WithoutItsTemplateNothingIsLaunched) {
   const model::Outcome out = outcome();
   EXPECT_EQ(out.kind, OutcomeKind::kRefused) << "no instance can have come of it";
   EXPECT_EQ(out.code, RefusalCode::kRetry);
+}
+
+struct WithheldCase : LaunchCase {
+  explicit WithheldCase(const std::string& text) {
+    offers.resize(1);
+    spec["userData"] = {{"sha256", base::hex_lower(base::sha256(text))}, {"bytes", text.size()}};
+  }
+};
+
+TEST_F(AwsCloudTest, UserDataThatTheOrderLacksIsPutInWhenItLeaves) {
+  const WithheldCase c("#!/bin/bash\necho canary");
+  withheld.keep("#!/bin/bash\necho canary");
+  submit(c.command());
+  EXPECT_EQ(reply(200, kMade), "CreateLaunchTemplate");
+  const std::string key = "LaunchTemplateData.UserData=";
+  const std::size_t at = last.body.find(key);
+  ASSERT_NE(at, std::string::npos) << last.body;
+  const std::string sent = last.body.substr(at + key.size());
+  const auto text = base::decode_base64(decoded(sent.substr(0, sent.find('&'))));
+  ASSERT_TRUE(text);
+  EXPECT_NE(text->find("echo canary"), std::string::npos);
+  EXPECT_NE(text->find("NodeConfig"), std::string::npos);
+  EXPECT_EQ(reply(200, fleet({"i-a"})), "CreateFleet");
+  EXPECT_EQ(outcome().kind, OutcomeKind::kDone);
+}
+
+TEST_F(AwsCloudTest, WithoutTheUserDataTheTemplateThatIsThereDoes) {
+  const WithheldCase c("gone");
+  submit(c.command());
+  EXPECT_EQ(reply(200, fleet({"i-a"})), "CreateFleet");
+  EXPECT_EQ(outcome().kind, OutcomeKind::kDone);
+  sink.facts.clear();
+  submit(c.command());
+  EXPECT_EQ(reply(400, error("InvalidLaunchTemplateName.NotFoundException")), "CreateFleet");
+  const model::Outcome out = outcome();
+  EXPECT_EQ(out.kind, OutcomeKind::kRefused);
+  EXPECT_EQ(out.code, RefusalCode::kRetry) << "another order is made, of the class as it is now";
+}
+
+TEST_F(AwsCloudTest, BrokenUserDataIsRefusedWithoutACall) {
+  const std::string broken = "MIME-Version: 1.0\nContent-Type: multipart/mixed; canary\n\n";
+  withheld.keep(broken);
+  submit(WithheldCase(broken).command());
+  const model::Outcome out = outcome();
+  EXPECT_EQ(out.kind, OutcomeKind::kRefused);
+  EXPECT_EQ(out.code, RefusalCode::kInvalid);
+  EXPECT_EQ(out.message.substr(0, 23), "LaunchFailed: userData:");
+  EXPECT_EQ(out.message.find("canary"), std::string::npos);
 }
 
 TEST_F(AwsCloudTest, AnOrderKnownToBeInVainIsNotSent) {

@@ -121,12 +121,33 @@ TEST_F(AwsReadsTest, ANodeClassIsAskedUntilNothingIsOpen) {
   EXPECT_EQ(outcome().resolution, "") << "nothing has changed";
 }
 
+TEST_F(AwsReadsTest, AClassIsAskedForOnceItsUserDataIsKnown) {
+  model::ResolveNodeClass spec;
+  model::NodeClass node_class;
+  node_class.ref = spec.ref = {"karpenter.k8s.aws", "EC2NodeClass", "default"};
+  node_class.uid = spec.uid = "class-uid";
+  node_class.spec_json =
+      R"({"amiFamily":"AL2023","amiSelectorTerms":[{"id":"ami-1"}],"instanceProfile":"nodes",
+    "subnetSelectorTerms":[{"id":"subnet-1"}],"securityGroupSelectorTerms":[{"id":"sg-1"}],
+    "userData":{"bytes":1,"sha256":")" +
+      base::hex_lower(base::sha256("x")) + R"("}})";
+  spec.request = providers::aws::encode_resolve(node_class);
+  submit(spec);
+  const model::Outcome early = outcome();
+  EXPECT_EQ(early.kind, model::OutcomeKind::kRefused);
+  EXPECT_EQ(early.code, model::RefusalCode::kRetry);
+  withheld.keep("x");
+  sink.facts.clear();
+  submit(spec);
+  EXPECT_FALSE(transport.open.empty());
+}
+
 // Images each five minutes, subnets each two, as settings may say; groups each time.
 TEST_F(AwsReadsTest, ImagesAndSubnetsAreAskedForAtTheirIntervals) {
   auto cluster = LaunchCase().resolved.cluster;
   cluster.image_refresh_millis = 300'000;
   cluster.subnet_refresh_millis = 120'000;
-  cloud = std::make_unique<AwsCloud>(*client, sink, clock, cluster);
+  cloud = std::make_unique<AwsCloud>(*client, sink, withheld, clock, cluster);
   model::ResolveNodeClass spec;
   model::NodeClass node_class;
   node_class.ref = spec.ref = {"karpenter.k8s.aws", "EC2NodeClass", "default"};
@@ -177,7 +198,7 @@ TEST_F(AwsReadsTest, ImagesAndSubnetsAreAskedForAtTheirIntervals) {
 TEST_F(AwsReadsTest, TheVersionOfEksOutlivesItsFailures) {
   auto cluster = LaunchCase().resolved.cluster;
   cluster.version_of_eks = true;
-  cloud = std::make_unique<AwsCloud>(*client, sink, clock, cluster);
+  cloud = std::make_unique<AwsCloud>(*client, sink, withheld, clock, cluster);
   Strings told;
   cloud->tell_faults([&](bool good, const std::string& line) {
     told.push_back((good ? "good: " : "bad: ") + line.substr(line.rfind('(') + 1));

@@ -10,7 +10,8 @@ namespace {
 
 class Ec2Case final : public CloudCase, private aws::AwsAccount {
  public:
-  Ec2Case() : cloud_(*client, sink, clock, providers::aws::LaunchCase().resolved.cluster) {}
+  Ec2Case()
+      : cloud_(*client, sink, withheld, clock, providers::aws::LaunchCase().resolved.cluster) {}
   Remembers remembers() const override { return Remembers::kToken; }
 
   model::Launch order(std::size_t claims, const std::string& token) override {

@@ -2,7 +2,7 @@
 # Secrets that are planted where karst comes by never leave it: canary.sh BUILD_DIR [DIR]. Canaries are in environments, arguments and
 # annotations of pods, in annotations of nodes, in secrets and config maps, and in the kubeconfig (a token that works, and
 # credentials of others). They are looked for in every file of the log, in what the log reads as, in every export, in metrics, in what karst
-# said, and in errors. Ends with "N passed, N failed"; exit 4: no control plane. User data: tests/exports (kwok's machines have none).
+# said, and in errors. Ends with "N passed, N failed"; exit 4: no control plane. User data: tests/aws/story.sh (kwok's machines have none).
 set -euo pipefail
 all_seconds=300
 source "$(dirname "$0")/parts.sh"

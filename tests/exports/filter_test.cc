@@ -106,13 +106,13 @@ TEST(Filter, EveryTypeHasAGroupThatIsAWord) {
 }
 
 TEST(Redaction, TakesTypesGroupsAndPresets) {
-  const auto redaction = Redaction::make({"user-data", "outcomes"});
+  const auto redaction = Redaction::make({"NodeClassObserved", "outcomes"});
   ASSERT_TRUE(redaction);
-  EXPECT_TRUE(redaction->withholds(EventType::kLaunchRequested));
+  EXPECT_FALSE(redaction->withholds(EventType::kLaunchRequested));
   EXPECT_TRUE(redaction->withholds(EventType::kNodeClassObserved));
   EXPECT_TRUE(redaction->withholds(EventType::kOutcomeReceived));
   EXPECT_FALSE(redaction->withholds(EventType::kPodObserved));
-  EXPECT_EQ(redaction->text(), "user-data outcomes");
+  EXPECT_EQ(redaction->text(), "NodeClassObserved outcomes");
   const auto all = Redaction::make({"all"});
   for (const events::Body& body : events::testing::default_bodies())
     EXPECT_TRUE(all->withholds(events::type_of(body)));
@@ -121,7 +121,7 @@ TEST(Redaction, TakesTypesGroupsAndPresets) {
   const auto unknown = Redaction::make({"secrets"});
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().message.find("--redact 'secrets'"), std::string::npos);
-  EXPECT_NE(unknown.error().message.find("user-data, workloads, all"), std::string::npos);
+  EXPECT_NE(unknown.error().message.find("workloads, all"), std::string::npos);
 }
 
 // With the commitment in the place of the payload the leaf is the same.

@@ -70,7 +70,7 @@ model::Launch launch() {
   made.token = model::LaunchToken("t");
   made.pool = model::PoolName("general");
   made.offers = {kSpot, kOnDemand};
-  made.request = "user data: CANARY-USER-DATA";
+  made.request = "what is sent";
   return made;
 }
 

@@ -28,14 +28,14 @@ struct KubeEdgeTest : ::testing::Test {
   KubeEdgeTest() { edge.start(), transport.advance(0); }
   FakeTransport transport;
   FakeSink sink;
+  ports::WithheldTexts withheld;
   FakeClock clock;
   Client client{transport, ServerAccess{"https://server:6443", {}, "secret", ""}, "karst/test"};
   std::vector<std::string> notices;
-  KubeEdge edge{client,
-                {{WatchedKind::kPod, "/api/v1/pods", {}, {}}},
-                sink,
-                clock,
-                [this](KubeEdge::Following, const std::string& line) { notices.push_back(line); }};
+  KubeEdge edge{
+      client, {{WatchedKind::kPod, "/api/v1/pods", {}, {}}},
+      sink,   withheld,
+      clock,  [this](KubeEdge::Following, const std::string& line) { notices.push_back(line); }};
 };
 
 TEST_F(KubeEdgeTest, AListBecomesABracketAndShapesComeOnceBeforeTheirPods) {
@@ -83,10 +83,11 @@ TEST_F(KubeEdgeTest, AWatchBringsChangesGoneBeatsAndRefusals) {
 
 TEST(FactObserver, NamedObjectsComeAsTheyAreAndOldRevisionsAreGone) {
   FakeSink sink;
+  ports::WithheldTexts withheld;
   FakeClock clock;
   Watched watched{WatchedKind::kNamed, "/apis/apps/v1/replicasets", {}, "ReplicaSet"};
   watched.with_shapes = true;
-  FactObserver observer(watched, sink, clock);
+  FactObserver observer(watched, sink, withheld, clock);
   objects::Parser parser;
   const auto see = [&](const std::string& owner, int replicas, bool gone) {
     const std::string text =
@@ -113,12 +114,35 @@ TEST(FactObserver, NamedObjectsComeAsTheyAreAndOldRevisionsAreGone) {
   EXPECT_EQ(model::key_of(sink.all<events::ObjectObserved>()[0].object), key);
 }
 
+TEST(FactObserver, UserDataOfANodeClassIsKeptOutOfTheFact) {
+  FakeSink sink;
+  ports::WithheldTexts withheld;
+  FakeClock clock;
+  FactObserver observer(
+      node_class_resource("karpenter.k8s.aws", "v1", "ec2nodeclasses", "EC2NodeClass"), sink,
+      withheld, clock);
+  objects::Parser parser;
+  const auto object =
+      parser.parse(R"({"metadata":{"uid":"u","name":"n","annotations":{"note":"token=1"}},)"
+                   R"("spec":{"role":"r","userData":"token=1"}})",
+                   objects::kObjectBytesMax);
+  ASSERT_TRUE(object);
+  observer.changed(*object);
+  const auto facts = sink.all<events::NodeClassObserved>();
+  ASSERT_EQ(facts.size(), 1u);
+  const std::string hash = base::hex_lower(base::sha256("token=1"));
+  EXPECT_EQ(facts[0].node_class.spec_json,
+            R"({"role":"r","userData":{"bytes":7,"sha256":")" + hash + R"("}})");
+  EXPECT_EQ(withheld.find(hash), "token=1");
+}
+
 TEST(FactObserver, PodsWithoutASpreadHaveTheDefaultOne) {
   FakeSink sink;
+  ports::WithheldTexts withheld;
   FakeClock clock;
   Watched watched{WatchedKind::kPod, "/api/v1/pods", {}, {}};
   watched.default_spread.emplace_back().topology_key = "zone";
-  FactObserver observer(watched, sink, clock);
+  FactObserver observer(watched, sink, withheld, clock);
   objects::Parser parser;
   const auto see = [&](const std::string& owner, const std::string& spec) {
     const auto object = parser.parse(

@@ -303,6 +303,7 @@ class WatchWorld {
   sim::Rng chance_;
   std::uint64_t last_uid_ = 0;
   testing_kube::FakeSink sink_;
+  ports::WithheldTexts withheld_;
   events::MemoryLog log_{model::LogId("log")};
   Story story_{log_};
   Client client_{wire, ServerAccess{"https://server", {}, "secret", ""}, "karst/test"};
@@ -310,6 +311,7 @@ class WatchWorld {
       client_,
       {{WatchedKind::kPod, "/api/v1/pods", {}, {}}, {WatchedKind::kNode, "/api/v1/nodes", {}, {}}},
       sink_,
+      withheld_,
       wire.clock,
       {}};
   std::map<const Collection*, Beliefs> before_;

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "cloud/aws/outcome.h"
 #include "cloud/aws/pages.h"
+#include "providers/aws/late_user_data.h"
 #include "providers/aws/launch.h"
 #include "providers/aws/launch_errors.h"
 
@@ -43,11 +44,12 @@ struct AwsCloud::Order {
   MayLeave may_leave;
 };
 
-AwsCloud::AwsCloud(Client& client, ports::FactSink& sink, const base::Clock& clock,
-                   pure::Cluster cluster)
+AwsCloud::AwsCloud(Client& client, ports::FactSink& sink, const ports::WithheldTexts& withheld,
+                   const base::Clock& clock, pure::Cluster cluster)
     : Hands([&client](auto millis, auto action) { client.after(millis, std::move(action)); }, sink,
             clock),
       client_(client),
+      withheld_(withheld),
       cluster_(std::move(cluster)) {}
 AwsCloud::~AwsCloud() = default;
 
@@ -81,10 +83,20 @@ void AwsCloud::launch(const Command& command, const model::Launch& spec, MayLeav
   make_template(order, 0);
 }
 
-// A template is named by its content: one that is there already is this one.
+// A template is named by its content: one that is there already is this one. One whose user data
+// nobody has any more (the class was changed, and karst started since) cannot be made; CreateFleet
+// says whether it is there.
 void AwsCloud::make_template(const std::shared_ptr<Order>& order, std::size_t index) {
   if (index == order->order.templates.size()) return make_fleet(order);
-  Call call = call_of(order->order.templates[index], Purpose::kMake);
+  pure::Request request = order->order.templates[index];
+  if (const std::string lacking = pure::lacking_text(request); !lacking.empty()) {
+    const auto text = withheld_.find(lacking);
+    if (!text) return make_template(order, index + 1);
+    if (const auto made = pure::complete(request, *text); !made)
+      return settle(ports::refused(*order->command, RefusalCode::kInvalid,
+                                   "LaunchFailed: " + made.error().message));
+  }
+  Call call = call_of(std::move(request), Purpose::kMake);
   call.may_leave = order->may_leave;
   client_.send(std::move(call), [this, order, index](const Answer& answer) {
     if (answer.ok() || answer.error.code == kTemplateIsThere)

@@ -15,6 +15,7 @@
 #include "cloud/aws/client.h"
 #include "cloud/aws/kept_answers.h"
 #include "cloud/hands.h"
+#include "ports/withheld_texts.h"
 #include "providers/aws/fleet.h"
 #include "providers/aws/resolved.h"
 #include "providers/aws/selectors.h"
@@ -28,9 +29,10 @@ inline constexpr int kQuestionRoundsMax = 10;                   // of one node c
 class AwsCloud final : public Hands {
  public:
   // All outlive the cloud; destroy the client's transport first. `cluster`: what launches need to
-  // know of the cluster; its name is in the tags by which instances are ours.
-  AwsCloud(Client& client, ports::FactSink& sink, const base::Clock& clock,
-           providers::aws::Cluster cluster);
+  // know of the cluster; its name is in the tags by which instances are ours. `withheld` has what
+  // the observer of the node classes kept out of the log.
+  AwsCloud(Client& client, ports::FactSink& sink, const ports::WithheldTexts& withheld,
+           const base::Clock& clock, providers::aws::Cluster cluster);
   ~AwsCloud() override;
 
   // Launches and terminations leave only while `guard()` gives a function that says so: it is taken
@@ -83,6 +85,7 @@ class AwsCloud final : public Hands {
   void read_more() override { read_catalogue(); }
 
   Client& client_;
+  const ports::WithheldTexts& withheld_;
   const providers::aws::Cluster cluster_;
   std::function<std::function<bool()>()> guard_;
   bool price_list_ = true;

@@ -28,6 +28,14 @@ void AwsCloud::resolve(const Command& command, const model::ResolveNodeClass& sp
   auto subject = pure::read_resolve(spec.request);
   if (!subject)
     return finish(ports::refused(*command, model::RefusalCode::kInvalid, subject.error().message));
+  if (const auto& withheld = subject->spec.withheld_user_data) {
+    auto text = withheld_.find(withheld->sha256);
+    if (!text)  // of before a start; the first list brings it, or a later class
+      return finish(ports::refused(*command, model::RefusalCode::kRetry,
+                                   "the class's user data has not been read yet"));
+    subject->spec.user_data = std::move(*text);
+    subject->spec.withheld_user_data.reset();
+  }
   auto asking = std::make_shared<Asking>();
   asking->command = command;
   asking->spec = &spec;

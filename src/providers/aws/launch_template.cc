@@ -5,7 +5,7 @@
 #include "base/base64.h"
 #include "base/sha256.h"
 #include "model/labels.h"
-#include "providers/aws/user_data.h"
+#include "providers/aws/late_user_data.h"
 
 namespace karst::providers::aws {
 namespace {
@@ -119,7 +119,7 @@ void set_reservation(Tree& data, const TemplateKey& key, const Resolved& resolve
   }
 }
 
-base::Result<std::string> user_data_of(const TemplateKey& key, const TemplateInput& input) {
+UserDataInput user_data_input(const TemplateKey& key, const TemplateInput& input) {
   UserDataInput in;
   const NodeClassSpec& spec = *input.spec;
   in.family = spec.settings.family;
@@ -138,14 +138,23 @@ base::Result<std::string> user_data_of(const TemplateKey& key, const TemplateInp
                    input.claim->startup_taints.end());
   in.taints.push_back(
       {std::string(model::kUnregisteredTaintKey), "", model::TaintEffect::kNoExecute});
-  return user_data(in);
+  return in;
 }
 
-Tree data_of(const TemplateKey& key, const TemplateInput& input, const std::string& start) {
+// Null: none.
+base::Result<Tree> user_data_of(const TemplateKey& key, const TemplateInput& input) {
+  const UserDataInput in = user_data_input(key, input);
+  if (input.spec->withheld_user_data) return late_user_data(in, *input.spec->withheld_user_data);
+  const auto start = user_data(in);
+  if (!start) return base::fail(start.error());
+  return start->empty() ? Tree() : Tree(base::encode_base64(*start));
+}
+
+Tree data_of(const TemplateKey& key, const TemplateInput& input, Tree start) {
   const NodeClassSpec& spec = *input.spec;
   Tree data = {{"ImageId", key.image},
                {"IamInstanceProfile", {{"Name", input.resolved->instance_profile}}}};
-  if (!start.empty()) data["UserData"] = base::encode_base64(start);
+  if (!start.is_null()) data["UserData"] = std::move(start);
   if (Tree disks = disks_of(spec); !disks.empty()) data["BlockDeviceMapping"] = std::move(disks);
   data["Monitoring"] = {{"Enabled", text(spec.detailed_monitoring)}};
   data["MetadataOptions"] = {{"HttpEndpoint", spec.metadata.endpoint},
@@ -177,7 +186,7 @@ base::Result<Request> launch_template(const TemplateKey& key, const TemplateInpu
   request.parameters["LaunchTemplateName"] = "";
   request.parameters["TagSpecification"].push_back(
       Tree{{"ResourceType", "launch-template"}, {"Tag", tag_list(launch_tags(input))}});
-  request.parameters["LaunchTemplateData"] = data_of(key, input, *start);
+  request.parameters["LaunchTemplateData"] = data_of(key, input, std::move(*start));
   const std::string content =
       request.parameters.dump(-1, ' ', false, Tree::error_handler_t::replace);
   request.parameters["LaunchTemplateName"] =

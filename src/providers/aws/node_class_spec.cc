@@ -69,6 +69,10 @@ class Reader {
     if (value != nullptr && !value->is_object()) wrong(key, "an object");
     return value != nullptr && value->is_object() ? *value : kNone;
   }
+  bool is_object(const char* key) const {
+    const json* value = find(key);
+    return value != nullptr && value->is_object();
+  }
   bool has(const char* key) const { return find(key) != nullptr; }
   Reader child(const char* key) const { return {object(key), where_ + key + ".", status_}; }
 
@@ -179,13 +183,22 @@ MetadataOptions read_metadata(const Reader& options) {
   return out;
 }
 
+void read_user_data(const Reader& spec, NodeClassSpec& out) {
+  if (!spec.is_object("userData")) {
+    out.user_data = spec.text("userData");
+    return;
+  }
+  const Reader withheld = spec.child("userData");
+  out.withheld_user_data = {withheld.text("sha256"), withheld.number("bytes").value_or(0)};
+}
+
 void read_rest(const Reader& spec, NodeClassSpec& out) {
   const Reader group = spec.child("placementGroupSelector");
   out.placement_group_name = group.text("name");
   out.placement_group_id = group.text("id");
   out.associate_public_ip = spec.boolean("associatePublicIPAddress");
   out.ip_prefixes = spec.number("ipPrefixCount");
-  out.user_data = spec.text("userData");
+  read_user_data(spec, out);
   out.role = spec.text("role");
   out.instance_profile = spec.text("instanceProfile");
   out.tags = spec.map("tags");

@@ -76,6 +76,13 @@ struct ConnectionTracking {  // seconds
   std::optional<std::int64_t> udp;
 };
 
+// A text that is not at hand: it is told apart by what it comes to.
+struct WithheldText {
+  std::string sha256;  // hex
+  std::int64_t bytes = 0;
+  friend bool operator==(const WithheldText&, const WithheldText&) = default;
+};
+
 struct NodeClassSpec {
   NodeClassSettings settings;
   std::vector<SelectorTerm> subnets;
@@ -87,7 +94,9 @@ struct NodeClassSpec {
   std::string placement_group_id;
   std::optional<bool> associate_public_ip;
   std::optional<std::int64_t> ip_prefixes;
+  // What the class brings: the text, or what it comes to where it is withheld (objects/withhold.h).
   std::string user_data;
+  std::optional<WithheldText> withheld_user_data;
   std::string role;
   std::string instance_profile;
   model::Labels tags;
