@@ -1,5 +1,5 @@
-#include "events/json_text.h"
 #include "exports/filter.h"
+#include "exports/payload_text.h"
 #include "exports/views.h"
 
 namespace karst::exports {
@@ -45,10 +45,8 @@ base::Status EventRows::see(const events::Event& event, bool taken, TableWriter&
     row_.text(payload_commitment_hex(event.raw, withheld_.log_secret));
     row_.skip();
   } else {
-    auto text = events::payload_json(e.type, event.payload);
-    if (!text)
-      return base::fail(
-          text.error().with_context("position " + std::to_string(e.position.value())));
+    auto text = payload_text(event);
+    if (!text) return base::fail(text.error());
     row_.skip();
     row_.text(*text);
   }

@@ -1,0 +1,15 @@
+// The payload of an event as JSON, for tables: as `log dump` has it, but that the bytes of a launch
+// order are the text that they are, not a list of numbers.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "events/event.h"
+
+namespace karst::exports {
+
+// Errors: kCorrupt, with the position, for text that is not UTF-8.
+base::Result<std::string> payload_text(const events::Event& event);
+
+}  // namespace karst::exports
