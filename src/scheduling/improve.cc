@@ -162,8 +162,12 @@ class Improver {
   std::optional<Plan> plan(const std::vector<std::size_t>& own, Guests which, std::size_t& tried) {
     Plan plan;
     for (const std::size_t part : own)
-      plan.sectors.push_back(
-          {parts_[part].pool, parts_[part].view, {}, {}, kAlternativesMin, INT64_MAX});
+      plan.sectors.push_back({parts_[part].pool,
+                              parts_[part].view,
+                              {},
+                              {},
+                              alternatives_.wanted(*parts_[part].view),
+                              INT64_MAX});
     plan.loose.resize(own.size());
     plan.sums.assign(own.size(), Row(prepared_.columns.size(), 0));
     plan.home.assign(old_.size(), kNone);

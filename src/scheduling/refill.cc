@@ -2,109 +2,15 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/check.h"
+#include "scheduling/dive.h"
 #include "scheduling/fill_value.h"
 
 namespace karst::scheduling {
 namespace {
-
-// Pods that ask for the same.
-struct SizeClass {
-  Row request;
-  std::int64_t value = 0;
-  std::int64_t pods = 0;
-  std::vector<Share> rows;
-};
-
-// The best of a counted number of ways to fill one room: whatever is worth most.
-class Dive {
- public:
-  explicit Dive(const std::vector<SizeClass>& classes) : classes_(classes) {}
-
-  // `room`: what is left on the machine; `blocked`: classes that may not be used. Returns the worth
-  // of best().
-  std::int64_t search(const Row& room, const std::vector<char>& blocked, std::int64_t& looks) {
-    room_ = room;
-    taken_.assign(classes_.size(), 0);
-    blocked_ = &blocked;
-    looks_ = &looks;
-    visits_ = kFillVisitsMax;
-    least_.resize((classes_.size() + 1) * room.size());
-    if (is_new_) note_least();
-    best_value_ = -1;
-    items_.clear();
-    visit(0, 0);
-    return best_value_;
-  }
-  const std::vector<std::size_t>& best() const { return best_; }  // classes, one for each pod
-  // The classes are others now.
-  void restart() { is_new_ = true; }
-
- private:
-  // By class and column the least that it or any smaller class asks for.
-  void note_least() {
-    const std::size_t columns = room_.size();
-    is_new_ = false;
-    for (std::size_t at = classes_.size(); at-- > 0;)
-      for (std::size_t i = 0; i < columns; ++i)
-        least_[at * columns + i] =
-            at + 1 == classes_.size()
-                ? classes_[at].request[i]
-                : std::min(classes_[at].request[i], least_[(at + 1) * columns + i]);
-  }
-  bool has_room_for_any(std::size_t from) const {
-    for (std::size_t i = 0; i < room_.size(); ++i)
-      if (const std::int64_t least = least_[from * room_.size() + i]; least > 0 && least > room_[i])
-        return false;
-    return true;
-  }
-
-  bool has_room_for(const SizeClass& one) const {
-    for (std::size_t i = 0; i < room_.size(); ++i)
-      if (one.request[i] > 0 && one.request[i] > room_[i]) return false;
-    return true;
-  }
-
-  void visit(std::size_t from, std::int64_t value) {
-    if (value > best_value_) {
-      best_value_ = value;
-      best_ = items_;
-    }
-    if (--visits_ <= 0 || from == classes_.size()) return;
-    --*looks_;
-    if (!has_room_for_any(from)) return;
-    // The largest first: those that ask for more CPU than there is are passed over at once.
-    from = static_cast<std::size_t>(
-        std::partition_point(classes_.begin() + static_cast<std::ptrdiff_t>(from), classes_.end(),
-                             [&](const SizeClass& one) { return one.request[0] > room_[0]; }) -
-        classes_.begin());
-    for (std::size_t at = from; at < classes_.size() && visits_ > 0; ++at) {
-      const SizeClass& one = classes_[at];
-      --*looks_;
-      if (one.pods <= taken_[at] || (*blocked_)[at] != 0 || !has_room_for(one)) continue;
-      ++taken_[at];
-      for (std::size_t i = 0; i < room_.size(); ++i) room_[i] -= one.request[i];
-      items_.push_back(at);
-      visit(at, value + one.value);
-      items_.pop_back();
-      for (std::size_t i = 0; i < room_.size(); ++i) room_[i] += one.request[i];
-      --taken_[at];
-    }
-  }
-
-  const std::vector<SizeClass>& classes_;
-  std::vector<std::int64_t> taken_;
-  Row room_;
-  const std::vector<char>* blocked_ = nullptr;
-  std::int64_t* looks_ = nullptr;
-  int visits_ = 0;
-  std::int64_t best_value_ = 0;
-  std::vector<std::size_t> items_, best_;
-  std::vector<std::int64_t> least_;
-  bool is_new_ = true;
-};
 
 class Refill {
  public:
@@ -142,6 +48,7 @@ class Refill {
       const std::int64_t least = best ? best->price : sector_.price;
       if (found.price < least) best = std::move(found);
     }
+    try_even(value, best);
     return best;
   }
 
@@ -172,6 +79,75 @@ class Refill {
     }
   }
 
+  enum class Largest { kCpu, kMemory, kWorth };
+
+  // Small sectors without anybody who stays, all on machines of one size: first-fit, the largest
+  // first, each claim then as small as it may be.
+  void try_even(const FillValue& value, std::optional<Refilled>& best) {
+    if (!sector_.staying.empty() || sum_[kPodsColumn] > kEvenPodsMax) return;
+    std::vector<std::pair<Wide, std::size_t>> sizes;  // those that promise most first
+    for (const std::size_t step : view_.steps) sizes.emplace_back(price_of_all(sum_, step), step);
+    std::sort(sizes.begin(), sizes.end());
+    if (sizes.size() > kEvenMachinesMax) sizes.resize(kEvenMachinesMax);
+    for (const auto& [price, step] : sizes)
+      for (const Largest by : {Largest::kCpu, Largest::kMemory, Largest::kWorth}) {
+        if (looks_ <= 0) return;
+        deal_anew(value, false);
+        const auto size = [&](const SizeClass& one) {
+          return by == Largest::kWorth ? one.value : one.request[by == Largest::kCpu ? 0 : 1];
+        };
+        std::stable_sort(classes_.begin(), classes_.end(),
+                         [&](const auto& a, const auto& b) { return size(a) > size(b); });
+        Refilled found;
+        while (pods_left() > 0)
+          if (looks_ <= 0 || !fill_with(step, found)) break;
+        if (pods_left() > 0 || !settle(found, view_.steps)) continue;
+        if (found.price < (best ? best->price : sector_.price) && has_alternatives(found))
+          best = std::move(found);
+      }
+  }
+
+  // One claim of that size with as many as fit; false: nobody does.
+  bool fill_with(std::size_t machine, Refilled& found) {
+    Refilled::Filled claim{kNone, machine, Row(sum_.size(), 0), {}};
+    look_at(nullptr, claim);
+    for (std::size_t at = 0; at < classes_.size(); ++at) {
+      std::int64_t count =
+          fit_count(room_beside(claim.content, machine), classes_[at].request, classes_[at].pods);
+      looks_ -= count + 1;
+      while (count > 0 && deal(at, claim)) --count;
+    }
+    if (claim.shares.empty()) return false;
+    found.claims.push_back(std::move(claim));
+    return true;
+  }
+
+  // Each claim may come up as enough types, as it is filled.
+  bool has_alternatives(const Refilled& found) const {
+    for (const Refilled::Filled& claim : found.claims) {
+      std::set<std::size_t> types;
+      for (std::size_t i = 0; i < view_.machines.size(); ++i) {
+        if (types.size() >= sector_.fewest_types) break;
+        const Machine& machine = view_.machines[i];
+        if (machine.reservation == kNotReserved && fits(claim.content, machine.room))
+          types.insert(machine.type);
+      }
+      if (types.size() < sector_.fewest_types) return false;
+    }
+    return true;
+  }
+
+  // Each claim on the cheapest of the machines that has room for it; false: there is none.
+  bool settle(Refilled& found, const std::vector<std::size_t>& machines) const {
+    found.price = 0;
+    for (Refilled::Filled& claim : found.claims) {
+      claim.machine = cheapest(claim.content, machines);
+      if (claim.machine == kNone) return false;
+      found.price += view_.machines[claim.machine].price;
+    }
+    return true;
+  }
+
   bool fill_all(Refilled& found) {
     for (const std::size_t at : order_)
       if (looks_ <= 0 || !fill_claim(at, found)) return false;
@@ -179,13 +155,7 @@ class Refill {
       top_up(order_[i], found.claims[i]);
     while (pods_left() > 0)
       if (looks_ <= 0 || !fill_new(found)) return false;
-    found.price = 0;
-    for (Refilled::Filled& claim : found.claims) {
-      claim.machine = cheapest(claim.content);
-      if (claim.machine == kNone) return false;
-      found.price += view_.machines[claim.machine].price;
-    }
-    return true;
+    return settle(found, ladder_);
   }
 
   std::int64_t pods_left() const {
@@ -194,8 +164,9 @@ class Refill {
     return sum;
   }
 
-  std::size_t cheapest(const Row& content) const {
-    for (const std::size_t step : ladder_)
+  // `machines`: by price.
+  std::size_t cheapest(const Row& content, const std::vector<std::size_t>& machines) const {
+    for (const std::size_t step : machines)
       if (fits(content, view_.machines[step].room)) return step;
     return kNone;
   }
@@ -307,23 +278,29 @@ class Refill {
     return true;
   }
 
+  // Of as many machines of one size as it takes at least.
+  Wide price_of_all(const Row& left, std::size_t step) const {
+    const Machine& machine = view_.machines[step];
+    Wide times = 1;
+    for (std::size_t i = 0; i < left.size(); ++i)
+      if (left[i] > 0)
+        times = machine.room[i] <= 0
+                    ? kUnlimited
+                    : std::max<Wide>(times, (static_cast<Wide>(left[i]) + machine.room[i] - 1) /
+                                                machine.room[i]);
+    return times * machine.price;
+  }
+
   std::size_t machine_for(const Row& left) const {
     std::size_t best = kNone;
     Wide least = 0;
     for (const std::size_t step : ladder_) {
       const Machine& machine = view_.machines[step];
-      Wide times = 1;
-      for (std::size_t i = 0; i < left.size(); ++i)
-        if (left[i] > 0)
-          times = machine.room[i] <= 0
-                      ? kUnlimited
-                      : std::max<Wide>(times, (static_cast<Wide>(left[i]) + machine.room[i] - 1) /
-                                                  machine.room[i]);
       if (std::none_of(classes_.rbegin(), classes_.rend(), [&](const SizeClass& one) {
             return one.pods > 0 && fits(one.request, machine.room);
           }))
         continue;
-      const Wide price = times * machine.price;
+      const Wide price = price_of_all(left, step);
       if (best != kNone && price > least) continue;
       best = step;
       least = price;
@@ -347,6 +324,10 @@ class Refill {
 };
 
 }  // namespace
+
+std::size_t Alternatives::wanted(const View& view) {
+  return std::clamp<std::size_t>(view.machines.size() / kAlternativesShare, 1, kAlternativesMin);
+}
 
 std::size_t Alternatives::of(const View& view, std::size_t machine) {
   if (view.index >= known_.size()) known_.resize(view.index + 1);

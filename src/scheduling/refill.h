@@ -16,11 +16,14 @@
 
 namespace karst::scheduling {
 
-inline constexpr int kFillVisitsMax = 32;                    // combinations per claim and machine
 inline constexpr int kFillMachinesMax = 4;                   // machines per claim
 inline constexpr std::int64_t kRefillLooksMax = 30'000'000;  // at pods of one size, per answer
 // A claim may come up as so many types, or as many as the fewest before: spot needs alternatives.
+// Of a small choice, as a quarter of it.
 inline constexpr std::size_t kAlternativesMin = 15;
+inline constexpr std::size_t kAlternativesShare = 4;
+inline constexpr std::size_t kEvenMachinesMax = 8;   // sizes tried for all claims of a sector
+inline constexpr std::int64_t kEvenPodsMax = 2'000;  // in sectors of so many pods
 
 // Claims of one view, as far as they are open to change.
 struct Sector {
@@ -53,6 +56,8 @@ struct Refilled {
 class Alternatives {
  public:
   std::size_t of(const View& view, std::size_t machine);
+  // So many a claim of the view should have.
+  static std::size_t wanted(const View& view);
 
  private:
   std::vector<std::vector<std::size_t>> known_;  // by view and machine, one more than there are

@@ -88,7 +88,47 @@ TEST(Improve, FillsTheMachinesOfThoseThatMustBeAlone) {
   EXPECT_EQ(150, placed(answer));
 }
 
-// A claim may come up as fifteen types, or as many as the shortest list had before.
+// A pool of few sizes, where the greedy answer takes the smallest or the largest for everybody.
+TEST(Improve, TakesTheOneSizeThatSuitsAll) {
+  struct Case {
+    const char* name;
+    std::vector<InstanceType> types;
+    std::vector<PodGroup> pods;
+    std::vector<std::string> cheapest;  // of the claims, sorted
+  };
+  const auto sized = [](std::int64_t cpus, std::int64_t gibs, std::int64_t cents) {
+    InstanceType type = machine("m" + std::to_string(cpus), cpus, gibs, cents);
+    type.allocatable.cpu_millis -= 100;
+    type.allocatable.memory_bytes -= type.allocatable.memory_bytes / 10;
+    return type;
+  };
+  const std::vector<Case> cases = {
+      {"five on each of the middle ones",
+       {sized(4, 32, 25), sized(16, 128, 101), sized(96, 768, 605)},
+       {asking(40, 3000, 100)},
+       std::vector<std::string>(8, "m16")},
+      {"the largest by memory first, and the rest on a small one",
+       {sized(8, 8, 37), sized(2, 8, 12), sized(48, 192, 306), sized(16, 16, 81)},
+       {asking(17, 1500, 2000), asking(13, 100, 1024), asking(22, 900, 128), asking(14, 500, 2000),
+        asking(14, 50, 8000)},
+       {"m16", "m48"}},
+  };
+  for (const Case& one : cases) {
+    Pool few = pool();
+    few.types = one.types;
+    const Problem here = problem(one.pods, {few});
+    const Answer answer = solve(here);
+    EXPECT_EQ("", wrong(here, answer)) << one.name;
+    std::vector<std::string> cheapest;
+    for (const NewClaim& claim : answer.claims)
+      cheapest.push_back(one.types[*claim.types.begin()].name);
+    std::sort(cheapest.begin(), cheapest.end());
+    EXPECT_EQ(one.cheapest, cheapest) << one.name;
+  }
+}
+
+// A claim may come up as fifteen types, or as many as the shortest list had before; of few types,
+// as a quarter of them.
 TEST(Improve, KeepsAlternatives) {
   const Problem many = problem({asking(400, 500, 1000), asking(100, 100, 100)}, {by_the_cpu(40)});
   const Answer answer = solve(many);
