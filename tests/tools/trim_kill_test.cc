@@ -9,14 +9,15 @@ namespace {
 
 constexpr std::uint64_t kOld = 2 * events::kSegmentEventsMax;  // two segments to seal, then to trim
 
-// A log whose events are all older than any daemon that is started now.
+// A log whose events are all older than any daemon that is started now, and but for the last
+// hundred too old for the log itself: a daemon may look before it has written anything.
 void make_old_log(const std::string& data) {
   auto log = events::RocksLog::open({data, base::WallTime(1'000), 0});
   ASSERT_TRUE(log) << log.error().message;
   std::vector<events::Record> records;
   for (std::uint64_t i = 0; i < kOld + 100; ++i) {
     records.push_back(events::make_record(events::SourceBeat{"Pod", std::to_string(i)}));
-    records.back().log_time = base::LogTime(1'000 + static_cast<std::int64_t>(i) * 10);
+    records.back().log_time = base::LogTime(i < kOld ? 1'000 : 1'000'000);
   }
   ASSERT_TRUE((*log)->append(records, events::Durability::kSynced));
 }
