@@ -2,6 +2,7 @@
 // or which nodes go.
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <variant>
@@ -147,6 +148,9 @@ int solve(const SolveOptions& options) {
     return report(
         {base::Kind::kInvalid,
          "expected a CASE.json, or manifests with -f FILE; 'karst solve --help' says more"});
+  if (std::error_code error;
+      !options.out.empty() && std::filesystem::equivalent(options.case_file, options.out, error))
+    return report(about("-o " + options.out, "is the problem itself; name another file"));
   const auto text = read_file(options.case_file);
   if (!text) return report(text.error());
   if (options.case_file.ends_with(".jsonl")) {

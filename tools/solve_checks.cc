@@ -272,6 +272,8 @@ void check_case(const element& document, Context& context) {
     const Context::Scope scope(context, {name, 0});
     check_keys(part, *known, context);
   }
+  for (const std::string_view name : {"pods", "instanceTypes", "volumes"})
+    root.object(name, [](const Object&) {});
   root.object("options",
               [&](const Object& options) { check_at_least(options, "maxInstanceTypes", 1); });
 }

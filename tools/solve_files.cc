@@ -1,10 +1,10 @@
 // Files, folders and stdin as texts of manifests.
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <iterator>
+#include <memory>
 
 #include "tools/solve_manifests.h"
 
@@ -18,15 +18,17 @@ bool is_manifest(const fs::path& path) {
   return ending == ".yaml" || ending == ".yml" || ending == ".json";
 }
 
-base::Result<std::string> read_stream(std::istream& in, const std::string& name) {
+base::Result<std::string> read_stream(std::FILE* in, const std::string& name) {
   std::string text;
   char buffer[65536];
-  while (in.read(buffer, sizeof buffer) || in.gcount() > 0) {
-    text.append(buffer, static_cast<std::size_t>(in.gcount()));
+  errno = 0;
+  while (const std::size_t count = std::fread(buffer, 1, sizeof buffer, in)) {
+    text.append(buffer, count);
     if (text.size() > objects::kManifestBytesMax)
       return base::fail(base::Kind::kInvalid, name + ": larger than 64 MiB; split it");
   }
-  if (in.bad()) return base::fail(base::Kind::kInvalid, name + ": cannot be read");
+  if (std::ferror(in) != 0)
+    return base::fail(base::Kind::kInvalid, name + ": cannot be read: " + std::strerror(errno));
   return text;
 }
 
@@ -34,9 +36,10 @@ base::Status read_file(const std::string& path, std::vector<objects::ManifestTex
   if (texts.size() == kManifestFilesMax)
     return base::fail(base::Kind::kInvalid,
                       "more than " + std::to_string(kManifestFilesMax) + " files");
-  std::ifstream file(path, std::ios::binary);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             std::fclose);
   if (!file) return base::fail(base::Kind::kInvalid, path + ": " + std::strerror(errno));
-  auto text = read_stream(file, path);
+  auto text = read_stream(file.get(), path);
   if (!text) return base::fail(std::move(text.error()));
   texts.push_back({path, std::move(*text)});
   return {};
@@ -67,7 +70,7 @@ base::Result<std::vector<objects::ManifestText>> read_manifest_files(
   for (const std::string& path : paths) {
     std::error_code error;
     if (path == "-") {
-      auto text = read_stream(std::cin, "stdin");
+      auto text = read_stream(stdin, "stdin");
       if (!text) return base::fail(std::move(text.error()));
       texts.push_back({"stdin", std::move(*text)});
     } else if (fs::is_directory(path, error)) {

@@ -338,7 +338,9 @@ class Builder {
   void add_notes(bool with_volumes) {
     if (elsewhere_ > 0)
       out_.notes.push_back(std::to_string(elsewhere_) +
-                           " pods are bound to nodes that are not in the files: left out");
+                           (elsewhere_ == 1 ? " pod is bound to a node that is"
+                                            : " pods are bound to nodes that are") +
+                           " not in the files: left out");
     if (with_volumes && !resolver_.any_claims())
       out_.notes.push_back(
           "no PersistentVolumeClaim is in the files: volumes named by pods count as reachable "

@@ -13,13 +13,15 @@
 
 namespace karst::tools {
 
-// The elements of an array of any length.
+// The elements of an array of any length; none where there is no such key. Anything else is told.
 template <class F>
 void each(const simdjson::dom::element& parent, std::string_view key, objects::Context& context,
           F&& f) {
+  simdjson::dom::element value;
   simdjson::dom::array array;
-  if (parent.at_key(key).get(array) != simdjson::SUCCESS) return;
+  if (parent.at_key(key).get(value) != simdjson::SUCCESS || value.is_null()) return;
   objects::Context::Scope scope(context, {key, 0});
+  if (value.get(array) != simdjson::SUCCESS) return context.fail("expected a list");
   std::size_t index = 0;
   for (const simdjson::dom::element element : array) {
     objects::Context::Scope inner(context, {{}, index++});

@@ -15,8 +15,8 @@ namespace {
 using scheduling::NewClaim;
 using scheduling::Share;
 
-constexpr std::size_t kNamesMax = 5;     // of workloads in one line
-constexpr std::size_t kRemovalsMax = 8;  // of one pool
+constexpr std::size_t kNamesMax = 5;      // of workloads in one line
+constexpr std::size_t kRemovalsMax = 12;  // of one pool
 constexpr std::int64_t kMi = std::int64_t{1} << 20;
 
 std::string cores(std::int64_t millis) {
@@ -228,6 +228,9 @@ class Printer {
         say(fmt::format("    {} rules out {} of {} types, {} of {} offerings", removal.constraint,
                         removal.types, reason.types, removal.offerings, reason.offerings));
       }
+      if (reason.removals.size() > kRemovalsMax)
+        say(fmt::format("    and {} more (-o json has all)",
+                        reason.removals.size() - kRemovalsMax));
     }
     if (unplaced.reasons.empty() && !unplaced.message.empty()) say("  " + unplaced.message);
     for (const scheduling::Relaxation& help : unplaced.relaxations)

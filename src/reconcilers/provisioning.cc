@@ -138,6 +138,15 @@ std::string without_counts(std::string text) {
   return text;
 }
 
+// What stays true while nodes come and go: how far a limit would have to be raised does not, nor
+// how many replicas there is room for.
+std::string lasting_text(const scheduling::Relaxation& relaxation) {
+  if (relaxation.subject == "pod") return relaxation.text;
+  if (!relaxation.subject.starts_with("nodepool ")) return {};
+  if (!relaxation.field.starts_with("limit ")) return relaxation.text;
+  return relaxation.subject + ": a larger " + relaxation.field;
+}
+
 // One verdict a shape; what is told of a shape is what keeps the first group of it back.
 void say_why_not(const Demand& demand, Plan& plan, const scheduling::Answer& answer) {
   std::map<model::ShapeHash, const scheduling::Unplaced*> unplaced;
@@ -152,7 +161,8 @@ void say_why_not(const Demand& demand, Plan& plan, const scheduling::Answer& ans
         args.push_back((reason.pool.empty() ? std::string(kEveryPool) : reason.pool) + ": " +
                        reason.code + ": " + without_counts(reason.text));
       for (const scheduling::Relaxation& relaxation : left->second->relaxations)
-        if (relaxation.subject == "pod") args.push_back("would do: " + relaxation.text);
+        if (const std::string text = lasting_text(relaxation); !text.empty())
+          args.push_back("would do: " + text);
     }
     plan.verdict("shape/" + to_string(demand.shapes[group]),
                  left != unplaced.end() ? "unplaced" : "placed", std::move(args),

@@ -17,7 +17,7 @@ namespace karst::scheduling {
 
 class NodeTable {
  public:
-  // `keys`: label keys that some demand of the problem names.
+  // `requirements` gets what the nodes' labels say.
   NodeTable(const Problem& problem, const Columns& columns, RequirementTable& requirements);
 
   // Indices into Problem::nodes: those that take pods, initialized ones first, then by name.

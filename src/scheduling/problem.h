@@ -189,9 +189,9 @@ struct PoolReason {
   std::string code;        // taint, requirements, volume, topology, resources, limit, no_offering,
                            // min_values, reserved, host_port, unsupported, no_pool
   std::string text;        // for people, in Karpenter's message grammar
-  std::int64_t types = 0;  // instance types and available offerings of the pool's catalogue
+  std::int64_t types = 0;  // instance types and offerings of the pool's catalogue, all of them
   std::int64_t offerings = 0;
-  std::vector<Removal> removals;  // what each constraint removes of them, alone
+  std::vector<Removal> removals;  // what each constraint removes of them, alone: the pod's first
   friend bool operator==(const PoolReason&, const PoolReason&) = default;
 };
 

@@ -245,9 +245,9 @@ std::string topology_text(Prepared& prepared, Packer& packer, std::size_t row, s
          ", nodeDomains = " + domains_text(prepared, key, probe.together) + ")";
 }
 
-std::string min_values_text(const PoolTable& pool) {
+std::string min_values_text(const std::vector<std::string>& unmet) {
   std::string keys;
-  for (const auto& [key, count] : pool.min_values) keys += (keys.empty() ? "" : " ") + key;
+  for (const std::string& key : unmet) keys += (keys.empty() ? "" : " ") + key;
   return "minValues requirement is not met for label(s) (label(s)=[" + keys + "])";
 }
 
@@ -265,7 +265,7 @@ std::string conflict_text(const Prepared& prepared, const PodRow& pod, Requireme
          label_hint(text, prepared.requirements.may_be_undefined());
 }
 
-Said say(Prepared& prepared, Packer& packer, std::size_t row, std::size_t at,
+Said say(Prepared& prepared, Packer& packer, Removals& removals, std::size_t row, std::size_t at,
          const Packer::Probe& probe) {
   const PoolTable& pool = prepared.pools.pools()[at];
   const PodRow& pod = prepared.rows[row];
@@ -287,7 +287,8 @@ Said say(Prepared& prepared, Packer& packer, std::size_t row, std::size_t at,
     case Obstacle::kMachines:
       return machines_text(prepared, packer, row, at, probe);
     case Obstacle::kMinValues:
-      return {"min_values", min_values_text(pool) + details(prepared, at, pod, probe.together)};
+      return {"min_values", min_values_text(removals.unmet_values(row, at, probe)) +
+                                details(prepared, at, pod, probe.together)};
     case Obstacle::kReserved:
       return not_reserved();
     case Obstacle::kNothing:
@@ -307,7 +308,7 @@ std::vector<PoolReason> pool_reasons(Prepared& prepared, Packer& packer, Removal
   std::vector<PoolReason> reasons;
   for (std::size_t pool = 0; pool < prepared.pools.pools().size(); ++pool) {
     const Packer::Probe probe = packer.probe(row, pool);
-    Said said = say(prepared, packer, row, pool, probe);
+    Said said = say(prepared, packer, removals, row, pool, probe);
     PoolReason reason;
     reason.pool = prepared.pools.pools()[pool].spec().name.str();
     reason.code = said.code;

@@ -6,30 +6,14 @@
 #include <string>
 
 #include "model/labels.h"
-#include "model/quantity.h"
 #include "scheduling/reasons.h"
+#include "scheduling/relaxation_cuts.h"
 
 namespace karst::scheduling {
 namespace {
 
 constexpr std::size_t kValuesShownMax = 5;
 constexpr std::size_t kTolerationsMax = 8;  // sets of taints looked at
-// By how much there is to ask for.
-constexpr int kSmallCut = 0, kToleration = 1, kLabel = 2, kSpread = 3, kAffinity = 4, kVolume = 5,
-              kPort = 6, kLargeCut = 7;
-
-Change change(int rank, std::string field, std::string from, std::string to,
-              std::function<void(PodGroup&)> apply) {
-  Change result;
-  result.rank = rank;
-  result.relaxation = {"pod", std::move(field), std::move(from), std::move(to), ""};
-  Relaxation& r = result.relaxation;
-  r.text = r.field + (r.from.empty() ? "" : " " + r.from) + (r.to.empty() ? "" : " → " + r.to);
-  result.apply = std::move(apply);
-  result.is_cut = rank == kSmallCut || rank == kLargeCut;
-  return result;
-}
-
 // What a label can be on the pools' machines and on the nodes.
 struct Choice {
   std::set<std::string> values;
@@ -112,12 +96,15 @@ void add_affinity_label(Prepared& prepared, const PodGroup& pod, const std::stri
                         std::vector<Change>& changes) {
   std::string from;
   std::vector<model::ValueSet> asked;
-  for (const model::NodeSelectorTerm& term : pod.shape.required_terms)
+  for (const model::NodeSelectorTerm& term : pod.shape.required_terms) {
+    const char* between = " or ";
     for (const model::RequirementSpec& spec : term.expressions) {
       if (spec.key != key) continue;
       asked.push_back(model::to_value_set(spec));
-      from += (from.empty() ? "" : " or ") + model::describe("", asked.back()).substr(1);
+      from += (from.empty() ? "" : between) + model::describe("", asked.back()).substr(1);
+      between = " and ";
     }
+  }
   const auto drop = [key](PodGroup& one) {
     for (model::NodeSelectorTerm& term : one.shape.required_terms) {
       std::erase_if(term.expressions, [&](const auto& spec) { return spec.key == key; });
@@ -182,34 +169,61 @@ void soften_terms(PodGroup& pod, bool anti, const std::string& key) {
       term.preferred_weight = 1;
 }
 
+// The spreads over one key are told and changed together.
+struct Spreads {
+  std::int32_t min_domains = 0;  // the most of theirs
+  std::int32_t max_skew = 0;     // the least of theirs
+};
+
+// How much more skew is tried, before to schedule anyway is.
+constexpr std::int32_t kMoreSkew[] = {1, 2, 4, 8};
+
 // Kubernetes takes minDomains with DoNotSchedule alone.
-void add_spread(const std::string& over, std::int32_t min_domains, std::vector<Change>& changes) {
-  const auto of_key = [over](bool anyway) {
-    return [over, anyway](PodGroup& one) {
-      for (model::SpreadConstraint& spread : one.shape.spread) {
-        if (spread.topology_key != over) continue;
-        spread.min_domains = 0;
-        spread.schedule_anyway |= anyway;
-      }
+void add_spread(const std::string& over, const Spreads& spreads, std::size_t domains,
+                std::vector<Change>& changes) {
+  const auto of_all = [over](const std::function<void(model::SpreadConstraint&)>& apply) {
+    return [over, apply](PodGroup& one) {
+      for (model::SpreadConstraint& spread : one.shape.spread)
+        if (spread.topology_key == over && !spread.schedule_anyway) apply(spread);
     };
   };
-  if (min_domains > 0)
-    changes.push_back(change(kSpread, "minDomains of the spread over " + over,
-                             std::to_string(min_domains), "none", of_key(false)));
+  const std::int32_t least = spreads.min_domains;
+  const auto fewer = [&](std::int32_t to) {
+    changes.push_back(change(
+        kSpread, "minDomains of the spread over " + over, std::to_string(least),
+        to == 0 ? "none" : std::to_string(to),
+        of_all([to](auto& spread) { spread.min_domains = std::min(spread.min_domains, to); })));
+  };
+  const auto known = static_cast<std::int32_t>(std::min<std::size_t>(domains, INT32_MAX));
+  if (known > 1 && known < least) fewer(known);
+  if (least > 0) fewer(0);
+  for (const std::int32_t more : kMoreSkew) {
+    const std::int32_t to = spreads.max_skew + more;
+    changes.push_back(
+        change(kSpread, "maxSkew of the spread over " + over, std::to_string(spreads.max_skew),
+               std::to_string(to),
+               of_all([to](auto& spread) { spread.max_skew = std::max(spread.max_skew, to); })));
+    changes.back().must_do_for_all = true;
+  }
   changes.push_back(change(kSpread, "spread over " + over, "DoNotSchedule",
-                           min_domains > 0 ? "ScheduleAnyway without minDomains" : "ScheduleAnyway",
-                           of_key(true)));
+                           least > 0 ? "ScheduleAnyway without minDomains" : "ScheduleAnyway",
+                           of_all([](auto& spread) {
+                             spread.min_domains = 0;
+                             spread.schedule_anyway = true;
+                           })));
 }
 
-void add_topology(const PodGroup& pod, std::vector<Change>& changes) {
-  // All of one key together: they are told by their key, with the most of their minDomains.
-  std::map<std::string, std::int32_t> spreads;
-  for (const model::SpreadConstraint& spread : pod.shape.spread)
-    if (!spread.schedule_anyway) {
-      std::int32_t& most = spreads[spread.topology_key];
-      most = std::max(most, spread.min_domains);
-    }
-  for (const auto& [key, min_domains] : spreads) add_spread(key, min_domains, changes);
+void add_topology(Prepared& prepared, const PodGroup& pod, std::vector<Change>& changes) {
+  std::map<std::string, Spreads> by_key;
+  for (const model::SpreadConstraint& spread : pod.shape.spread) {
+    if (spread.schedule_anyway) continue;
+    const auto [at, is_new] = by_key.try_emplace(spread.topology_key);
+    Spreads& own = at->second;
+    own.min_domains = std::max(own.min_domains, spread.min_domains);
+    own.max_skew = is_new ? spread.max_skew : std::min(own.max_skew, spread.max_skew);
+  }
+  for (const auto& [key, spreads] : by_key)
+    add_spread(key, spreads, choice_of(prepared, key).values.size(), changes);
   std::set<std::pair<bool, std::string>> terms;
   for (const model::PodAffinityTerm& term : pod.shape.affinity)
     if (term.preferred_weight == 0) terms.emplace(term.anti, term.topology_key);
@@ -228,119 +242,24 @@ void add_topology(const PodGroup& pod, std::vector<Change>& changes) {
                              [](PodGroup& one) { one.shape.host_ports.clear(); }));
 }
 
-std::string amount_text(std::string_view resource, std::int64_t amount) {
-  if (resource == "cpu" && amount > 1'000) {
-    std::string text = std::to_string(amount % 1'000 + 1'000);
-    text.replace(0, 1, std::to_string(amount / 1'000) + ".");
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.ends_with('.')) text.pop_back();
-    return text;
-  }
-  if (resource == "cpu") return model::format_millis(amount);
-  if (resource == "memory" || resource == "ephemeral-storage") return model::format_bytes(amount);
-  return std::to_string(amount);
-}
-
-// A figure that people would write, no larger.
-std::int64_t rounded_down(std::string_view resource, std::int64_t amount) {
-  constexpr std::int64_t kMi = std::int64_t{1} << 20;
-  std::int64_t unit = 1;
-  if (resource == "cpu") unit = 10;
-  if (resource == "memory" || resource == "ephemeral-storage")
-    unit = amount >= 32 * 1024 * kMi ? 1024 * kMi : kMi;
-  return amount < unit ? amount : amount / unit * unit;
-}
-
-// What is left of a pool's limits, in the order of PoolTable::limited_names.
-std::vector<std::int64_t> limits_left(const PoolTable& table, const Pool& pool) {
-  std::vector<std::int64_t> left;
-  for (const std::string& name : table.limited_names) {
-    left.push_back(INT64_MAX);
-    for (const auto& [limited, limit] : pool.pool.limits)
-      if (limited == name) left.back() = limit;
-    for (const auto& [used, amount] : pool.used)
-      if (used == name) left.back() -= amount;
-  }
-  return left;
-}
-
-// Looks for the most of one resource that a machine or a node which has enough of the others offers
-// a pod of this row.
-class Offered {
- public:
-  Offered(Prepared& prepared, const Problem& there_is, const PodRow& row, std::size_t column)
-      : prepared_(prepared), there_is_(there_is), row_(row), column_(column), rest_(row.request) {
-    rest_[column] = 0;
-  }
-
-  // Where no machine and no node meets its demands on labels, the most of any.
-  std::int64_t most() {
-    for (const Way& way : row_.stages.back().ways) {
-      for (std::size_t pool = 0; pool < prepared_.pools.pools().size(); ++pool)
-        look_at_pool(
-            pool, prepared_.requirements.combine(prepared_.pools.pools()[pool].base, way.strict));
-      for (const std::size_t node : prepared_.nodes.order())
-        if (prepared_.nodes.meets(node, way.strict)) look_at_node(node);
-    }
-    if (most_ > 0) return most_;
-    for (std::size_t pool = 0; pool < prepared_.pools.pools().size(); ++pool)
-      look_at_pool(pool, prepared_.pools.pools()[pool].base);
-    for (const std::size_t node : prepared_.nodes.order()) look_at_node(node);
-    return most_;
-  }
-
- private:
-  void look_at_pool(std::size_t at, RequirementId requirements) {
-    if (requirements == kImpossible) return;
-    const PoolTable& table = prepared_.pools.pools()[at];
-    const std::vector<std::int64_t> left = limits_left(table, there_is_.pools[table.pool]);
-    for (const Machine& machine : prepared_.pools.view(at, requirements).machines) {
-      const auto& limited = table.types[machine.type].limited;
-      bool within = true;
-      for (std::size_t i = 0; i < left.size(); ++i) within = within && limited[i] <= left[i];
-      if (within && fits(rest_, machine.room)) most_ = std::max(most_, machine.room[column_]);
-    }
-  }
-  // Its room once what has a place is there.
-  void look_at_node(std::size_t node) {
-    Row room = prepared_.nodes.room()[node];
-    model::Resources taken = prepared_.problem.nodes[node].available;
-    taken -= there_is_.nodes[node].available;
-    add_times(room, prepared_.columns.row(taken), -1);
-    if (fits(rest_, room)) most_ = std::max(most_, room[column_]);
-  }
-
-  Prepared& prepared_;
-  const Problem& there_is_;
-  const PodRow& row_;
-  std::size_t column_;
-  Row rest_;  // what the pod asks of the other columns
-  std::int64_t most_ = 0;
-};
-
-// A pod that asks for much less is another pod: such a cut is no advice.
-constexpr std::int64_t kCutDivisorMax = 4;
-
-void add_cuts(Prepared& prepared, const Problem& there_is, const PodRow& row,
-              std::vector<Change>& changes) {
-  for (std::size_t column = 0; column < row.request.size(); ++column) {
-    const std::int64_t asked = row.request[column];
-    const std::string resource(prepared.columns.name(column));
-    if (asked <= 0 || column == kPodsColumn ||
-        prepared.columns.volumes(resource) != row.request.size())
-      continue;
-    const std::int64_t most =
-        rounded_down(resource, Offered(prepared, there_is, row, column).most());
-    if (asked <= most || most <= 0 || most < asked / kCutDivisorMax) continue;
-    const bool is_small = most >= asked / 4 * 3;
-    changes.push_back(
-        change(is_small ? kSmallCut : kLargeCut, resource, amount_text(resource, asked),
-               amount_text(resource, most),
-               [resource, most](PodGroup& one) { one.shape.requests.set_amount(resource, most); }));
-  }
-}
-
 }  // namespace
+
+Change change(int rank, std::string field, std::string from, std::string to,
+              std::function<void(PodGroup&)> apply) {
+  Change result;
+  result.rank = rank;
+  result.relaxation = {"pod", std::move(field), std::move(from), std::move(to), ""};
+  Relaxation& r = result.relaxation;
+  r.text = r.field + (r.from.empty() ? "" : " " + r.from) + (r.to.empty() ? "" : " → " + r.to);
+  result.apply = std::move(apply);
+  result.must_do_for_all = rank == kSmallCut || rank == kLargeCut;
+  return result;
+}
+
+Relaxation joined(const Relaxation& a, const Relaxation& b) {
+  return {a.subject, a.field + ", " + b.field, a.from + ", " + b.from, a.to + ", " + b.to,
+          a.text + " and " + b.text};
+}
 
 std::vector<Change> changes_for(Prepared& prepared, const Problem& there_is, std::size_t row,
                                 std::size_t most) {
@@ -349,7 +268,7 @@ std::vector<Change> changes_for(Prepared& prepared, const Problem& there_is, std
   add_cuts(prepared, there_is, pod, changes);
   add_tolerations(prepared, *pod.source, changes);
   add_labels(prepared, *pod.source, changes);
-  add_topology(*pod.source, changes);
+  add_topology(prepared, *pod.source, changes);
   std::stable_sort(changes.begin(), changes.end(),
                    [](const Change& a, const Change& b) { return a.rank < b.rank; });
   if (changes.size() > most) changes.resize(most);

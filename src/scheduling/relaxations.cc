@@ -6,6 +6,7 @@
 
 #include "scheduling/aftermath.h"
 #include "scheduling/relaxation_changes.h"
+#include "scheduling/relaxation_demands.h"
 #include "scheduling/relaxation_groups.h"
 #include "scheduling/relaxation_pools.h"
 #include "scheduling/relaxation_trials.h"
@@ -39,19 +40,19 @@ void look_beside(const Problem& there_is, std::vector<Candidate>& candidates, st
 }
 
 // A change of a workload is one of all its pods, those that have a place too: some more of them
-// must get one then, and nobody else may lose one. A cut must do for all, or it would be a smaller
-// one that is asked for next. In problems too large to be solved again: what fits beside.
+// must get one then, and nobody else may lose one. A figure must do for all. In problems too large
+// to be solved again: what fits beside.
 bool helps(const Problem& problem, const Unplaced& unplaced, const Candidate& candidate,
            Trials& trials) {
   if (!trials.apply()) return candidate.fits_beside;
   Problem changed = problem;
-  bool cut = false;
+  bool for_all = false;
   for (const Change* change : candidate.changes) {
     change->apply(changed.pods[unplaced.group]);
-    cut = cut || change->is_cut;
+    for_all = for_all || change->must_do_for_all;
   }
   const std::int64_t left = trials.left_over(changed, unplaced.group);
-  return left >= 0 && left < (cut ? 1 : unplaced.count);
+  return left >= 0 && left < (for_all ? 1 : unplaced.count);
 }
 
 // The same demand of the pod, given up further.
@@ -71,11 +72,6 @@ void tell(const Problem& problem, const Unplaced& unplaced, std::size_t at,
         told.size() < kRelaxationsMax && !is_told(candidate.relaxation, told) &&
         helps(problem, unplaced, candidate, trials))
       told.push_back(candidate.relaxation);
-}
-
-Relaxation joined(const Relaxation& a, const Relaxation& b) {
-  return {a.subject, a.field + ", " + b.field, a.from + ", " + b.from, a.to + ", " + b.to,
-          a.text + " and " + b.text};
 }
 
 Candidate candidate_of(const Problem& problem, const Answer& answer, std::size_t unplaced,
@@ -141,6 +137,7 @@ void add_relaxations(Prepared& prepared, Answer& answer) {
     if (trials.apply()) tell(problem, unplaced, i, singles, false, trials, unplaced.relaxations);
     if (unplaced.relaxations.empty()) unplaced.relaxations = std::move(two);
   }
+  relax_demands(problem, there_is, trials, answer);
 }
 
 }  // namespace karst::scheduling

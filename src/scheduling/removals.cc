@@ -313,12 +313,12 @@ void Removals::remove_by_size(Catalogue& catalogue, const Row& request,
   }
 }
 
-// Labels of which the machines that fit have too few values.
-std::vector<std::string> Removals::unmet_values(std::size_t pool, RequirementId requirements,
-                                                const Row& request,
-                                                const std::vector<std::int64_t>& left) {
+std::vector<std::string> Removals::unmet_values(std::size_t row, std::size_t pool,
+                                                const Packer::Probe& probe) {
   const PoolTable& table = prepared_.pools.pools()[pool];
-  const View& view = prepared_.pools.view(pool, requirements);
+  const View& view = prepared_.pools.view(pool, probe.together);
+  const Row& request = prepared_.rows[row].request;
+  const std::vector<std::int64_t>& left = packer_.limits_left()[pool];
   std::vector<std::string> unmet;
   for (std::size_t at = 0; at < table.min_values.size(); ++at) {
     const auto& [key, count] = table.min_values[at];
@@ -342,7 +342,6 @@ void Removals::count(std::size_t row, std::size_t pool, const Packer::Probe& pro
   reason.types = all.types;
   reason.offerings = all.offerings;
   std::vector<Removal>& removals = reason.removals;
-  removals = catalogue.of_pool;
   const auto remove_all = [&](const std::string& constraint) {
     add(constraint, all.types, all.offerings, removals);
   };
@@ -361,9 +360,8 @@ void Removals::count(std::size_t row, std::size_t pool, const Packer::Probe& pro
   remove_by_size(catalogue, pod.request, removals);
   remove_by_ports(catalogue, pod, removals);
   if (probe.obstacle == Packer::Obstacle::kMinValues)
-    for (const std::string& key :
-         unmet_values(pool, probe.together, pod.request, packer_.limits_left()[pool]))
-      remove_all("minValues of " + key);
+    for (const std::string& key : unmet_values(row, pool, probe)) remove_all("minValues of " + key);
+  removals.insert(removals.end(), catalogue.of_pool.begin(), catalogue.of_pool.end());
   if (probe.obstacle == Packer::Obstacle::kReserved) {  // who waits for one takes nothing else
     std::erase_if(removals, [](const Removal& one) { return one.constraint == kUsedUp; });
     remove_all(kUsedUp);

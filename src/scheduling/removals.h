@@ -24,6 +24,9 @@ class Removals {
   // Fills types, offerings and removals of `reason`. Constraints that take nothing away are left
   // out.
   void count(std::size_t row, std::size_t pool, const Packer::Probe& probe, PoolReason& reason);
+  // The labels of which too few values are left to the pod for the pool's minValues.
+  std::vector<std::string> unmet_values(std::size_t row, std::size_t pool,
+                                        const Packer::Probe& probe);
 
  private:
   // How much is lost.
@@ -67,8 +70,6 @@ class Removals {
   template <class Allows>
   Lost by_domain(Catalogue& catalogue, int key, bool needs_label, const Allows& allows);
   void remove_by_ports(Catalogue& catalogue, const PodRow& pod, std::vector<Removal>& removals);
-  std::vector<std::string> unmet_values(std::size_t pool, RequirementId requirements,
-                                        const Row& request, const std::vector<std::int64_t>& left);
   void remove_by_size(Catalogue& catalogue, const Row& request, std::vector<Removal>& removals);
 
   Prepared& prepared_;

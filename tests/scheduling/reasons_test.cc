@@ -69,7 +69,7 @@ void expect_reasons(const std::vector<ReasonCase>& cases) {
     EXPECT_EQ(test.code, left.reasons[0].code);
     EXPECT_NE(std::string::npos, left.reasons[0].text.find(test.text)) << left.reasons[0].text;
     EXPECT_TRUE(left.message.starts_with("Failed to schedule pod, ")) << left.message;
-    EXPECT_NE(std::string::npos, removals_text(left.reasons[0]).find(test.removal))
+    EXPECT_NE(std::string::npos, ("\n" + removals_text(left.reasons[0])).find(test.removal))
         << removals_text(left.reasons[0]);
     EXPECT_EQ(test.relaxations, relaxations_text(left));
   }
@@ -162,12 +162,14 @@ TEST(Reasons, OfAPodAmongOthers) {
        "(counts = a: 1, b: 0, podDomains = topology.kubernetes.io/zone Exists, nodeDomains = "
        "topology.kubernetes.io/zone In [a])",
        "\nspread over topology.kubernetes.io/zone 0 of 4, 8 of 12\n",
-       "spread over topology.kubernetes.io/zone DoNotSchedule → ScheduleAnyway"},
+       "maxSkew of the spread over topology.kubernetes.io/zone 1 → 2; spread over "
+       "topology.kubernetes.io/zone DoNotSchedule → ScheduleAnyway"},
       {"fewer zones than minDomains", too_few, "topology",
        "unsatisfiable topology constraint for topology spread, key=topology.kubernetes.io/zone "
        "(counts = a: 1",
        "spread over topology.kubernetes.io/zone 0 of 4, 8 of 12",
-       "minDomains of the spread over topology.kubernetes.io/zone 3 → none; spread over "
+       "minDomains of the spread over topology.kubernetes.io/zone 3 → none; maxSkew of the spread "
+       "over topology.kubernetes.io/zone 1 → 2; spread over "
        "topology.kubernetes.io/zone DoNotSchedule → ScheduleAnyway without minDomains"},
       {"an affinity to nobody", problem({near(pods(1, 500), "web")}), "topology",
        "unsatisfiable topology constraint for pod affinity, key=kubernetes.io/hostname",
@@ -176,20 +178,23 @@ TEST(Reasons, OfAPodAmongOthers) {
       {"somebody else's anti-affinity", repelled, "topology",
        "unsatisfiable topology constraint for pod anti-affinity, "
        "key=topology.kubernetes.io/zone (counts = a: 1",
-       "other pods' anti-affinity over topology.kubernetes.io/zone 0 of 4, 8 of 12", ""},
+       "other pods' anti-affinity over topology.kubernetes.io/zone 0 of 4, 8 of 12",
+       "nodepool default: topology.kubernetes.io/zone In [a] → not demanded"},
       {"two that rule each other out", torn, "topology",
        "unsatisfiable topology constraint for pod affinity, key=topology.kubernetes.io/zone "
        "(counts = a: 1, b: 0,",
        "spread over topology.kubernetes.io/zone 0 of 4, 8 of 12\n"
        "pod affinity over topology.kubernetes.io/zone 0 of 4, 4 of 12",
-       "spread over topology.kubernetes.io/zone DoNotSchedule → ScheduleAnyway; pod affinity over "
+       "maxSkew of the spread over topology.kubernetes.io/zone 1 → 3; spread over "
+       "topology.kubernetes.io/zone DoNotSchedule → ScheduleAnyway; pod affinity over "
        "topology.kubernetes.io/zone required → preferred"},
       {"a spread beside somebody else's anti-affinity", torn_by_another, "topology",
        "unsatisfiable topology constraint for pod anti-affinity, key=topology.kubernetes.io/zone "
        "(counts = a: 0, b: 1,",
        "spread over topology.kubernetes.io/zone 0 of 4, 8 of 12\n"
        "other pods' anti-affinity over topology.kubernetes.io/zone 0 of 4, 4 of 12",
-       "spread over topology.kubernetes.io/zone DoNotSchedule → ScheduleAnyway"},
+       "maxSkew of the spread over topology.kubernetes.io/zone 1 → 2; spread over "
+       "topology.kubernetes.io/zone DoNotSchedule → ScheduleAnyway"},
   });
 }
 
@@ -351,7 +356,7 @@ TEST(Reasons, CountEachDemandAlone) {
     one.pools[0].types = types;
     const Answer answer = solve(one);
     ASSERT_EQ(1u, answer.unplaced.size()) << told;
-    const std::string removals = removals_text(answer.unplaced[0].reasons[0]);
+    const std::string removals = "\n" + removals_text(answer.unplaced[0].reasons[0]);
     EXPECT_NE(std::string::npos, removals.find(told)) << removals;
   }
   const Answer crowded =
