@@ -64,16 +64,13 @@ bool nobody_is_left(const Attempt& attempt) {
                       [](std::int64_t n) { return n < 0; });
 }
 
-// Where a pod may go is a matter of where others are, beyond its own node.
+// Where a pod may go is a matter of where others are.
 bool goes_by_others(const Prepared& prepared, const PodRow& row) {
   const auto& groups = prepared.topology.groups();
-  const auto is_wide = [&](GroupId group) { return groups[group].key != kHostKey; };
-  const auto& constraints = row.stages.back().constraints;
   return row.unsupported.empty() &&
-         (std::any_of(constraints.begin(), constraints.end(),
-                      [&](const Constraint& one) { return is_wide(one.group); }) ||
+         (!row.stages.back().constraints.empty() ||
           std::any_of(row.matched.begin(), row.matched.end(),
-                      [&](GroupId group) { return groups[group].repels && is_wide(group); }));
+                      [&](GroupId group) { return groups[group].repels; }));
 }
 
 class Search {

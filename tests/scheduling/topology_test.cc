@@ -204,6 +204,17 @@ TEST(Topology, TurnsHoldWhereSpreadsOverTwoKeysCountTheSamePods) {
     }
 }
 
+// A larger pod that wants nobody of its kind on its host goes first by size, and is the only one
+// that those who want company of their kind could follow: they begin a host of their own.
+TEST(Topology, ACrowdIsNotLeftOverForALonerThatCameFirst) {
+  const PodGroup crowd = with_affinity(app(pods(9, 500), "db"), kHost, "db", false);
+  const Problem one = problem({alone(pods(1, 2000), "db"), crowd});
+  const Answer answer = solve(one);
+  EXPECT_TRUE(answer.unplaced.empty()) << describe(one, answer);
+  EXPECT_EQ("", wrong(one, answer));
+  EXPECT_EQ("", wrong_order(one, answer));
+}
+
 // The replay is worth something: with two pods of a spread put on one host it says no.
 TEST(Topology, TheReplayCanSayNo) {
   const Problem one = problem({spread(app(pods(2, 100), "web"), kHost, "web")});
