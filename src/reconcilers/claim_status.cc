@@ -16,6 +16,7 @@ constexpr std::string_view kDrained = "Drained";
 constexpr std::string_view kVolumesDetached = "VolumesDetached";
 constexpr std::string_view kInstanceTerminating = "InstanceTerminating";
 constexpr std::string_view kConsistentStateFound = "ConsistentStateFound";
+constexpr std::string_view kDisruptionReason = "DisruptionReason";
 // A claim's spec never changes: its generation moves only when its deletion begins.
 constexpr std::int64_t kGeneration = 1;
 constexpr std::int64_t kDeletedGeneration = 2;
@@ -159,6 +160,10 @@ Conditions claim_conditions(const ClusterState& state, const Context& context,
   }
   set_way_up(conditions, state, row, node);
   if (row.initialized_at.value() != 0 && node != nullptr) set_consistent(conditions, row, *node);
+  if (row.candidate)
+    conditions.set(kDisruptionReason, ConditionStatus::kTrue, "Empty", "Empty", context.now);
+  else
+    conditions.clear(kDisruptionReason);  // a removal that was called off, or left over
   conditions.set_root({kLaunched, kRegistered, kInitialized}, context.now);
   return conditions;
 }

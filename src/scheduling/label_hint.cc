@@ -48,6 +48,7 @@ std::string label_hint(std::string_view text, const std::set<std::string, std::l
   std::string_view key = text.substr(from + kBefore.size());
   key.remove_suffix(kAfter.size());
   if (key.find('"') != key.npos || key.size() < kWordMin || key.size() > kWordMax) return {};
+  if (known.contains(key)) return {};  // it is the demand that no value meets
   using Rank = std::tuple<std::pair<int, std::size_t>, std::size_t, std::string_view>;
   Rank best{{3, 0}, 0, ""};
   for (const std::string& one : known)

@@ -148,6 +148,34 @@ TEST(ClaimStatus, AFailedLaunchIsToldInTheCloudsWords) {
   }
 }
 
+// Of a removal that may still be called off; one that somebody else left behind is taken away.
+TEST(ClaimStatus, ARemovalIsToldWhileItIsOpen) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  bring_up_an_empty_node(story);
+  const std::string told = "DisruptionReason=True Empty: Empty";
+  story.step();
+  const auto taints = story.take<model::TaintNode>();
+  ASSERT_EQ(taints.size(), 1u);
+  model::Node node = story.state().nodes().find(model::NodeName("node-1"))->node;
+  node.taints.push_back(std::get<model::TaintNode>(taints[0].spec).taint);
+  story.answer(taints[0], model::OutcomeKind::kDone);
+  story.fact(events::NodeObserved{node});
+  EXPECT_TRUE(has(now_shown(story), told));
+  story.fact(events::WallClockJumped{3'600'000});
+  story.step();
+  story.step(6'000);  // the echo of the first taint is waited for
+  const auto off = story.take<model::TaintNode>();
+  ASSERT_EQ(off.size(), 1u) << "called off";
+  story.answer(off[0], model::OutcomeKind::kDone);
+  EXPECT_FALSE(has(now_shown(story), told));
+  model::NodeClaim claim = story.state().claims().slots().begin()->second.row.claim;
+  claim.conditions.push_back({"DisruptionReason", ConditionStatus::kTrue, "Drifted", "Drifted"});
+  story.fact(events::NodeClaimObserved{claim});
+  EXPECT_FALSE(has(now_shown(story), "DisruptionReason=True Drifted: Drifted"));
+}
+
 TEST(ClaimStatus, EveryStepDownHasItsReason) {
   WayDown down;
   down.add({"app", ""});

@@ -222,6 +222,7 @@ TEST(Reasons, NameTheLabelThatWasMeant) {
       {"topolgy.kubernetes.io/regoin", " (typo of \"topology.kubernetes.io/region\"?)"},
       {"example.com/capacity-type", " (typo of \"karpenter.sh/capacity-type\"?)"},
       {"karpenter.k8s.aws/instance-categry", " (typo of \"karpenter.k8s.aws/instance-category\"?)"},
+      {"topology.kubernetes.io/zone", ""},  // known: no value meets the demand
       {"team", ""},
       {"io", ""},
       {"", ""},
