@@ -51,6 +51,8 @@ base::Status write_trail(Trail& trail) {
   header.size = trail.size;
   header.complete = !trail.tree;
   header.filter = trail.filter.text();
+  for (char& c : header.filter)  // names of objects are ASCII: nothing is of any other name
+    if (c < 0x20 || c >= 0x7f) c = '?';
   header.redacted = trail.redaction.text();
   if (trail.key) header.key = trail.key->verifier().text();
   proof::TrailWriter writer(header, trail.log.log->secret());
@@ -183,7 +185,7 @@ int audit_export_jsonl(const AuditExportOptions& options) {
                    "it"});
   auto log = open_for_reading(options.data);
   if (!log) return report(log.error());
-  record_access(options.data, "audit export --format " + options.format);
+  record_access(options.data, access_text(options));
   say_trimmed(*log);
   auto status = export_trail(options, *log);
   return finish(*log, status ? kExitDone : report(status.error()));
@@ -196,7 +198,7 @@ int audit_export_tiles(const AuditExportOptions& options) {
                    "--redact are not for it"});
   auto log = open_for_reading(options.data);
   if (!log) return report(log.error());
-  record_access(options.data, "audit export --format " + options.format);
+  record_access(options.data, access_text(options));
   say_trimmed(*log);
   auto status = export_tiles(options, *log);
   return finish(*log, status ? kExitDone : report(status.error()));

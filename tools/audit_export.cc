@@ -1,5 +1,6 @@
 // `audit export`: the tables of src/exports here; the trail that carries its proof in audit.cc.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <optional>
@@ -180,19 +181,34 @@ base::Status export_as_asked(const AuditExportOptions& options, const ReadLog& l
 
 }  // namespace
 
+std::string access_text(const AuditExportOptions& o) {
+  if (!o.recorded_as.empty()) return o.recorded_as;
+  std::string text = "audit export --format " + o.format;
+  const auto add = [&](const char* flag, const std::string& value) {
+    if (!value.empty()) text += std::string(" ") + flag + " " + value;
+  };
+  add("--view", o.view);
+  add("--from", o.filter.from);
+  add("--to", o.filter.to);
+  for (const std::string& subject : o.filter.subjects) add("--subject", subject);
+  add("--kind", fmt::format("{}", fmt::join(o.filter.kinds, ",")));
+  add("--redact", fmt::format("{}", fmt::join(o.redact, ",")));
+  return text;
+}
+
 int audit_export(const AuditExportOptions& options) {
   if (options.format == "jsonl") return audit_export_jsonl(options);
   if (options.format == "tiles") return audit_export_tiles(options);
   if (const auto good = check(options); !good) return report(good.error());
   auto log = open_for_reading(options.data);
   if (!log) return report(log.error());
-  record_access(options.data, "audit export --format " + options.format +
-                                  (options.view.empty() ? "" : " --view " + options.view));
+  record_access(options.data, access_text(options));
   say_trimmed(*log);
   const auto status = export_as_asked(options, *log);
-  if (!status && status.error().kind != base::Kind::kGone)
-    return finish(*log, report(status.error()));
-  return finish(*log, kExitDone);  // who reads no more has what it wanted
+  if (status) return finish(*log, kExitDone);
+  // A reader that went away is told by the exit code alone.
+  const bool gone = status.error().kind == base::Kind::kGone;
+  return finish(*log, gone ? kExitOutOfReach : report(status.error()));
 }
 
 }  // namespace karst::tools

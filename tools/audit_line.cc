@@ -65,8 +65,11 @@ void add_audit(CLI::App& app, AuditLine& line, std::function<int()>& chosen) {
       ->type_name("VIEW");
   take->add_option("--out", o.out, "where to; default: stdout")->type_name("FILE");
   const char* place = "POSITION|TIME";
-  take->add_option("--from", o.filter.from, "first one taken")->type_name(place);
-  take->add_option("--to", o.filter.to, "last one taken")->type_name(place);
+  const auto not_empty = [](const std::string& value) {
+    return value.empty() ? std::string("is empty; expected a position or a time") : std::string();
+  };
+  take->add_option("--from", o.filter.from, "first one taken")->type_name(place)->check(not_empty);
+  take->add_option("--to", o.filter.to, "last one taken")->type_name(place)->check(not_empty);
   take->add_option("--subject", o.filter.subjects,
                    "only what is about pod/NS/NAME, node/…, nodeclaim/…, nodepool/… or command/ID")
       ->type_name("KIND/NAME");

@@ -76,10 +76,12 @@ int audit_prove(const AuditProofOptions& options) {
     auto place = parse_place(**log, options.position, "POSITION");
     if (!place) return finish(*log, report(place.error()));
     trail.filter.from = trail.filter.to = std::to_string(place->value());
+    trail.recorded_as = "audit prove " + trail.filter.from;
     return audit_export_jsonl(trail);
   }
   auto log = open_for_reading(options.data);
   if (!log) return report(log.error());
+  record_access(options.data, "audit prove --from " + std::to_string(options.from));
   auto status = prove_growth(options, *log);
   return finish(*log, status ? kExitDone : report(status.error()));
 }

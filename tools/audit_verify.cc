@@ -33,15 +33,20 @@ base::Result<std::string> read_small(const std::filesystem::path& path) {
 }
 
 // --key: the text, or a file that holds it.
-base::Result<std::optional<proof::VerifierKey>> key_of(const std::string& given) {
-  if (given.empty()) return std::optional<proof::VerifierKey>();
+base::Result<std::optional<proof::VerifierKey>> key_of(const std::optional<std::string>& option) {
+  if (!option) return std::optional<proof::VerifierKey>();
+  const std::string& given = *option;
+  if (given.empty())
+    return base::fail(base::Kind::kInvalid,
+                      "--key: is empty; expected NAME+ID+BASE64, or a file with it");
   std::string text = given;
   std::error_code ignored;
   if (std::filesystem::is_regular_file(given, ignored)) {
     auto bytes = read_small(given);
     if (!bytes) return base::fail(bytes.error());
     text = *bytes;
-    while (text.ends_with('\n')) text.pop_back();
+    while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+    if (text.empty()) return base::fail(base::Kind::kInvalid, "--key: " + given + " is empty");
   }
   auto key = proof::parse_verifier_key(text);
   if (!key) return base::fail(base::Kind::kInvalid, "--key: " + key.error().message);
@@ -52,21 +57,26 @@ base::Result<std::optional<proof::VerifierKey>> key_of(const std::string& given)
 struct Trusted {
   std::optional<proof::VerifierKey> key;
   std::optional<proof::SignedCheckpoint> since;
+  bool since_is_signed = false;  // with the key; else it counts because somebody kept it
 };
+
+// Errors: kCorrupt: there is a signature of the key, of another text.
+base::Result<bool> has_signature(const proof::SignedCheckpoint& head, const Trusted& trusted,
+                                 const char* which) {
+  const proof::Signed found = signed_by(head.note, *trusted.key);
+  if (found == proof::Signed::kBroken)
+    return base::fail(
+        base::Kind::kCorrupt,
+        fmt::format("{}: the signature of {} is not one of this text", which, trusted.key->name));
+  return found == proof::Signed::kHolds;
+}
 
 base::Status check_signature(const proof::SignedCheckpoint& head, const Trusted& trusted,
                              const char* which) {
   if (!trusted.key) return {};
-  switch (signed_by(head.note, *trusted.key)) {
-    case proof::Signed::kHolds:
-      return {};
-    case proof::Signed::kBroken:
-      return base::fail(
-          base::Kind::kCorrupt,
-          fmt::format("{}: the signature of {} is not one of this text", which, trusted.key->name));
-    case proof::Signed::kNotByIt:
-      break;
-  }
+  const auto found = has_signature(head, trusted, which);
+  if (!found) return base::fail(found.error());
+  if (*found) return {};
   return base::fail(base::Kind::kCorrupt, fmt::format("{}: it is not signed with the given key {}",
                                                       which, trusted.key->text()));
 }
@@ -82,7 +92,10 @@ base::Result<Trusted> trusted_of(const AuditVerifyOptions& options) {
   auto since = proof::parse_checkpoint_bytes(*bytes);
   if (!since) return base::fail(since.error().with_context("--since " + options.since));
   trusted.since = std::move(*since);
-  KARST_TRY(check_signature(*trusted.since, trusted, "the checkpoint of --since"));
+  if (!trusted.key) return trusted;
+  const auto found = has_signature(*trusted.since, trusted, "the checkpoint of --since");
+  if (!found) return base::fail(found.error());
+  trusted.since_is_signed = *found;
   return trusted;
 }
 
@@ -124,29 +137,40 @@ base::Status check_since(const Trusted& trusted, const proof::Checkpoint& head,
   if (old.origin != head.origin)
     return base::fail(base::Kind::kCorrupt,
                       "the checkpoint of --since is of another log, " + old.origin);
-  if (!root || old.size > head.size)
+  if (old.size > head.size)
+    return base::fail(base::Kind::kInvalid,
+                      fmt::format("--since: the checkpoint that you kept is of a larger tree, {} "
+                                  "beside {} here: this was made before it, or the log was cut; "
+                                  "get a newer one of the same log",
+                                  old.size, head.size));
+  const std::optional<proof::Hash> then = old.size == head.size ? head.root : root;
+  if (!then)
     return base::fail(base::Kind::kInvalid,
                       fmt::format("--since: nothing here leads from the tree of size {} to that of "
                                   "size {}; expected a whole trail, tiles, or what 'audit prove "
                                   "--from {}' writes",
                                   old.size, head.size, old.size));
-  if (*root != old.root)
+  if (*then != old.root)
     return base::fail(base::Kind::kCorrupt,
                       fmt::format("the tree of size {} had another root in the checkpoint of "
                                   "--since: the past was rewritten",
                                   old.size));
   proven(fmt::format("since the checkpoint of size {} the log only grew", old.size));
+  if (trusted.key && !trusted.since_is_signed)
+    not_proven("who signed the checkpoint of --since: not the given key; it counts as you kept it");
   return {};
 }
 
-base::Status verify_trail(const std::string& file, const Trusted& trusted) {
-  std::ifstream in(file, std::ios::binary);
+// `begin`: what was read of it already.
+base::Status verify_trail(const std::string& file, std::ifstream& in, const std::string& begin,
+                          const Trusted& trusted) {
   const std::uint64_t since = trusted.since ? trusted.since->checkpoint.size : 0;
   std::error_code ignored;
   Progress progress("verifying", std::filesystem::file_size(file, ignored), Meanwhile::kSilence);
   proof::TrailCheck check(since);
   std::string piece(kPieceBytes, '\0');
-  for (std::uint64_t done = 0; in;) {
+  KARST_TRY(check.feed(begin));
+  for (std::uint64_t done = begin.size(); in;) {
     in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
     const auto count = static_cast<std::size_t>(in.gcount());
     KARST_TRY(check.feed(std::string_view(piece).substr(0, count)));
@@ -177,18 +201,21 @@ base::Status verify_trail(const std::string& file, const Trusted& trusted) {
                      found->events - found->withheld));
   KARST_TRY(check_since(trusted, head, found->since_root));
   if (!header.complete && to_the_end)
-    not_proven(fmt::format(
-        "what the positions 1 to {} hold: {}", found->first - 1,
-        header.filter.empty() ? "the log was trimmed there" : "asked for was: " + header.filter));
+    not_proven(fmt::format("what the positions 1 to {} hold: {}", found->first - 1,
+                           header.filter.empty() ? "its writer says that the log was trimmed there"
+                                                 : "asked for was: " + header.filter));
   else if (!header.complete)
-    not_proven(fmt::format("that nothing is left out; asked for was: {}",
-                           header.filter.empty() ? "all that is still there" : header.filter));
+    not_proven("that nothing is left out; asked for was: " + header.filter);
   if (found->withheld > 0)
     not_proven(fmt::format("{} payloads, which are withheld ({}); their commitments are proven",
                            found->withheld, header.redacted));
   if (found->logged_at != 0)
-    say(fmt::format("the log says   since position {} its key is {}", found->logged_at,
-                    found->logged_key));
+    say(fmt::format("the log says   since position {} its key is {}{}", found->logged_at,
+                    found->logged_key,
+                    header.complete || to_the_end ? "" : ", as far as this part tells"));
+  if (found->logged_at != 0 && trusted.key && found->logged_key != trusted.key->text())
+    not_proven(fmt::format("that the given key still counts: position {} names another one",
+                           found->logged_at));
   tell_signer(found->checkpoint, trusted, header.key);
   return {};
 }
@@ -201,10 +228,11 @@ base::Status verify_growth(const std::string& bytes, const Trusted& trusted) {
   tell_head(found->checkpoint.checkpoint);
   proven(fmt::format("the tree of size {} with root {} is its beginning", growth.old_size,
                      base::encode_base64(proof::as_text(growth.old_root))));
-  if (trusted.since && trusted.since->checkpoint.size == growth.old_size)
-    KARST_TRY(check_since(trusted, found->checkpoint.checkpoint, growth.old_root));
-  else if (trusted.since)
-    KARST_TRY(check_since(trusted, found->checkpoint.checkpoint, std::nullopt));
+  if (trusted.since)
+    KARST_TRY(check_since(trusted, found->checkpoint.checkpoint,
+                          trusted.since->checkpoint.size == growth.old_size
+                              ? std::optional(growth.old_root)
+                              : std::nullopt));
   else
     not_proven(
         "that this was ever the log's root: compare it with the checkpoint that you kept "
@@ -220,16 +248,18 @@ base::Status verify_checkpoint(const std::string& bytes, const Trusted& trusted)
                       "this is no trail, no proof, and no checkpoint: " + head.error().message);
   KARST_TRY(check_signature(*head, trusted, "the checkpoint"));
   tell_head(head->checkpoint);
-  KARST_TRY(check_since(trusted, head->checkpoint,
-                        trusted.since && trusted.since->checkpoint == head->checkpoint
-                            ? std::optional(head->checkpoint.root)
-                            : std::nullopt));
+  KARST_TRY(check_since(trusted, head->checkpoint, std::nullopt));
   not_proven("any event: this is the head of a tree, and nothing of the tree");
   tell_signer(*head, trusted, "");
   return {};
 }
 
 base::Status verify_folder(const std::string& folder, const Trusted& trusted) {
+  std::error_code error;
+  if (std::filesystem::exists(std::filesystem::path(folder) / "CURRENT", error))
+    return base::fail(base::Kind::kInvalid,
+                      "this is a log's data folder; expected what 'audit export' wrote of it, or "
+                      "its file 'checkpoint'");
   const auto read = [&](const std::string& path) {
     return read_small(std::filesystem::path(folder) / path);
   };
@@ -265,11 +295,13 @@ base::Status verify(const AuditVerifyOptions& options) {
   std::string begin(16, '\0');
   in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
   begin.resize(static_cast<std::size_t>(in.gcount()));
-  if (begin.starts_with("{\"trail\":")) return verify_trail(options.file, *trusted);
-  auto bytes = read_small(options.file);
-  if (!bytes) return base::fail(bytes.error());
-  if (begin.starts_with("{\"consistency\"")) return verify_growth(*bytes, *trusted);
-  return verify_checkpoint(*bytes, *trusted);
+  if (begin.starts_with("{\"trail\":")) return verify_trail(options.file, in, begin, *trusted);
+  std::string bytes = begin;
+  for (char next = 0; bytes.size() <= kSmallFileMax && in.get(next);) bytes += next;
+  if (bytes.size() > kSmallFileMax)
+    return base::fail(base::Kind::kInvalid, options.file + " is too large for what it should be");
+  if (begin.starts_with("{\"consistency\"")) return verify_growth(bytes, *trusted);
+  return verify_checkpoint(bytes, *trusted);
 }
 
 }  // namespace

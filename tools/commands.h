@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -94,7 +95,10 @@ struct AuditExportOptions {
   exports::FilterOptions filter;
   std::vector<std::string> redact;
   std::string signing_key;  // of the head; empty: what --embedded left in `data`, or none
+  std::string recorded_as;  // the access; empty: the export, with what was asked for
 };
+// What the log says that was taken: the command without what is not about the trail.
+std::string access_text(const AuditExportOptions& options);
 int audit_export(const AuditExportOptions& options);
 int audit_export_jsonl(const AuditExportOptions& options);  // in audit.cc
 int audit_export_tiles(const AuditExportOptions& options);
@@ -112,9 +116,9 @@ int audit_prove(const AuditProofOptions& options);
 int audit_keygen(const AuditProofOptions& options);
 
 struct AuditVerifyOptions {
-  std::string file;   // or a folder
-  std::string key;    // a verifier key, or a file with one
-  std::string since;  // a file with an older checkpoint
+  std::string file;                // or a folder
+  std::optional<std::string> key;  // a verifier key, or a file with one
+  std::string since;               // a file with an older checkpoint
 };
 int audit_verify(const AuditVerifyOptions& options);
 

@@ -119,6 +119,7 @@ int log_dump(const LogOptions& options) {
 int log_tail(const LogOptions& options) {
   auto log = open_for_reading(options.data);
   if (!log) return report(log.error());
+  record_access(options.data, "log tail -n " + std::to_string(options.count));
   const std::uint64_t end = (*log)->end().value();
   model::Position next =
       std::max((*log)->first(), model::Position(end > options.count ? end - options.count : 1));

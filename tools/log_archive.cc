@@ -91,6 +91,7 @@ base::Status restore_log(const LogArchiveOptions& options) {
 int log_archive(const LogArchiveOptions& options) {
   auto log = open_for_reading(options.data);
   if (!log) return report(log.error());
+  record_access(options.data, "log archive --archive " + options.archive);
   const auto status = archive_log(options, *log);
   return finish(*log, status ? kExitDone : report(status.error()));
 }

@@ -156,7 +156,7 @@ class Cluster {
     base::Status status = daemon.run();
     stop(daemon);
     trail.stop();
-    return status;
+    return status ? store_.log->sync() : status;  // the last head is of all of it
   }
 
  private:

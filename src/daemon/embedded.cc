@@ -117,7 +117,7 @@ base::Status run_embedded(Store& store, const EmbeddedSettings& settings) {
   daemon.inbox().close();  // the world's thread must not wait for us
   trail.stop();
   world.stop();
-  return status;
+  return status ? store.log->sync() : status;  // the last head is of all of it
 }
 
 }  // namespace karst::daemon

@@ -68,7 +68,18 @@ void Indexer::run() {
     }
     sign(/*now=*/false);
   }
+  catch_up();
   sign(/*now=*/true);
+}
+
+// At the stop: what came since the last look is in the last head too, unless it is much (an index
+// that was being built again), which the next start goes on with.
+void Indexer::catch_up() {
+  const model::Position synced = log_.synced();
+  if (index_ == nullptr || synced.value() > index_->through().value() + kIndexAtStopMax) return;
+  while (index_->through() < synced)
+    if (!index_->advance(log_, synced)) return;
+  note(index_->through());
 }
 
 // Of all that is on stable storage, or at the end of what there is.

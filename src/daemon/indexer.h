@@ -24,6 +24,8 @@ namespace karst::daemon {
 
 inline constexpr std::int64_t kIndexPollMillis = 200;  // between two looks at the log's end
 inline constexpr std::int64_t kIndexRetryMillis = 10'000;
+inline constexpr std::uint64_t kIndexAtStopMax =
+    100'000;  // events, at the stop: well under a second
 
 struct IndexLag {
   model::Position through;        // the last position indexed
@@ -49,6 +51,7 @@ class Indexer {
   base::Status work();
   bool wait(std::int64_t millis);  // false: stop
   void note(model::Position through);
+  void catch_up();
   void sign(bool now);
 
   const events::RocksLog& log_;

@@ -19,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kHead = "karst archive 1";
+constexpr std::string_view kHeadOfAny = "karst archive ";
 constexpr std::size_t kDigits = 20;
 constexpr std::string_view kSuffix = ".seg";
 constexpr std::size_t kSegmentFileMax = 2 * (kSegmentBodyMax + kPayloadMax);
@@ -118,6 +119,13 @@ base::Result<std::string> read_file(const std::string& path, std::size_t size_ma
   return bytes;
 }
 
+// Its three lines and a sum of them: a secret of which a bit has turned makes another tree.
+std::string identity_text(const LogIdentity& log) {
+  const std::string lines =
+      std::string(kHead) + "\nid " + log.id.str() + "\nsecret " + secret_text(log) + "\n";
+  return lines + "sha256 " + base::hex_lower(base::sha256(lines)) + "\n";
+}
+
 base::Result<LogIdentity> parse_identity(const std::string& folder, std::string_view text) {
   std::vector<std::string> lines;
   for (std::size_t at = 0; at < text.size();) {
@@ -125,13 +133,34 @@ base::Result<LogIdentity> parse_identity(const std::string& folder, std::string_
     lines.emplace_back(text.substr(at, end - at));
     at = end + 1;
   }
-  if (lines.size() != 3 || lines[0] != kHead || !lines[1].starts_with("id ") ||
+  if (!lines.empty() && lines[0].starts_with(kHeadOfAny) && lines[0] != kHead)
+    return base::fail(base::Kind::kNewer, folder + "/log: \"" + lines[0].substr(0, 40) +
+                                              "\" is of a later karst: expected \"" +
+                                              std::string(kHead) + "\"");
+  if (lines.size() != 4 || lines[0] != kHead || !lines[1].starts_with("id ") ||
       !lines[2].starts_with("secret "))
     return no_archive(folder, "its file 'log' does not say whose archive it is");
   auto secret = parse_hex(std::string_view(lines[2]).substr(7));
   if (!secret || secret->size() != 32)
     return no_archive(folder, "the secret in its file 'log' is not 64 hexadecimal digits");
-  return LogIdentity{model::LogId(lines[1].substr(3)), std::move(*secret)};
+  LogIdentity identity{model::LogId(lines[1].substr(3)), std::move(*secret)};
+  if (identity_text(identity) != text)
+    return base::fail(base::Kind::kCorrupt,
+                      folder +
+                          "/log: is damaged, its lines are not those of its sum; take the file "
+                          "from another copy of the archive");
+  return identity;
+}
+
+// The name of a file that is neither a new volume's own nor left by who was killed while beginning
+// an archive; empty: there is none.
+std::string anything_in(const std::string& folder) {
+  std::error_code code;
+  for (fs::directory_iterator it(folder, code), end; !code && it != end; it.increment(code)) {
+    std::string name = it->path().filename().string();
+    if (name != "log.new" && name != "lost+found") return name;
+  }
+  return {};
 }
 
 base::Result<std::vector<ArchivedSegment>> list(const std::string& folder) {
@@ -163,16 +192,18 @@ base::Result<Archive> Archive::open(const std::string& folder, const LogIdentity
   std::error_code code;
   fs::create_directories(folder, code);
   if (!fs::exists(folder + "/log", code)) {
-    if (!fs::is_empty(folder, code))
-      return no_archive(folder, "it has no file 'log', and it is not empty");
-    KARST_TRY(write_file(
-        folder, "log",
-        std::string(kHead) + "\nid " + log.id.str() + "\nsecret " + secret_text(log) + "\n"));
+    const std::string other = anything_in(folder);
+    if (!other.empty())
+      return no_archive(folder, "it has no file 'log', and there is " + other +
+                                    "; name an empty folder, or one that is not there yet");
+    KARST_TRY(write_file(folder, "log", identity_text(log)));
   }
   auto archive = open_existing(folder);
   if (archive && archive->identity_.id != log.id)
     return no_archive(
         folder, "it is that of log " + archive->identity_.id.str() + ", not of " + log.id.str());
+  if (archive && archive->identity_.secret != log.secret)
+    return base::fail(base::Kind::kCorrupt, folder + "/log: holds another secret than the log");
   return archive;
 }
 

@@ -42,11 +42,19 @@ base::Status ByteSink::flush() {
 
 base::Result<OutputFile> OutputFile::make(const std::string& path) {
   struct stat there{};
-  if (stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode))
+  const bool exists = lstat(path.c_str(), &there) == 0;
+  if (exists && S_ISDIR(there.st_mode))
     return base::fail(base::Kind::kInvalid, path + ": is a folder; expected a file to write");
+  // It would be replaced, be it /dev/null.
+  if (exists && !S_ISREG(there.st_mode))
+    return base::fail(base::Kind::kInvalid,
+                      path +
+                          ": is no regular file, and is not replaced; without --out the export "
+                          "goes to stdout");
   const std::string part = path + ".part";
+  ::unlink(part.c_str());  // of one that was killed
   const int descriptor =
-      ::open(part.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
+      ::open(part.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (descriptor < 0) return base::fail(failed("made", part, errno));
   return OutputFile(path, descriptor);
 }

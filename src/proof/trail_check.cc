@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "events/codec.h"
+#include "events/event_log.h"
 #include "events/json_text.h"
 #include "proof/consistency.h"
 #include "proof/scan.h"
@@ -16,6 +17,11 @@ using Json = nlohmann::json;
 std::string text_of(const Json& json, const char* name) {
   const auto found = json.find(name);
   return found != json.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+// Words of the writer, which are shown: one line, and nothing that steers a terminal.
+bool is_plain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
 }
 
 std::uint64_t number_of(const Json& json, const char* name) {
@@ -73,6 +79,9 @@ base::Status TrailCheck::header(std::string_view text) {
   header.redacted = text_of(json, "redacted");
   header.key = text_of(json, "key");
   if (header_line(header) != text) return untrue("it is not written as a trail begins");
+  if (!is_plain(header.log) || !is_plain(header.filter) || !is_plain(header.redacted) ||
+      !is_plain(header.key))
+    return untrue("it has line ends, control characters or other than ASCII in what it says");
   if (header.log.empty() || header.size == 0 || header.size > kTreeSizeMax)
     return untrue("it names no log, or no size of its tree");
   digest_.update(text).update(std::string_view("\n"));
@@ -196,6 +205,13 @@ base::Result<TrailFindings> TrailCheck::finish() {
   if (!ended_ || !begun_line_.empty())
     return base::fail(base::Kind::kCorrupt, "the trail ends after line " + std::to_string(lines_) +
                                                 ": it is cut off, or was never finished");
+  // Nobody asked for a part: then all that a trimmed log still has is there, up to the head.
+  const TrailHeader& header = found_.header;
+  if (!header.complete && header.filter.empty() &&
+      (found_.events == 0 || found_.gaps || found_.last != header.size ||
+       (found_.first - 1) % events::kTrimTile != 0))
+    return base::fail(base::Kind::kCorrupt,
+                      "it says that all is here that the log still has, and events are missing");
   return std::move(found_);
 }
 

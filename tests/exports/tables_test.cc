@@ -232,6 +232,12 @@ TEST(OutputFile, LeavesNothingHalfWritten) {
   ASSERT_FALSE(folder);
   EXPECT_EQ(folder.error().kind, base::Kind::kInvalid);
   EXPECT_EQ(OutputFile::make("/nowhere/at/all").error().kind, base::Kind::kDenied);
+  // A device, a pipe, a link: none of them is replaced, nor what a link points to.
+  ASSERT_EQ(OutputFile::make("/dev/null").error().kind, base::Kind::kInvalid);
+  std::filesystem::create_symlink("/dev/null", path + ".part");
+  auto beside = OutputFile::make(path);
+  ASSERT_TRUE(beside);
+  EXPECT_FALSE(std::filesystem::is_symlink(path + ".part"));
 }
 
 int first_number(void* out, int, char** values, char**) {

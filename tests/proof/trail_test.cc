@@ -240,6 +240,30 @@ TEST_F(Trails, AHeaderThatClaimsMoreIsFound) {
   EXPECT_FALSE(check(put_together(lines)));
 }
 
+// Without a filter a part is what a trimmed log still has: from a tile's first to the head.
+TEST_F(Trails, APartThatNobodyAskedForIsFound) {
+  grow(12);
+  auto lines = lines_of(trail({false, true, false}));
+  lines[0].replace(lines[0].find("\"kind=PodGone\""), 14, "\"\"");
+  const auto found = check(put_together(lines));
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().kind, base::Kind::kCorrupt);
+  EXPECT_NE(found.error().message.find("events are missing"), std::string::npos)
+      << found.error().message;
+}
+
+// The first line is the writer's word: it must not look like ours.
+TEST_F(Trails, WordsThatSteerTheReaderAreRefused) {
+  grow(12);
+  for (const char* words : {"a\\nproven      all", "a\\u001b[2J", "a\\u007f", "\u202e"}) {
+    auto lines = lines_of(trail({false, true, false}));
+    lines[0].replace(lines[0].find("kind=PodGone"), 12, words);
+    const auto found = check(put_together(lines));
+    ASSERT_FALSE(found) << words;
+    EXPECT_EQ(found.error().kind, base::Kind::kCorrupt) << words;
+  }
+}
+
 TEST_F(Trails, WhatIsNoneIsRefusedAsInput) {
   for (const char* text : {"{}\n", "\n", "text\n", "{\"trail\":\"karst-trail/2\"}\n"}) {
     auto found = check(text);

@@ -44,7 +44,7 @@ TEST(LogArchive, SaysWhatIsWrong) {
   const std::string archive = folder / "archive";
   ASSERT_EQ(karst({"log", "archive", "--data", story(), "--archive", archive}).code, 0);
   const Case cases[] = {
-      {{"log", "archive", "--data", story(), "--archive", place}, 2, "it is not empty"},
+      {{"log", "archive", "--data", story(), "--archive", place}, 2, "there is notes"},
       {{"log", "archive", "--data", story(), "--archive", archive, "--until", "99999999"},
        2,
        "--until"},
@@ -59,6 +59,35 @@ TEST(LogArchive, SaysWhatIsWrong) {
     EXPECT_EQ(ended.code, c.code) << ended.err;
     EXPECT_NE(ended.err.find(c.part), std::string::npos) << ended.err;
   }
+}
+
+// Who was killed while beginning one left this; a new volume has that.
+TEST(LogArchive, BeginsWhereOneWasBegunAndInANewVolume) {
+  TempFolder folder;
+  const std::string archive = folder / "archive";
+  std::filesystem::create_directories(archive + "/lost+found");
+  write_file(archive + "/log.new", "karst arch");
+  const Ended ended = karst({"log", "archive", "--data", story(), "--archive", archive});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+}
+
+// Another secret would make another tree of the same events.
+TEST(LogArchive, ADamagedSecretIsFound) {
+  TempFolder folder;
+  const std::string archive = folder / "archive";
+  ASSERT_EQ(karst({"log", "archive", "--data", story(), "--archive", archive}).code, 0);
+  const std::string good = read_file(archive + "/log");
+  std::string bad = good;
+  char& digit = bad[bad.find("secret ") + 20];
+  digit = digit == '0' ? '1' : '0';
+  write_file(archive + "/log", bad);
+  const Ended damaged = karst({"log", "restore", "--archive", archive, "--data", folder / "new"});
+  EXPECT_EQ(damaged.code, 3) << damaged.out;
+  EXPECT_NE(damaged.err.find("is damaged"), std::string::npos) << damaged.err;
+  write_file(archive + "/log", "karst archive 2\n" + good.substr(good.find('\n') + 1));
+  const Ended newer = karst({"log", "restore", "--archive", archive, "--data", folder / "new"});
+  EXPECT_EQ(newer.code, 3) << newer.out;
+  EXPECT_NE(newer.err.find("of a later karst"), std::string::npos) << newer.err;
 }
 
 TEST(LogArchive, ADamagedSegmentIsNamedAndNotRestored) {

@@ -107,6 +107,7 @@ TEST_F(Audit, GrowthIsProvenAgainstAKeptCheckpoint) {
                               .get<std::string>();
   ASSERT_NE(key, "") << "run --embedded makes a key, and exports find it";
   const std::string size = lines_of(read_file(old)).at(1);
+  (void)new_key("another");
   const std::string proof = made("proof", {"audit", "prove", "--from", size, "--data", data});
   const std::string trail = made("trail", {"audit", "export", "--data", data});
   ASSERT_EQ(
@@ -119,6 +120,28 @@ TEST_F(Audit, GrowthIsProvenAgainstAKeptCheckpoint) {
     EXPECT_TRUE(says(ended, "since the checkpoint of size " + size + " the log only grew"))
         << ended.out;
   }
+  // A head that another key signed counts as kept, and that is said; one of a tree that never was
+  // is found, whatever it is held against; so is one that is newer than what is shown.
+  const std::string by_another = made(
+      "by_another", {"audit", "checkpoint", "--data", data, "--signing-key", folder_ / "another"});
+  const Ended kept = verify({"--key", key, "--since", by_another, trail});
+  EXPECT_EQ(kept.code, 0) << kept.err;
+  EXPECT_TRUE(says(kept, "not proven  who signed the checkpoint of --since")) << kept.out;
+  auto forked = lines_of(read_file(by_another));
+  forked.at(2)[0] = forked.at(2)[0] == 'A' ? 'B' : 'A';
+  write_file(folder_ / "forked", forked[0] + "\n" + forked[1] + "\n" + forked[2] + "\n");
+  for (const std::string& what : {proof, trail, folder_ / "tiles", by_another}) {
+    const Ended fork = verify({"--since", folder_ / "forked", what});
+    EXPECT_EQ(fork.code, 1) << what << fork.out;
+    EXPECT_TRUE(says(fork, "the past was rewritten")) << fork.err;
+  }
+  const Ended newer = verify({"--since", by_another, old});
+  EXPECT_EQ(newer.code, 2);
+  EXPECT_TRUE(says(newer, "of a larger tree")) << newer.err;
+  const Ended blank = verify({"--key", "", trail});
+  EXPECT_EQ(blank.code, 2);
+  EXPECT_TRUE(says(blank, "--key: is empty")) << blank.err;
+  EXPECT_EQ(verify({data}).code, 2);
   // Of another log.
   const std::string others = made("others", {"audit", "checkpoint", "--data", story()});
   EXPECT_EQ(verify({"--since", others, trail}).code, 1);
