@@ -121,8 +121,9 @@ for n in 1 2 3; do
   check "ten warnings are sent" done_call sqs SendMessageBatch "$(in_queue "{Entries: $entries}")"
 done
 check "and a message that is none" done_call sqs SendMessage "$(in_queue '{MessageBody: "hello"}')"
-facts_are() { is "$(cut -d' ' -f1,2 "$work/facts" | sort | uniq -c | xargs)" "$1"; }
-await "the source tells them all, each once" 30 facts_are "1 other 30 spot_interrupted aws:////i-0123456789abcdef0"
+# By their ids: a standard queue gives a message at least once, and several receivers may get the same one.
+facts_are() { is "$(sort -u "$work/facts" | cut -d' ' -f1,2 | uniq -c | xargs)" "$1"; }
+await "the source tells them all" 30 facts_are "1 other 30 spot_interrupted aws:////i-0123456789abcdef0"
 emptied() {
   call sqs GetQueueAttributes "$(in_queue '{AttributeNames: ["All"]}')"
   is "$(jq -c '[.Attributes | .ApproximateNumberOfMessages, .ApproximateNumberOfMessagesNotVisible]' "$work/body")" '["0","0"]'
