@@ -166,7 +166,7 @@ class Improver {
                               parts_[part].view,
                               {},
                               {},
-                              alternatives_.wanted(*parts_[part].view),
+                              Alternatives::wanted(*parts_[part].view),
                               INT64_MAX});
     plan.loose.resize(own.size());
     plan.sums.assign(own.size(), Row(prepared_.columns.size(), 0));

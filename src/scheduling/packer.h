@@ -146,6 +146,10 @@ class Packer {
     RequirementId together = kImpossible;  // pool and pod, as far as they go together
   };
   Probe probe(std::size_t row, std::size_t pool);
+  // Whether the machine has room for `sum`, its pool's limits for the machine, and the ports are
+  // free: on a new claim (nullptr), or on that one beside the row's pod.
+  bool machine_fits(const Claim* claim, const PoolTable& table, const View& view,
+                    const Machine& machine, const PodRow& row, const Row& sum) const;
   // After kTopology: what cannot be met beside what comes before it.
   struct Blocking {
     ConstraintKind kind = ConstraintKind::kAntiAffinity;
@@ -247,8 +251,6 @@ class Packer {
   std::size_t number_of(const Claim* claim) const;
   std::size_t cheapest_machine(const Claim* claim, const PoolTable& table, const View& view,
                                const PodRow& row, const Row& sum) const;
-  bool machine_fits(const Claim* claim, const PoolTable& table, const View& view,
-                    const Machine& machine, const PodRow& row, const Row& sum) const;
   bool meets_min_values(const Claim* claim, const PoolTable& table, const View& view,
                         const PodRow& row, const Row& sum, Fit& fit);
   Row sum_with(const Claim* claim, const PodRow& row) const;

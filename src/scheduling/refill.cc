@@ -12,6 +12,17 @@
 namespace karst::scheduling {
 namespace {
 
+// Instance types with such a machine, at most `most`. Reservations do not count: they run out.
+template <class HasRoom>
+std::size_t count_types(const View& view, std::size_t most, const HasRoom& has_room) {
+  std::set<std::size_t> types;
+  for (const Machine& machine : view.machines) {
+    if (types.size() >= most) break;
+    if (machine.reservation == kNotReserved && has_room(machine.room)) types.insert(machine.type);
+  }
+  return types.size();
+}
+
 class Refill {
  public:
   Refill(const Prepared& prepared, const std::vector<HostTies>& ties, const Sector& sector,
@@ -79,7 +90,19 @@ class Refill {
     }
   }
 
-  enum class Largest { kCpu, kMemory, kWorth };
+  // All loose pods, by size: by CPU, by memory, by worth.
+  std::vector<std::vector<SizeClass>> orders(const FillValue& value) {
+    deal_anew(value, false);
+    std::vector<std::vector<SizeClass>> orders(3, classes_);
+    const auto sort = [](std::vector<SizeClass>& order, const auto& size) {
+      std::stable_sort(order.begin(), order.end(),
+                       [&](const auto& a, const auto& b) { return size(a) > size(b); });
+    };
+    sort(orders[0], [](const SizeClass& one) { return one.request[0]; });
+    sort(orders[1], [](const SizeClass& one) { return one.request[1]; });
+    sort(orders[2], [](const SizeClass& one) { return one.value; });
+    return orders;
+  }
 
   // Small sectors without anybody who stays, all on machines of one size: first-fit, the largest
   // first, each claim then as small as it may be.
@@ -89,15 +112,11 @@ class Refill {
     for (const std::size_t step : view_.steps) sizes.emplace_back(price_of_all(sum_, step), step);
     std::sort(sizes.begin(), sizes.end());
     if (sizes.size() > kEvenMachinesMax) sizes.resize(kEvenMachinesMax);
+    const std::vector<std::vector<SizeClass>> all = orders(value);
     for (const auto& [price, step] : sizes)
-      for (const Largest by : {Largest::kCpu, Largest::kMemory, Largest::kWorth}) {
+      for (const std::vector<SizeClass>& order : all) {
         if (looks_ <= 0) return;
-        deal_anew(value, false);
-        const auto size = [&](const SizeClass& one) {
-          return by == Largest::kWorth ? one.value : one.request[by == Largest::kCpu ? 0 : 1];
-        };
-        std::stable_sort(classes_.begin(), classes_.end(),
-                         [&](const auto& a, const auto& b) { return size(a) > size(b); });
+        classes_ = order;
         Refilled found;
         while (pods_left() > 0)
           if (looks_ <= 0 || !fill_with(step, found)) break;
@@ -111,12 +130,7 @@ class Refill {
   bool fill_with(std::size_t machine, Refilled& found) {
     Refilled::Filled claim{kNone, machine, Row(sum_.size(), 0), {}};
     look_at(nullptr, claim);
-    for (std::size_t at = 0; at < classes_.size(); ++at) {
-      std::int64_t count =
-          fit_count(room_beside(claim.content, machine), classes_[at].request, classes_[at].pods);
-      looks_ -= count + 1;
-      while (count > 0 && deal(at, claim)) --count;
-    }
+    for (std::size_t at = 0; at < classes_.size(); ++at) deal_up_to(classes_[at].pods, at, claim);
     if (claim.shares.empty()) return false;
     found.claims.push_back(std::move(claim));
     return true;
@@ -124,17 +138,11 @@ class Refill {
 
   // Each claim may come up as enough types, as it is filled.
   bool has_alternatives(const Refilled& found) const {
-    for (const Refilled::Filled& claim : found.claims) {
-      std::set<std::size_t> types;
-      for (std::size_t i = 0; i < view_.machines.size(); ++i) {
-        if (types.size() >= sector_.fewest_types) break;
-        const Machine& machine = view_.machines[i];
-        if (machine.reservation == kNotReserved && fits(claim.content, machine.room))
-          types.insert(machine.type);
-      }
-      if (types.size() < sector_.fewest_types) return false;
-    }
-    return true;
+    return std::all_of(
+        found.claims.begin(), found.claims.end(), [&](const Refilled::Filled& claim) {
+          const auto has_room = [&](const Row& room) { return fits(claim.content, room); };
+          return count_types(view_, sector_.fewest_types, has_room) >= sector_.fewest_types;
+        });
   }
 
   // Each claim on the cheapest of the machines that has room for it; false: there is none.
@@ -248,6 +256,14 @@ class Refill {
     return false;
   }
 
+  // As many pods of the class as fit, at most so many.
+  void deal_up_to(std::int64_t most, std::size_t at, Refilled::Filled& claim) {
+    std::int64_t count =
+        fit_count(room_beside(claim.content, claim.machine), classes_[at].request, most);
+    looks_ -= count + 1;
+    while (count > 0 && deal(at, claim)) --count;
+  }
+
   // A new claim for what is left: of the machines with which all of it would be cheapest; first a
   // like part of every class, so that no resource is left over without the other, then what fits.
   bool fill_new(Refilled& found) {
@@ -269,9 +285,7 @@ class Refill {
         std::int64_t count = classes_[at].pods;
         if (!all && left[scarce] > room[scarce])
           count = static_cast<std::int64_t>(static_cast<Wide>(count) * room[scarce] / left[scarce]);
-        count = fit_count(room_beside(claim.content, machine), classes_[at].request, count);
-        looks_ -= count + 1;
-        while (count > 0 && deal(at, claim)) --count;
+        deal_up_to(count, at, claim);
       }
     if (claim.shares.empty()) return false;
     found.claims.push_back(std::move(claim));
@@ -334,18 +348,10 @@ std::size_t Alternatives::of(const View& view, std::size_t machine) {
   known_[view.index].resize(view.machines.size(), 0);
   std::size_t& known = known_[view.index][machine];
   if (known > 0) return known - 1;
-  std::vector<std::size_t> types;
-  for (std::size_t i = 0; i < view.machines.size() && types.size() < kAlternativesMin; ++i) {
-    const Machine& other = view.machines[i];
-    if (other.reservation != kNotReserved ||
-        std::find(types.begin(), types.end(), other.type) != types.end())
-      continue;
-    bool covers = true;
-    for (std::size_t k = 0; k < other.room.size() && covers; ++k)
-      covers = other.room[k] >= view.machines[machine].room[k];
-    if (covers) types.push_back(other.type);
-  }
-  known = types.size() + 1;
+  const Row& least = view.machines[machine].room;
+  known = count_types(view, kAlternativesMin,
+                      [&](const Row& room) { return covers(room, least); }) +
+          1;
   return known - 1;
 }
 

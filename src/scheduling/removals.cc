@@ -317,16 +317,16 @@ std::vector<std::string> Removals::unmet_values(std::size_t row, std::size_t poo
                                                 const Packer::Probe& probe) {
   const PoolTable& table = prepared_.pools.pools()[pool];
   const View& view = prepared_.pools.view(pool, probe.together);
-  const Row& request = prepared_.rows[row].request;
-  const std::vector<std::int64_t>& left = packer_.limits_left()[pool];
+  const PodRow& pod = prepared_.rows[row];
   std::vector<std::string> unmet;
   for (std::size_t at = 0; at < table.min_values.size(); ++at) {
     const auto& [key, count] = table.min_values[at];
     std::set<std::string_view> values;
     for (const Machine& machine : view.machines) {
-      const TypeRow& type = table.types[machine.type];
-      if (fits(request, machine.room) && covers(left, type.limited))
-        values.insert(type.counted[at].begin(), type.counted[at].end());
+      const std::vector<std::string>& own = table.types[machine.type].counted[at];
+      if (machine.reservation == kNotReserved &&
+          packer_.machine_fits(nullptr, table, view, machine, pod, pod.request))
+        values.insert(own.begin(), own.end());
     }
     if (values.size() < static_cast<std::size_t>(count)) unmet.push_back(key);
   }

@@ -95,6 +95,11 @@ void expect_help(const std::vector<HelpCase>& cases) {
 
 TEST(Reasons, OfAPodAlone) {
   const Pool choosy = requiring(pool(), {kZone, model::Operator::kIn, {"a", "b"}, 3});
+  const std::string type(model::kInstanceTypeLabel);
+  // The daemon's port is taken on one of the four types.
+  Pool all_types = requiring(requiring(pool(), {type, model::Operator::kExists, {}, 4}),
+                             {kZone, model::Operator::kIn, {"a", "b"}, 2});
+  const PodGroup daemon = selecting(with_port(pods(1, 100), 80), type, "m1");
   expect_reasons({
       {"a zone that nobody offers", problem({selecting(pods(1, 500), kZone, "z")}), "no_offering",
        "no instance type has the required offering, requirements=",
@@ -128,6 +133,12 @@ TEST(Reasons, OfAPodAlone) {
        "minValues requirement is not met for label(s) (label(s)=[topology.kubernetes.io/zone])",
        "minValues of topology.kubernetes.io/zone 4 of 4, 12 of 12",
        "nodepool default: minValues of topology.kubernetes.io/zone 3 → 2"},
+      {"too few types without the port",
+       under(daemon, problem({with_port(pods(1, 500), 80)}, {all_types})), "min_values",
+       "minValues requirement is not met for label(s) "
+       "(label(s)=[node.kubernetes.io/instance-type])",
+       "minValues of node.kubernetes.io/instance-type 4 of 4, 12 of 12",
+       "host ports → none; nodepool default: minValues of node.kubernetes.io/instance-type 4 → 3"},
       {"a host port of a daemon",
        under(with_port(pods(1, 100), 80), problem({with_port(pods(1, 500), 80)})), "host_port",
        "host ports are taken by DaemonSets", "host ports 4 of 4, 12 of 12", "host ports → none"},

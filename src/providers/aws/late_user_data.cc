@@ -1,6 +1,7 @@
 #include "providers/aws/late_user_data.h"
 
 #include "base/base64.h"
+#include "providers/aws/json_fields.h"
 
 namespace karst::providers::aws {
 namespace {
@@ -8,34 +9,8 @@ namespace {
 constexpr const char* kData = "LaunchTemplateData";
 constexpr const char* kUserData = "UserData";
 
-// The two directions of one list of fields.
-struct Writing {
-  Tree& object;
-  template <class T>
-  void operator()(const char* key, const T& value) {
-    object[key] = value;
-  }
-};
-
-struct Reading {
-  const Tree& object;
-  bool ok = true;
-  template <class T>
-  void operator()(const char* key, T& value) {
-    const auto at = object.find(key);
-    ok = ok && at != object.end();
-    if constexpr (std::is_same_v<T, std::string>)
-      ok = ok && at->is_string();
-    else if constexpr (std::is_same_v<T, bool>)
-      ok = ok && at->is_boolean();
-    else
-      ok = ok && at->is_number_integer();
-    if (ok) value = at->template get<T>();
-  }
-};
-
 template <class Fields, class Input>
-void plain_fields(Fields& field, Input& in) {
+void plain_fields(Fields field, Input& in) {
   field("clusterName", in.cluster.name);
   field("endpoint", in.cluster.endpoint);
   field("ca", in.cluster.ca);
@@ -50,8 +25,7 @@ void plain_fields(Fields& field, Input& in) {
 
 Tree to_tree(const UserDataInput& input) {
   Tree out = {{"family", static_cast<int>(input.family)}};
-  Writing writing{out};
-  plain_fields(writing, input);
+  plain_fields(WritingFields(out), input);
   out["labels"] = Tree::object();
   for (const auto& [key, value] : input.labels) out["labels"][key] = value;
   out["taints"] = Tree::array();
@@ -72,11 +46,11 @@ bool read_taint(const Tree& one, model::Taint& taint) {
 
 base::Result<UserDataInput> read(const Tree& from) {
   UserDataInput input;
-  Reading reading{from};
+  bool ok = true;
   std::int64_t family = -1;
-  reading("family", family);
-  plain_fields(reading, input);
-  bool ok = reading.ok && family >= 0 && family <= static_cast<int>(Family::kWindows2025) &&
+  ReadingFields(from, ok)("family", family);
+  plain_fields(ReadingFields(from, ok), input);
+  ok = ok && family >= 0 && family <= static_cast<int>(Family::kWindows2025) &&
             from.contains("labels") && from["labels"].is_object() && from.contains("taints") &&
             from["taints"].is_array();
   if (ok) {

@@ -2,58 +2,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "providers/aws/json_fields.h"
+
 namespace karst::providers::aws {
 namespace {
 
 using nlohmann::json;
 
 constexpr const char* kShiftedZones = "shiftedZones";
-
-// The two directions of one list of fields.
-class Writing {
- public:
-  explicit Writing(json& object) : object_(object) {}
-  void operator()(const char* key, std::string& value) { object_[key] = value; }
-  void operator()(const char* key, std::int64_t& value) { object_[key] = value; }
-  void operator()(const char* key, bool& value) { object_[key] = value; }
-  void unless(std::int64_t usual, const char* key, std::int64_t& value) {
-    if (value != usual) object_[key] = value;
-  }
-
- private:
-  json& object_;
-};
-
-class Reading {
- public:
-  Reading(const json& object, bool& ok) : object_(object), ok_(ok) {}
-  void operator()(const char* key, std::string& value) {
-    if (const json* at = find(key, json::value_t::string)) value = at->get<std::string>();
-  }
-  void operator()(const char* key, std::int64_t& value) {
-    const auto at = object_.find(key);
-    ok_ = ok_ && at != object_.end() && at->is_number_integer();
-    if (ok_) value = at->get<std::int64_t>();
-  }
-  void operator()(const char* key, bool& value) {
-    if (const json* at = find(key, json::value_t::boolean)) value = at->get<bool>();
-  }
-  // Not written when it is as usual, nor by versions that did not know it.
-  void unless(std::int64_t usual, const char* key, std::int64_t& value) {
-    value = usual;
-    if (object_.contains(key)) (*this)(key, value);
-  }
-
- private:
-  const json* find(const char* key, json::value_t type) {
-    const auto at = object_.find(key);
-    ok_ = ok_ && at != object_.end() && at->type() == type;
-    return ok_ ? &*at : nullptr;
-  }
-
-  const json& object_;
-  bool& ok_;
-};
 
 template <class Fields>
 void fields_of(Fields field, Cluster& c) {
@@ -112,7 +68,7 @@ void fields_of(Fields field, PlacementGroup& g) {
 template <class T>
 json to_object(T value) {
   json object = json::object();
-  fields_of(Writing(object), value);
+  fields_of(WritingFields(object), value);
   return object;
 }
 
@@ -126,7 +82,7 @@ json to_list(const std::vector<T>& values) {
 template <class T>
 void from_object(const json& object, T& value, bool& ok) {
   ok = ok && object.is_object();
-  if (ok) fields_of(Reading(object, ok), value);
+  if (ok) fields_of(ReadingFields(object, ok), value);
 }
 
 void texts_from(const json& list, std::vector<std::string>& texts, bool& ok) {
