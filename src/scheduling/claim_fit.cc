@@ -203,7 +203,7 @@ bool Packer::fits_claim(const Claim& claim, std::size_t row, const Stage& stage,
       ports_conflict(pod.source->shape.host_ports, claim.ports))
     return false;
   const auto index = static_cast<std::size_t>(&claim - claims_.data());
-  const int host = static_cast<int>(nodes_.size() + index);
+  const int host = static_cast<int>(node_count() + index);
   std::vector<RequirementId>& narrowed = narrowed_;
   Row sum;
   for (const Way& way : stage.ways) {
@@ -258,7 +258,7 @@ Packer::Found Packer::fits_pool(std::size_t pool, std::size_t row, const Stage& 
       !tolerates(pod, stage, table.spec().taints))
     return Found::kNo;
   const Row sum = sum_with(nullptr, pod);
-  const int host = static_cast<int>(nodes_.size() + claims_.size());
+  const int host = static_cast<int>(node_count() + claims_.size());
   Found found = Found::kNo;
   std::vector<RequirementId> narrowed;
   for (const Way& way : stage.ways) {

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
-#include <tuple>
+#include <string_view>
 
 #include "base/check.h"
 
@@ -109,27 +109,34 @@ bool meets_min_values(const PoolTable& pool, const std::vector<std::size_t>& typ
   return true;
 }
 
-// The offers of all machines of a view, with their machine: cheapest first.
-using ViewOffers = std::vector<std::pair<model::Offer, const Machine*>>;
+// An offer before it is written out.
+struct OfferView {
+  std::int64_t price_nanos_per_hour = 0;
+  std::string_view instance_type, zone, capacity_type;
+  friend auto operator<=>(const OfferView&, const OfferView&) = default;
+};
 
-ViewOffers offers_of(const PoolTable& pool, const View& view) {
-  ViewOffers offers;
-  for (const Machine& machine : view.machines)
-    for (const std::size_t offer : machine.offers) {
-      const Offering& offering =
-          pool.type(machine).offerings[pool.types[machine.type].offers[offer].offering];
-      offers.push_back(
-          {{pool.type(machine).name, std::string(value_of(offering, model::kZoneLabel)),
-            std::string(value_of(offering, model::kCapacityTypeLabel)),
-            offering.price_nanos_per_hour},
-           &machine});
+// The offers of the machines that are listed, cheapest first.
+std::vector<model::Offer> offers_of(const PoolTable& pool,
+                                    const std::vector<const Machine*>& machines,
+                                    const std::vector<bool>& listed) {
+  std::vector<OfferView> views;
+  for (const Machine* machine : machines) {
+    if (!listed[machine->type]) continue;
+    const InstanceType& type = pool.type(*machine);
+    for (const std::size_t offer : machine->offers) {
+      const Offering& offering = type.offerings[pool.types[machine->type].offers[offer].offering];
+      views.push_back({offering.price_nanos_per_hour, type.name,
+                       value_of(offering, model::kZoneLabel),
+                       value_of(offering, model::kCapacityTypeLabel)});
     }
-  std::stable_sort(offers.begin(), offers.end(), [](const auto& x, const auto& y) {
-    const model::Offer& a = x.first;
-    const model::Offer& b = y.first;
-    return std::tie(a.price_nanos_per_hour, a.instance_type, a.zone, a.capacity_type) <
-           std::tie(b.price_nanos_per_hour, b.instance_type, b.zone, b.capacity_type);
-  });
+  }
+  std::sort(views.begin(), views.end());
+  std::vector<model::Offer> offers;
+  offers.reserve(views.size());
+  for (const OfferView& view : views)
+    offers.push_back({std::string(view.instance_type), std::string(view.zone),
+                      std::string(view.capacity_type), view.price_nanos_per_hour});
   return offers;
 }
 
@@ -172,58 +179,42 @@ struct Choice {
   bool min_values_relaxed = false;
 };
 
-Choice make_choice(const PoolTable& pool, const View& view, const ViewOffers& view_offers,
-                   const std::vector<const Machine*>& machines,
+Choice make_choice(const PoolTable& pool, const std::vector<const Machine*>& machines,
                    const std::vector<std::size_t>& types) {
   Choice choice;
   choice.overhead = machines.front()->overhead;
   choice.min_values_relaxed = !meets_min_values(pool, types);
   std::vector<bool> listed(pool.types.size(), false);
   for (const std::size_t type : types) listed[type] = true;
-  std::vector<bool> is_listed(view.machines.size(), false);
-  std::size_t count = 0;
-  for (const Machine* machine : machines) {
-    if (!listed[machine->type]) continue;
-    is_listed[static_cast<std::size_t>(machine - view.machines.data())] = true;
-    count += machine->offers.size();
-    for (std::size_t i = 0; i < choice.overhead.size(); ++i)
+  for (const Machine* machine : machines)
+    for (std::size_t i = 0; listed[machine->type] && i < choice.overhead.size(); ++i)
       choice.overhead[i] = std::min(choice.overhead[i], machine->overhead[i]);
-  }
-  std::vector<model::Offer> offers;
-  offers.reserve(count);
-  for (const auto& [offer, machine] : view_offers)
-    if (is_listed[static_cast<std::size_t>(machine - view.machines.data())])
-      offers.push_back(offer);
-  choice.offers = std::move(offers);
+  choice.offers = offers_of(pool, machines, listed);
   std::vector<std::size_t> indices;
-  for (const std::size_t type : types) {
-    indices.push_back(pool.types[type].type);
-    choice.max_capacity =
-        model::max_of(choice.max_capacity, pool.source->types[pool.types[type].type].capacity);
-  }
+  for (const std::size_t type : types) indices.push_back(pool.types[type].type);
+  // The dearest first: it is seldom raised then.
+  for (auto type = indices.rbegin(); type != indices.rend(); ++type)
+    if (const model::Resources& capacity = pool.source->types[*type].capacity;
+        !model::fits(capacity, choice.max_capacity))
+      choice.max_capacity = model::max_of(choice.max_capacity, capacity);
   choice.types = std::move(indices);
   return choice;
 }
 
-struct Choices {
-  std::map<std::pair<std::size_t, Bits>, Choice> made;  // by what decides one: view and machines
-  std::map<std::size_t, ViewOffers> offers;             // by view
-};
+using Choices = std::map<std::pair<std::size_t, Bits>, Choice>;  // by view and machines
 
 NewClaim make_claim(const Prepared& prepared, const PoolTable& pool, const Claim& packed,
                     const std::vector<std::int64_t>& limits_left, const std::set<int>& reservations,
                     Choices& choices) {
   const Options& options = prepared.problem.options;
   const View& view = *packed.view;
-  const auto [place, is_new] = choices.made.try_emplace(
+  const auto [place, is_new] = choices.try_emplace(
       {view.index, machines_of(prepared, pool, packed, limits_left, reservations)});
   if (is_new) {
     const std::vector<const Machine*> machines = machines_at(view, place->first.second);
     KARST_CHECK(!machines.empty(), "a claim keeps a machine that fits");
-    ViewOffers& offers = choices.offers[view.index];
-    if (offers.empty()) offers = offers_of(pool, view);
     place->second = make_choice(
-        pool, view, offers, machines,
+        pool, machines,
         choose_types(pool, machines, std::max<std::size_t>(options.instance_types_max, 1)));
   }
   const Choice& choice = place->second;

@@ -26,40 +26,45 @@ bool Packer::may_be_first(const Constraint& constraint, RequirementId strict) co
 // kube-scheduler looks at every node that meets any of them. So it does at the nodes that others
 // get where the pod itself could not have one.
 std::int32_t Packer::lowest(const Constraint& constraint, const PodRow& row) {
-  const std::vector<int>& reach = prepared_.reach.domains(constraint.group, row);
-  const std::vector<std::int32_t>& sure = counts_[constraint.group].sure;
-  std::int32_t low = INT32_MAX;
-  auto domains = static_cast<int>(reach.size());
-  for (const int domain : reach) low = std::min(low, count_at(sure, domain));
+  Low& low = lows_[constraint.group];
+  if (low.changes != changes_ || low.row != row.group) low = look_at_domains(constraint.group, row);
+  return low.domains == 0 || low.domains < constraint.min_domains ? 0 : low.pods;
+}
+
+Packer::Low Packer::look_at_domains(GroupId group, const PodRow& row) const {
+  const std::vector<int>& reach = prepared_.reach.domains(group, row);
+  const std::vector<std::int32_t>& sure = counts_[group].sure;
+  Low low{changes_, row.group, INT32_MAX, static_cast<int>(reach.size())};
+  for (const int domain : reach) low.pods = std::min(low.pods, count_at(sure, domain));
   for (const Made& made : made_) {
-    if (!counts_elsewhere(constraint.group, made, reach)) continue;
-    low = std::min(low, count_at(sure, made.domain));
-    ++domains;
+    if (!counts_elsewhere(group, made, reach)) continue;
+    low.pods = std::min(low.pods, count_at(sure, made.domain));
+    ++low.domains;
   }
-  return domains == 0 || domains < constraint.min_domains ? 0 : low;
+  return low;
 }
 
 // 0 while a node may still come, and where a claim has pods whose turns are not told yet.
 std::int32_t Packer::lowest_host(const Constraint& constraint) {
   if (!hosts_are_final_) return 0;
-  HostsLow& low = hosts_low_[constraint.group];
+  Low& low = lows_[constraint.group];
   if (low.changes != changes_) low = look_at_hosts(constraint.group);
-  return low.hosts == 0 || low.hosts < constraint.min_domains ? 0 : low.pods;
+  return low.domains == 0 || low.domains < constraint.min_domains ? 0 : low.pods;
 }
 
-Packer::HostsLow Packer::look_at_hosts(GroupId group) {
-  HostsLow low{changes_, INT32_MAX, 0};
+Packer::Low Packer::look_at_hosts(GroupId group) {
+  Low low{changes_, kNone, INT32_MAX, 0};
   const auto see = [&](std::size_t host) {
     low.pods = std::min(low.pods, count_at(counts_[group].sure, static_cast<int>(host)));
-    ++low.hosts;
+    ++low.domains;
   };
-  for (std::size_t node = 0; node < nodes_.size(); ++node)
+  for (std::size_t node = 0; node < node_count(); ++node)
     if (prepared_.topology.node_counts(group, node, prepared_.nodes)) see(node);
   for (std::size_t at = 0; at < claims_.size(); ++at) {
     const Claim& claim = claims_[at];
     const auto& taints = prepared_.pools.pools()[claim.pool].spec().taints;
     if (!prepared_.topology.claim_counts(group, taints, claim.view->requirements)) continue;
-    see(nodes_.size() + at);
+    see(node_count() + at);
     if (!claim.waiting.empty()) low.pods = 0;
   }
   return low;
@@ -327,7 +332,7 @@ void Packer::count(std::size_t at, std::size_t row, std::int32_t sign) {
   const Claim& claim = claims_[at];
   const PodRow& pod = prepared_.rows[row];
   const auto& groups = prepared_.topology.groups();
-  const int host = static_cast<int>(nodes_.size() + at);
+  const int host = static_cast<int>(node_count() + at);
   const auto& taints = prepared_.pools.pools()[claim.pool].spec().taints;
   for (const GroupId group : pod.matched) {
     GroupCounts& counts = counts_[group];
@@ -374,23 +379,6 @@ void Packer::count_all(std::size_t at, std::int32_t sign) {
     count_told(at, share.group, sign * static_cast<std::int32_t>(share.count));
   }
   for (const Turn& turn : claim.waiting) count_told(at, turn.group, -sign);
-}
-
-void Packer::count_on_node(std::size_t row, std::size_t node) {
-  ++changes_;
-  const PodRow& pod = prepared_.rows[row];
-  for (const GroupId group : pod.matched) {
-    const int domain = prepared_.topology.node_domain(prepared_.topology.groups()[group].key, node);
-    if (!prepared_.topology.node_counts(group, node, prepared_.nodes)) continue;
-    ++counts_[group].total;
-    if (domain == kNoDomain) continue;
-    add_at(counts_[group].sure, domain, 1);
-    add_at(counts_[group].possible, domain, 1);
-  }
-  for (const GroupId group : pod.repels) {
-    const int domain = prepared_.topology.node_domain(prepared_.topology.groups()[group].key, node);
-    if (domain != kNoDomain) add_at(counts_[group].owners, domain, 1);
-  }
 }
 
 }  // namespace karst::scheduling

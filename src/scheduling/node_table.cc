@@ -73,19 +73,29 @@ NodeTable::NodeTable(const Problem& problem, const Columns& columns, Requirement
            std::make_tuple(!y.initialized, std::string_view(y.name), b);
   });
   place_.assign(problem.nodes.size(), 0);
-  for (std::size_t at = 0; at < order_.size(); ++at) place_[order_[at]] = at;
+  for (std::size_t at = 0; at < order_.size(); ++at) {
+    place_[order_[at]] = at;
+    const Row& room = room_[order_[at]];
+    room_in_order_.insert(room_in_order_.end(), room.begin(), room.end());
+  }
 }
 
 void NodeTable::leave(std::size_t node) {
   const std::size_t at = place_[node];
   order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(at));
   for (std::size_t later = at; later < order_.size(); ++later) --place_[order_[later]];
+  const auto columns = static_cast<std::ptrdiff_t>(room_[node].size());
+  const auto room = room_in_order_.begin() + static_cast<std::ptrdiff_t>(at) * columns;
+  room_in_order_.erase(room, room + columns);
 }
 
 void NodeTable::come_back(std::size_t node) {
   const std::size_t at = place_[node];
   order_.insert(order_.begin() + static_cast<std::ptrdiff_t>(at), node);
   for (std::size_t later = at + 1; later < order_.size(); ++later) ++place_[order_[later]];
+  const std::size_t before = at * room_[node].size();
+  room_in_order_.insert(room_in_order_.begin() + static_cast<std::ptrdiff_t>(before),
+                        room_[node].begin(), room_[node].end());
 }
 
 bool NodeTable::meets(std::size_t node, RequirementId demand) {

@@ -29,6 +29,8 @@ class NodeTable {
   void come_back(std::size_t node);
   // Room at the start, by index into Problem::nodes.
   const std::vector<Row>& room() const { return room_; }
+  // The same of the nodes in order(), side by side.
+  const std::vector<std::int64_t>& room_in_order() const { return room_in_order_; }
   // The node's labels meet the demand: a key that it does not carry is not "any".
   bool meets(std::size_t node, RequirementId demand);
 
@@ -41,6 +43,7 @@ class NodeTable {
   std::vector<std::size_t> order_;
   std::vector<std::size_t> place_;  // by node; of those that take pods
   std::vector<Row> room_;
+  std::vector<std::int64_t> room_in_order_;
   std::vector<std::size_t> profile_of_;
   std::vector<model::Requirements> profiles_;
   std::vector<std::vector<std::int8_t>> met_;  // by profile and demand; -1: not asked yet

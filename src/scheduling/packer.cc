@@ -9,21 +9,14 @@ namespace karst::scheduling {
 Packer::Packer(Prepared& prepared, Strategy strategy)
     : prepared_(prepared),
       strategy_(strategy),
+      free_(prepared.nodes.room_in_order()),
       made_(strategy_.made),
       counts_(prepared.topology.start().size()),
       reservations_(prepared.pools.reservations()) {
   for (std::size_t i = 0; i < counts_.size(); ++i)
     if (prepared.topology.groups()[i].is_asked) counts_[i] = prepared.topology.start()[i];
-  nodes_.reserve(prepared.problem.nodes.size());
-  for (std::size_t i = 0; i < prepared.problem.nodes.size(); ++i) {
-    const Node& node = prepared.problem.nodes[i];
-    NodeState state{prepared.nodes.room()[i], node.host_ports, {}};
-    for (const auto& [driver, claim] : node.volumes) state.volumes.push_back(driver + " " + claim);
-    nodes_.push_back(std::move(state));
-  }
   nothing_.assign(prepared.columns.size(), 0);
-  for (const std::size_t node : prepared.nodes.order())
-    free_.insert(free_.end(), nodes_[node].room.begin(), nodes_[node].room.end());
+  note_most_free();
   for (const PoolTable& pool : prepared.pools.pools()) {
     limits_.push_back(pool.remaining);
     nodes_left_.push_back(pool.nodes_remaining);
@@ -33,7 +26,7 @@ Packer::Packer(Prepared& prepared, Strategy strategy)
   deferred_.assign(prepared.rows.size(), false);
   first_node_.assign(prepared.rows.size(), 0);
   in_domain_.resize(prepared.domains.keys.size());
-  hosts_low_.resize(counts_.size());
+  lows_.resize(counts_.size());
   note_wishes();
 }
 
@@ -160,51 +153,6 @@ bool Packer::tolerates(const PodRow& row, const Stage& stage,
   return true;
 }
 
-bool Packer::place_on_node(std::size_t row, const Stage& stage) {
-  const std::vector<std::size_t>& order = prepared_.nodes.order();
-  // A node that has refused a pod without ties to others will refuse the next one too, and so will
-  // one without room.
-  const bool for_ever = has_no_ties(prepared_.rows[row]);
-  std::size_t& first = first_node_[row];
-  first = next_with_room(row, first);
-  for (std::size_t at = first; at < order.size(); at = next_with_room(row, at + 1)) {
-    if (for_ever) first = at;
-    if (!node_takes(row, stage, order[at])) continue;
-    put_on_node(row, order[at]);
-    return true;
-  }
-  if (for_ever) first = order.size();
-  return false;
-}
-
-// The first node from that place in their order that has room for one more pod of the row.
-std::size_t Packer::next_with_room(std::size_t row, std::size_t at) const {
-  const Row& request = prepared_.rows[row].request;
-  const std::size_t nodes = prepared_.nodes.order().size();
-  const std::size_t columns = request.size();
-  for (; at < nodes; ++at)
-    if (fits_beside(nothing_.data(), request.data(), &free_[at * columns], columns)) return at;
-  return nodes;
-}
-
-void Packer::put_on_node(std::size_t row, std::size_t node) {
-  const PodRow& pod = prepared_.rows[row];
-  NodeState& state = nodes_[node];
-  add_times(state.room, pod.request, -1);
-  const std::size_t place = prepared_.nodes.place(node) * pod.request.size();
-  for (std::size_t i = 0; i < pod.request.size(); ++i) free_[place + i] -= pod.request[i];
-  for (const auto& [column, volume] : pod.shared_volumes) {
-    if (std::find(state.volumes.begin(), state.volumes.end(), volume) != state.volumes.end())
-      continue;
-    state.volumes.push_back(volume);
-    --state.room[column];
-  }
-  const auto& ports = pod.source->shape.host_ports;
-  state.ports.insert(state.ports.end(), ports.begin(), ports.end());
-  count_on_node(row, node);
-  order_.push_back({row, false, node, 1});
-}
-
 bool Packer::place_at(std::size_t row, const Target& target) {
   const auto take = [&](const Stage& stage) {
     Fit fit;
@@ -235,26 +183,6 @@ bool Packer::has_no_ties(const PodRow& row) const {
          wishes_[row.group].empty() && balances_[row.group].empty() &&
          std::none_of(row.matched.begin(), row.matched.end(),
                       [&](GroupId group) { return prepared_.topology.groups()[group].repels; });
-}
-
-bool Packer::node_takes(std::size_t row, const Stage& stage, std::size_t at) {
-  const PodRow& pod = prepared_.rows[row];
-  const Node& node = prepared_.problem.nodes[at];
-  const NodeState& state = nodes_[at];
-  if (!fits(pod.request, state.room) || (node.in_consolidate_after && pod.source->voluntary) ||
-      !tolerates(pod, stage, node.taints) ||
-      ports_conflict(pod.source->shape.host_ports, state.ports))
-    return false;
-  Row more(pod.shared_volumes.empty() ? 0 : state.room.size(), 0);
-  for (const auto& [column, volume] : pod.shared_volumes)
-    if (std::find(state.volumes.begin(), state.volumes.end(), volume) == state.volumes.end() &&
-        ++more[column] + pod.request[column] > state.room[column])
-      return false;
-  const auto meets = [&](RequirementId demand) { return prepared_.nodes.meets(at, demand); };
-  if (std::none_of(pod.volume_ways.begin(), pod.volume_ways.end(), meets)) return false;
-  return std::any_of(stage.ways.begin(), stage.ways.end(), [&](const Way& way) {
-    return meets(way.wanted) && node_topology_allows(pod, stage, at, way.strict);
-  });
 }
 
 bool Packer::place_on_claim(std::size_t row, const Stage& stage) {

@@ -180,8 +180,8 @@ class Packer {
   bool hosts_are_final() const { return hosts_are_final_; }
 
  private:
-  struct NodeState {
-    Row room;
+  // What pods use of a node beside its room.
+  struct InUse {
     std::vector<model::HostPort> ports;
     std::vector<std::string> volumes;
   };
@@ -197,11 +197,13 @@ class Packer {
     std::vector<std::int64_t> hold;  // of the pool's limits
     bool min_values_relaxed = false;
   };
-  // The fewest pods of a group on any host that counts, as of so many changes of the counts.
-  struct HostsLow {
+  // The fewest pods of a group in any of the domains that count, as of so many changes of the
+  // counts; for a row where those are its own.
+  struct Low {
     std::uint64_t changes = 0;
+    std::size_t row = kNone;
     std::int32_t pods = 0;
-    int hosts = 0;
+    int domains = 0;
   };
   enum class Found { kYes, kNo, kReservedOut };
   bool place_on_new(std::size_t row, Found found, const Fit& fit);
@@ -216,11 +218,7 @@ class Packer {
   void settle_hosts(std::vector<std::size_t> order);
   void finish();
   void finish_order();
-  bool place_on_node(std::size_t row, const Stage& stage);
-  std::size_t next_with_room(std::size_t row, std::size_t at) const;
-  void put_on_node(std::size_t row, std::size_t node);
   bool has_no_ties(const PodRow& row) const;
-  bool node_takes(std::size_t row, const Stage& stage, std::size_t node);
   bool place_on_claim(std::size_t row, const Stage& stage);
   bool place_emptiest(std::size_t row, const Stage& stage);
   bool place_cheapest(std::size_t row, const Stage& stage);
@@ -235,6 +233,28 @@ class Packer {
   bool place_as_planned(std::size_t row, const Stage& stage);
   bool tolerates(const PodRow& row, const Stage& stage,
                  const std::vector<model::Taint>& taints) const;
+
+  // packer_nodes.cc
+  bool place_on_node(std::size_t row, const Stage& stage);
+  void note_most_free();
+  std::size_t next_with_room(std::size_t row, std::size_t at) const;
+  std::size_t node_count() const { return prepared_.problem.nodes.size(); }
+  std::int64_t* room_of(std::size_t node);
+  InUse& in_use(std::size_t node);
+  void put_on_node(std::size_t row, std::size_t node);
+  void count_on_node(std::size_t row, std::size_t node);
+  bool node_takes(std::size_t row, const Stage& stage, std::size_t node);
+  bool has_volumes_left(const PodRow& pod, std::size_t node);
+  // What a spread or an anti-affinity over domains says of existing nodes, by domain; for as long
+  // as nothing is placed.
+  enum class Verdict : std::int8_t { kUnknown, kNo, kYes };
+  struct Verdicts {
+    const Constraint* constraint = nullptr;
+    int key = 0;
+    std::vector<Verdict> known;
+  };
+  std::vector<Verdicts> verdicts_on(const Stage& stage) const;
+  bool is_out(std::vector<Verdicts>& verdicts, const PodRow& row, std::size_t node);
 
   // claim_fit.cc
   bool fits_claim(const Claim& claim, std::size_t row, const Stage& stage, Fit& fit);
@@ -296,19 +316,22 @@ class Packer {
   std::map<int, std::int64_t> placed_by_domain(std::size_t row, int key) const;
   void note_made(const Claim& claim);
   std::int32_t lowest_host(const Constraint& constraint);
-  HostsLow look_at_hosts(GroupId group);
+  Low look_at_hosts(GroupId group);
+  Low look_at_domains(GroupId group, const PodRow& row) const;
   std::int32_t waiting_matches(const Claim* claim, GroupId group);
   void count(std::size_t claim, std::size_t row, std::int32_t sign);
   void count_told(std::size_t claim, std::size_t row, std::int32_t sign);
   void count_all(std::size_t claim, std::int32_t sign);
-  void count_on_node(std::size_t row, std::size_t node);
   RequirementId in_domain(int key, int domain);
 
   Prepared& prepared_;
   Strategy strategy_;
-  std::vector<NodeState> nodes_;
-  // Their room again, in the order in which they are tried, side by side; no less than the truth.
+  std::map<std::size_t, InUse> in_use_;  // by node; of those that were asked about
+  // The nodes' room, in the order in which they are tried, side by side; and of so many of them
+  // after the other no less than the most that one has.
+  static constexpr std::size_t kBlockNodes = 32;
   std::vector<std::int64_t> free_;
+  std::vector<std::int64_t> most_free_;
   Row nothing_;
   std::vector<Claim> claims_;
   ClaimQueue queue_;  // of pods of the size of this row, as they are at this stage:
@@ -330,7 +353,7 @@ class Packer {
   // Nobody gets a new claim any more: hosts are those that there are.
   bool hosts_are_final_ = false;
   std::uint64_t changes_ = 1;
-  std::vector<HostsLow> hosts_low_;  // by group
+  std::vector<Low> lows_;  // by group
   // By row, for the sake of those in trouble: keys whose domain is chosen at once, rows that want
   // to be beside it, and rows that it keeps away or that keep it away.
   std::vector<std::vector<int>> fixed_keys_;

@@ -25,7 +25,9 @@ void Packer::note_made(const Claim& claim) {
   for (std::size_t key = 0; key < claim.view->domains.size(); ++key) {
     if (claim.view->domains[key].size() != 1) continue;
     const Made made{claim.pool, static_cast<int>(key), claim.view->domains[key].front()};
-    if (std::find(made_.begin(), made_.end(), made) == made_.end()) made_.push_back(made);
+    if (std::find(made_.begin(), made_.end(), made) != made_.end()) continue;
+    ++changes_;
+    made_.push_back(made);
   }
 }
 

@@ -21,7 +21,7 @@ Packer::Probe Packer::probe(std::size_t row, std::size_t pool) {
   if (!tolerates(pod, stage, table.spec().taints)) return {Obstacle::kTaints};
 
   const Row sum = sum_with(nullptr, pod);
-  const int host = static_cast<int>(nodes_.size() + claims_.size());
+  const int host = static_cast<int>(node_count() + claims_.size());
   Probe furthest{Obstacle::kRequirements};
   const auto reach = [&](Obstacle obstacle, RequirementId strict, RequirementId together) {
     if (obstacle > furthest.obstacle || furthest.strict == kImpossible)
@@ -60,7 +60,7 @@ Packer::Probe Packer::probe(std::size_t row, std::size_t pool) {
 Packer::Blocking Packer::blocking(std::size_t row, std::size_t pool, const Probe& probe) {
   const PodRow& pod = prepared_.rows[row];
   const auto& groups = prepared_.topology.groups();
-  const int host = static_cast<int>(nodes_.size() + claims_.size());
+  const int host = static_cast<int>(node_count() + claims_.size());
   PodRow some = pod;
   some.matched.clear();
   Stage stage;
@@ -89,7 +89,7 @@ bool Packer::allows(std::size_t row, const Constraint& constraint, RequirementId
   if (prepared_.topology.groups()[constraint.group].key == kHostKey) {
     Stage stage;
     stage.constraints = {constraint};
-    return host_allows(PodRow(), stage, static_cast<int>(nodes_.size() + claims_.size()), strict);
+    return host_allows(PodRow(), stage, static_cast<int>(node_count() + claims_.size()), strict);
   }
   if (constraint.kind != ConstraintKind::kAffinity)
     return domain_allowed(nullptr, constraint, prepared_.rows[row], domain);

@@ -170,7 +170,7 @@ void Packer::refuse(const ClaimQueue::First& first, const PodRow& row, const Sta
                                         return constraint.kind == ConstraintKind::kAffinity &&
                                                groups[constraint.group].key == kHostKey;
                                       });
-  const int host = static_cast<int>(nodes_.size() + first.entry.claim);
+  const int host = static_cast<int>(node_count() + first.entry.claim);
   if (!seeks_host && !hosts_are_final_ &&
       std::none_of(stage.ways.begin(), stage.ways.end(),
                    [&](const Way& way) { return host_allows(row, stage, host, way.strict); }))

@@ -349,9 +349,8 @@ std::size_t Alternatives::of(const View& view, std::size_t machine) {
   std::size_t& known = known_[view.index][machine];
   if (known > 0) return known - 1;
   const Row& least = view.machines[machine].room;
-  known = count_types(view, kAlternativesMin,
-                      [&](const Row& room) { return covers(room, least); }) +
-          1;
+  known =
+      count_types(view, kAlternativesMin, [&](const Row& room) { return covers(room, least); }) + 1;
   return known - 1;
 }
 

@@ -247,8 +247,17 @@ void Topology::hold(std::size_t node, std::int32_t change, NodeTable& nodes) {
 }
 
 void Topology::count_bound(NodeTable& nodes) {
-  for (const BoundPods& bound : problem_.bound)
-    count(matching(bound.namespace_name, bound.labels), {}, bound.node, bound.count, nodes);
+  // Few different pods are bound on many nodes.
+  using Pods = std::pair<std::string_view, const model::Labels*>;
+  const auto less = [](const Pods& a, const Pods& b) {
+    return a.first != b.first ? a.first < b.first : *a.second < *b.second;
+  };
+  std::map<Pods, std::vector<GroupId>, decltype(less)> known(less);
+  for (const BoundPods& bound : problem_.bound) {
+    const auto [at, is_new] = known.try_emplace({bound.namespace_name, &bound.labels});
+    if (is_new) at->second = matching(bound.namespace_name, bound.labels);
+    count(at->second, {}, bound.node, bound.count, nodes);
+  }
   for (const auto& [row, group] : bound_owners_)
     count({}, {group}, problem_.bound[row].node, problem_.bound[row].count, nodes);
 }

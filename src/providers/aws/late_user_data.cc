@@ -51,8 +51,8 @@ base::Result<UserDataInput> read(const Tree& from) {
   ReadingFields(from, ok)("family", family);
   plain_fields(ReadingFields(from, ok), input);
   ok = ok && family >= 0 && family <= static_cast<int>(Family::kWindows2025) &&
-            from.contains("labels") && from["labels"].is_object() && from.contains("taints") &&
-            from["taints"].is_array();
+       from.contains("labels") && from["labels"].is_object() && from.contains("taints") &&
+       from["taints"].is_array();
   if (ok) {
     input.family = static_cast<Family>(family);
     for (const auto& [key, value] : from["labels"].items())
