@@ -77,7 +77,8 @@ void read_catalogue(std::string_view text) {
   if (has_types && has_offerings) (void)types.catalogue("us-east-1");
 }
 
-void read_selected(const std::string& text) {
+// `write_down`: which costs ten times what reading does, so that it is done for some first bytes.
+void read_selected(const std::string& text, bool write_down) {
   static const NodeClassSubject kSubject = [] {
     model::NodeClass node_class;
     node_class.ref = {"karpenter.k8s.aws", "EC2NodeClass", "default"};
@@ -96,6 +97,7 @@ void read_selected(const std::string& text) {
     for (const Question& question : open) answers[question.key] = {{text}, "", ""};
   }
   const Resolution found = resolve(kSubject, cluster, answers, 1'000);
+  if (!write_down) return;
   const std::string json = to_json(found, 1);
   require(read_resolved(json).has_value());
   require(!conditions_of(json).empty());
@@ -131,7 +133,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       read_catalogue(text);
       break;
     case 3:
-      read_selected(text);
+      read_selected(text, data[0] / 6 % 8 == 0);
       break;
     case 4:
       (void)read_images(text, 1'000);
