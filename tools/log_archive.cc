@@ -65,6 +65,7 @@ base::Result<std::uint64_t> fill(events::RocksLog& log, const events::Archive& a
     return batch.size() < kRestoreBatchMax ? base::Status() : write();
   }));
   KARST_TRY(write());
+  KARST_TRY(log.end_restored());
   return log.end().value() - 1;
 }
 

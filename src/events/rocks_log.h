@@ -15,6 +15,7 @@
 #include "events/event_log.h"
 #include "events/high_water.h"
 #include "events/log_folder.h"
+#include "events/partial_restore.h"
 #include "events/rocks_db.h"
 #include "events/snapshot_store.h"
 #include "events/trim_store.h"
@@ -44,12 +45,16 @@ class RocksLog final : public EventLog {
   static base::Result<std::unique_ptr<RocksLog>> open(const RocksLogOptions& options);
 
   // An empty log with another one's identity, to be filled from position 1 by append_stored: what
-  // an archive holds becomes a log again. Errors: as above; kInvalid when the folder is not empty.
+  // an archive holds becomes a log again. Until end_restored() it is a part of one, which the
+  // destructor removes. Errors: as above; kInvalid when the folder has anything else in it than
+  // what a restore left that was cut short.
   static base::Result<std::unique_ptr<RocksLog>> begin_restored(const std::string& path,
                                                                 const LogIdentity& identity);
   // Stored bytes as they were (event.h), at end() and on, synced. REQUIRES: each passed
   // decode_event for its position.
   base::Status append_stored(std::span<const std::string> values);
+  // All of it is there, and stays. REQUIRES: begin_restored made it. Errors: kDenied.
+  base::Status end_restored();
 
   // To read, also beside a process that writes; appends are refused. `scratch`: a folder of this
   // process alone. A damaged log is opened as far as it is sound: see damage(). Errors: as above,
@@ -137,6 +142,7 @@ class RocksLog final : public EventLog {
   std::string path_;
   const std::uint64_t ballast_bytes_;
   FolderLock lock_;
+  std::optional<PartialRestore> partial_;  // goes after the database is closed, and before the lock
   mutable std::mutex
       db_mutex_;  // db_ is another one after a full disk, and cursors may be made by other threads
   std::shared_ptr<RocksDb> db_;

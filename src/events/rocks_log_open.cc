@@ -118,6 +118,7 @@ base::Result<std::unique_ptr<RocksLog>> RocksLog::open_once(const RocksLogOption
                                                             Compactions compactions) {
   std::unique_ptr<RocksLog> log(new RocksLog(options.path, options.ballast_bytes));
   KARST_TRY(log->lock_.take(options.path));
+  KARST_TRY(check_restored(options.path));
   const auto mark = HighWaterFile::read(mark_file(options.path));
   if (!mark) return base::fail(mark.error());
   if (*mark) {
@@ -167,11 +168,14 @@ void RocksLog::put_identity() {
 base::Result<std::unique_ptr<RocksLog>> RocksLog::begin_restored(const std::string& path,
                                                                  const LogIdentity& identity) {
   std::error_code code;
-  if (std::filesystem::exists(path, code) && !std::filesystem::is_empty(path, code))
-    return base::fail(base::Kind::kInvalid,
-                      path + " is not empty: expected a folder that is, or is not there yet");
+  const bool made = !std::filesystem::exists(path, code);
+  // Before the lock, which makes a file there.
+  KARST_TRY(PartialRestore::check_free(path));
   std::unique_ptr<RocksLog> log(new RocksLog(path, 0));
   KARST_TRY(log->lock_.take(path));
+  auto partial = PartialRestore::begin(path, made);
+  if (!partial) return base::fail(partial.error());
+  log->partial_.emplace(std::move(*partial));
   auto db = RocksDb::create(path);
   if (!db) return base::fail(cannot_open(path, {}, db.error()));
   log->adopt(std::move(*db));
@@ -180,6 +184,13 @@ base::Result<std::unique_ptr<RocksLog>> RocksLog::begin_restored(const std::stri
   log->put_identity();
   KARST_TRY(log->high_water_.open(mark_file(path)));
   return log;
+}
+
+base::Status RocksLog::end_restored() {
+  KARST_CHECK(partial_.has_value(), "it is being restored");
+  KARST_TRY(partial_->finish());
+  partial_.reset();
+  return {};
 }
 
 base::Status RocksLog::open_existing(const HighWaterMark& mark, Compactions compactions) {
@@ -277,6 +288,7 @@ base::Status RocksLog::reopen() {
 
 base::Result<std::unique_ptr<RocksLog>> RocksLog::open_reader(const std::string& path,
                                                               const std::string& scratch) {
+  KARST_TRY(check_restored(path));
   // The mark first: the writer may go on meanwhile, and then there is more, never less.
   const auto mark = HighWaterFile::read(mark_file(path));
   if (!mark) return base::fail(mark.error());

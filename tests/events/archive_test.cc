@@ -55,6 +55,7 @@ TEST(Archive, WhatWasStoredComesBackBitForBit) {
     return base::Status();
   }));
   ASSERT_TRUE((*restored)->append_stored(values));
+  ASSERT_TRUE((*restored)->end_restored());
   restored->reset();
   auto reopened = RocksLog::open(options_for(folder / "restored"));
   ASSERT_TRUE(reopened) << reopened.error().message;

@@ -106,5 +106,61 @@ TEST(LogArchive, ADamagedSegmentIsNamedAndNotRestored) {
   EXPECT_NE(ended.err.find(segment), std::string::npos) << ended.err;
 }
 
+// What was there before stays: an empty folder, and all folders with anything of somebody else's.
+TEST(LogArchive, AFailedRestoreIsInNobodysWay) {
+  TempFolder folder;
+  const std::string archive = folder / "archive", made = folder / "made", empty = folder / "empty";
+  ASSERT_EQ(karst({"log", "archive", "--data", story(), "--archive", archive}).code, 0);
+  std::string segment;
+  for (const auto& entry : std::filesystem::directory_iterator(archive))
+    if (entry.path().extension() == ".seg") segment = entry.path();
+  const std::string good = read_file(segment);
+  std::string bad = good;
+  bad[bad.size() / 2] ^= 4;
+  std::filesystem::create_directory(empty);
+  const auto restore = [&](const std::string& to) {
+    return karst({"log", "restore", "--archive", archive, "--data", to});
+  };
+  write_file(segment, bad);
+  EXPECT_EQ(restore(made).code, 3);
+  EXPECT_FALSE(std::filesystem::exists(made));
+  EXPECT_EQ(restore(empty).code, 3);
+  ASSERT_TRUE(std::filesystem::exists(empty));
+  EXPECT_TRUE(std::filesystem::is_empty(empty));
+  write_file(segment, good);
+  const std::string was = karst({"log", "dump", "--data", story()}).out;
+  for (const std::string& to : {made, empty}) {
+    const Ended again = restore(to);
+    EXPECT_EQ(again.code, 0) << again.err;
+    EXPECT_TRUE(karst({"log", "dump", "--data", to}).out == was);
+    EXPECT_EQ(restore(to).code, 2) << "a whole log is never restored over";
+  }
+  std::filesystem::create_directory(folder / "mine");
+  write_file(folder / "mine/restoring", "a thesis\n");
+  EXPECT_EQ(restore(folder / "mine").code, 2);
+  EXPECT_EQ(read_file(folder / "mine/restoring"), "a thesis\n");
+}
+
+TEST(LogArchive, AKilledRestoreIsNoLogAndBeginsAgain) {
+  TempFolder folder;
+  const std::string archive = folder / "archive", data = folder / "data";
+  ASSERT_EQ(karst({"log", "archive", "--data", story(), "--archive", archive}).code, 0);
+  ASSERT_EQ(karst({"log", "restore", "--archive", archive, "--data", data}).code, 0);
+  // As the kill leaves it: files of a database, and the mark.
+  write_file(data + "/restoring",
+             "karst log restore has not ended: this folder holds a part of a log\n");
+  const std::vector<std::vector<std::string>> commands = {
+      {"log", "stat", "--data", data}, {"run", "--embedded", "--for", "1s", "--data", data}};
+  for (const auto& command : commands) {
+    const Ended refused = karst(command);
+    EXPECT_EQ(refused.code, 2) << refused.out;
+    EXPECT_NE(refused.err.find("a restore into it was cut short"), std::string::npos)
+        << refused.err;
+  }
+  const Ended again = karst({"log", "restore", "--archive", archive, "--data", data});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(karst({"replay", "--verify", "--data", data}).code, 0);
+}
+
 }  // namespace
 }  // namespace karst::tests
