@@ -2,6 +2,8 @@
 // static files.
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -108,14 +110,23 @@ base::Status export_trail(const AuditExportOptions& options, const ReadLog& log)
   return write_trail(trail);
 }
 
+tl::unexpected<base::Error> cannot_write(const std::filesystem::path& path, int reason) {
+  const bool full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
+  return base::fail(full ? base::Kind::kFull : base::Kind::kDenied,
+                    fmt::format("{}: cannot be written{}{}{}", path.string(),
+                                reason == 0 ? "" : ": ", reason == 0 ? "" : std::strerror(reason),
+                                full ? ". Free some space there, or write elsewhere" : ""));
+}
+
 base::Status write_file(const std::filesystem::path& path, std::string_view bytes) {
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);
+  if (error) return cannot_write(path, error.value());
+  errno = 0;
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   out << bytes;
   out.close();
-  if (error || !out) return base::fail(base::Kind::kDenied, path.string() + " cannot be written");
-  return {};
+  return out ? base::Status() : cannot_write(path, errno);
 }
 
 // Bundles of leaves, below DIR/tile/entries: of those at hand. A log begins with a bundle.

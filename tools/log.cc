@@ -126,8 +126,7 @@ int log_tail(const LogOptions& options) {
   for (;;) {
     auto printed = print_events(**log, next, options.format, nullptr);
     if (!printed) return report(printed.error());
-    std::fflush(stdout);
-    if (!options.follow || log->sound->damage() || std::ferror(stdout) != 0)
+    if (!flush_output() || !options.follow || log->sound->damage() || std::ferror(stdout) != 0)
       return finish(*log, kExitDone);
     next = *printed;
     std::this_thread::sleep_for(std::chrono::milliseconds(200));

@@ -90,6 +90,18 @@ std::string table_text(const std::vector<std::string>& columns,
   return text;
 }
 
+// Why the first write to stdout failed: stdio remembers that one did, and not why.
+int& lost_because() {
+  static int reason = 0;
+  return reason;
+}
+
+// What a person does about output that was not written.
+std::string_view instead_of(int reason) {
+  const bool full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
+  return full ? "free some space there, or send the output elsewhere" : "send the output elsewhere";
+}
+
 }  // namespace
 
 ExitCode exit_code(base::Kind kind) {
@@ -134,11 +146,13 @@ int end_streams(int code) {
   errno = 0;
   const bool closed = std::fclose(stdout) == 0;
   if (closed && !lost) return code;
-  const int reason = errno;
+  const int reason = lost_because() != 0 ? lost_because() : errno;
   if (!reader_went)
     report({base::Kind::kDenied,
-            fmt::format("the output could not be written to its end{}{}", reason == 0 ? "" : ": ",
-                        reason == 0 ? "" : std::strerror(reason))});
+            fmt::format("the output could not be written to its end: stdout{}{}; what arrived is "
+                        "not whole: {}",
+                        reason == 0 ? "" : ": ", reason == 0 ? "" : std::strerror(reason),
+                        instead_of(reason))});
   return code == kExitDone ? kExitOutOfReach : code;
 }
 
@@ -164,7 +178,15 @@ std::string printable(std::string_view text) {
 }
 
 bool print_text(std::string_view text) {
-  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size()) return true;
+  if (lost_because() == 0) lost_because() = errno;
+  return false;
+}
+
+bool flush_output() {
+  if (std::fflush(stdout) == 0) return true;
+  if (lost_because() == 0) lost_because() = errno;
+  return false;
 }
 
 void say(std::string_view line) {
@@ -172,7 +194,7 @@ void say(std::string_view line) {
 }
 
 bool print_line(std::string_view line) {
-  return print_text(line) && std::fputc('\n', stdout) != EOF;
+  return print_text(line) && print_text("\n");
 }
 
 std::string to_yaml(const Json& value) {

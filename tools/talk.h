@@ -53,6 +53,8 @@ bool print_line(std::string_view line);
 // A line with words from outside in it.
 void say(std::string_view line);
 bool print_text(std::string_view text);
+// What was written so far goes out now; false as above.
+bool flush_output();
 
 // "WHAT 12%" on stderr whenever the per cent change, and nothing unless stderr is a terminal;
 // nothing either where lines of data go to that terminal meanwhile.

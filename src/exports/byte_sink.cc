@@ -16,7 +16,9 @@ base::Error failed(std::string_view what, const std::string& name, int reason) {
   base::Kind kind = base::Kind::kDenied;
   if (reason == EPIPE) kind = base::Kind::kGone;
   if (reason == ENOSPC || reason == EDQUOT || reason == EFBIG) kind = base::Kind::kFull;
-  return {kind, name + ": cannot be " + std::string(what) + ": " + std::strerror(reason)};
+  return {kind,
+          name + ": cannot be " + std::string(what) + ": " + std::strerror(reason) +
+              (kind == base::Kind::kFull ? ". Free some space there, or write elsewhere" : "")};
 }
 
 }  // namespace

@@ -8,9 +8,12 @@ namespace karst::exports {
 namespace {
 
 base::Error failed(sqlite3* database) {
-  const int code = sqlite3_errcode(database) & 0xff;
-  return {code == SQLITE_FULL ? base::Kind::kFull : base::Kind::kDenied,
-          "the SQLite file cannot be written: " + std::string(sqlite3_errmsg(database))};
+  const bool full = (sqlite3_errcode(database) & 0xff) == SQLITE_FULL;
+  const char* path = sqlite3_db_filename(database, "main");
+  return {full ? base::Kind::kFull : base::Kind::kDenied,
+          "the SQLite file " + std::string(path == nullptr ? "" : path) +
+              " cannot be written: " + sqlite3_errmsg(database) +
+              (full ? ". Free some space there, or write elsewhere" : "")};
 }
 
 base::Status run(sqlite3* database, const std::string& sql) {

@@ -367,6 +367,11 @@ TEST(CommandLine, OutputThatIsLostIsNoSuccess) {
       EXPECT_EQ(ended.code, 4) << line << where << ended.err;
       EXPECT_NE(ended.err.find("karst: the output could not be written"), std::string::npos)
           << line << where << ": " << ended.err;
+      const bool full = where == ">/dev/full";
+      EXPECT_NE(ended.err.find(full ? "stdout: No space left on device" : "stdout: Bad file"),
+                std::string::npos)
+          << line << where << ": " << ended.err;
+      EXPECT_EQ(ended.err.find("free some space there") != std::string::npos, full) << ended.err;
     }
   }
   const Ended refused = shell("\"$KARST\" state --data nowhere >/dev/full");
