@@ -164,6 +164,63 @@ base::Status write_tiles(const LogTree& tree, const std::filesystem::path& out) 
   return {};
 }
 
+std::string read_up_to(const std::filesystem::path& path, std::size_t bytes_max) {
+  std::ifstream in(path, std::ios::binary);
+  std::string bytes(bytes_max, '\0');
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(in.gcount()));
+  return bytes;
+}
+
+tl::unexpected<base::Error> not_ours(const std::filesystem::path& out, const std::string& what) {
+  return base::fail(base::Kind::kInvalid,
+                    fmt::format("--out {}: {}; nothing was written. Expected an empty folder, or "
+                                "one with older tiles of this log: give --out another one",
+                                out.string(), what));
+}
+
+// Where no checkpoint says whose tiles they are, as an export leaves it that was cut short: the
+// first leaf has the log's id in it.
+base::Status check_first_leaf(const LogTree& tree, const std::filesystem::path& out) {
+  auto leaf = tree.read({0, 0}, 1);
+  if (!leaf) return base::fail(leaf.error());
+  std::error_code ignored;
+  const std::filesystem::path whole = out / proof::tile_path({0, 0}, proof::kTileWidth);
+  std::vector<std::filesystem::path> found = {whole};
+  for (const auto& entry : std::filesystem::directory_iterator(whole.string() + ".p", ignored))
+    found.push_back(entry.path());
+  for (const std::filesystem::path& tile : found)
+    if (const std::string first = read_up_to(tile, proof::kHashSize);
+        first.size() == proof::kHashSize && first != *leaf)
+      return not_ours(out, "its tiles are those of another log");
+  return {};
+}
+
+// Tiles of one log only, which only grow: a reader of the folder keeps what it saw.
+base::Status check_out(const LogTree& tree, const std::string& origin,
+                       const std::filesystem::path& out) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(out / "checkpoint", ignored)) return check_first_leaf(tree, out);
+  const auto head =
+      proof::parse_checkpoint_bytes(read_up_to(out / "checkpoint", proof::kNoteBytesMax));
+  if (!head) return not_ours(out, "its file 'checkpoint' is none: " + head.error().message);
+  const proof::Checkpoint& there = head->checkpoint;
+  if (there.origin != origin)
+    return not_ours(out,
+                    fmt::format("holds the tiles of {}, this log is {}", there.origin, origin));
+  if (there.size > tree.size)
+    return not_ours(out, fmt::format("holds a later tree of this log, of size {} beside {} here",
+                                     there.size, tree.size));
+  if (there.size == 0) return {};
+  auto root = proof::tree_root(tree, there.size);
+  if (!root) return base::fail(root.error());
+  if (*root != there.root)
+    return not_ours(out, fmt::format("holds a tree of size {} that is not the beginning of this "
+                                     "log's, though of its id",
+                                     there.size));
+  return {};
+}
+
 base::Status export_tiles(const AuditExportOptions& options, const ReadLog& log) {
   if (options.out.empty())
     return base::fail(base::Kind::kInvalid,
@@ -174,11 +231,13 @@ base::Status export_tiles(const AuditExportOptions& options, const ReadLog& log)
   if (!made) return base::fail(made.error());
   const LogTree& tree = **made;
   const std::filesystem::path out = options.out;
+  const std::string origin = proof::origin_of(log->id());
+  KARST_TRY(check_out(tree, origin, out));
   KARST_TRY(write_tiles(tree, out));
   KARST_TRY(write_entries(log, out, tree.size));
   if (!*key) say_unsigned();
   // Last: whoever sees it finds all that it speaks of.
-  const proof::Checkpoint head{proof::origin_of(log->id()), tree.size, tree.root};
+  const proof::Checkpoint head{origin, tree.size, tree.root};
   return write_file(out / "checkpoint", checkpoint_bytes(head, *key ? &**key : nullptr));
 }
 

@@ -156,6 +156,46 @@ TEST_F(Audit, GrowthIsProvenAgainstAKeptCheckpoint) {
   EXPECT_TRUE(says(damaged, "tile/0/000: it has other hashes")) << damaged.err;
 }
 
+// A folder of tiles is one log's, and its tree only grows.
+TEST_F(Audit, TilesOfAnotherLogAreNotWrittenOver) {
+  const std::string data = folder_ / "data", tiles = folder_ / "tiles";
+  const std::vector<std::string> run = {"run",     "--embedded", "--for",  "1s",
+                                        "--speed", "20",         "--data", data};
+  const auto take = [&](const std::string& log, const std::string& to) {
+    return karst({"audit", "export", "--format", "tiles", "--data", log, "--out", to});
+  };
+  ASSERT_EQ(karst(run).code, 0);
+  ASSERT_EQ(take(data, tiles).code, 0);
+  const std::string head = read_file(tiles + "/checkpoint");
+  const Ended other = take(story(), tiles);
+  EXPECT_EQ(other.code, 2);
+  EXPECT_TRUE(says(other, "holds the tiles of karst.dev/")) << other.err;
+  EXPECT_EQ(read_file(tiles + "/checkpoint"), head);
+  EXPECT_EQ(verify({tiles}).code, 0);
+  std::filesystem::copy(tiles, folder_ / "cut", std::filesystem::copy_options::recursive);
+  std::filesystem::remove(folder_ / "cut/checkpoint");
+  const Ended unnamed = take(story(), folder_ / "cut");
+  EXPECT_EQ(unnamed.code, 2);
+  EXPECT_TRUE(says(unnamed, "its tiles are those of another log")) << unnamed.err;
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "cut/checkpoint"));
+  EXPECT_EQ(take(data, folder_ / "cut").code, 0) << "cut short, and goes on";
+
+  std::filesystem::copy(data, folder_ / "older", std::filesystem::copy_options::recursive);
+  ASSERT_EQ(karst(run).code, 0);
+  const Ended grown = take(data, tiles);
+  EXPECT_EQ(grown.code, 0) << grown.err;
+  EXPECT_EQ(verify({tiles}).code, 0);
+  const Ended older = take(folder_ / "older", tiles);
+  EXPECT_EQ(older.code, 2);
+  EXPECT_TRUE(says(older, "holds a later tree of this log")) << older.err;
+  auto lines = lines_of(read_file(tiles + "/checkpoint"));
+  lines.at(2)[0] = lines.at(2)[0] == 'A' ? 'B' : 'A';
+  write_file(tiles + "/checkpoint", lines[0] + "\n" + lines[1] + "\n" + lines[2] + "\n");
+  EXPECT_TRUE(says(take(data, tiles), "is not the beginning of this log's"));
+  write_file(tiles + "/checkpoint", "what\n");
+  EXPECT_TRUE(says(take(data, tiles), "its file 'checkpoint' is none"));
+}
+
 TEST_F(Audit, AKeyOfARunIsInItsLogOnce) {
   const std::string key = new_key("key"), second = new_key("second");
   const std::string data = folder_ / "data";
