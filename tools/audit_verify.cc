@@ -39,17 +39,26 @@ base::Result<std::optional<proof::VerifierKey>> key_of(const std::optional<std::
   if (given.empty())
     return base::fail(base::Kind::kInvalid,
                       "--key: is empty; expected NAME+ID+BASE64, or a file with it");
-  std::string text = given;
+  std::string text = given, place = "--key";
   std::error_code ignored;
-  if (std::filesystem::is_regular_file(given, ignored)) {
+  const std::filesystem::file_status file = std::filesystem::status(given, ignored);
+  if (std::filesystem::exists(file)) {
+    place += " " + given;
+    if (!std::filesystem::is_regular_file(file))
+      return base::fail(base::Kind::kInvalid,
+                        place + ": is no regular file; expected one that holds NAME+ID+BASE64");
     auto bytes = read_small(given);
-    if (!bytes) return base::fail(bytes.error());
+    if (!bytes) return base::fail(bytes.error().with_context("--key"));
     text = *bytes;
     while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
-    if (text.empty()) return base::fail(base::Kind::kInvalid, "--key: " + given + " is empty");
+  } else if (given.find('+') == given.npos) {
+    return base::fail(base::Kind::kInvalid,
+                      "--key " + given +
+                          ": there is no such file, and it is no key; expected NAME+ID+BASE64, or "
+                          "a file with it");
   }
   auto key = proof::parse_verifier_key(text);
-  if (!key) return base::fail(base::Kind::kInvalid, "--key: " + key.error().message);
+  if (!key) return base::fail(key.error().with_context(place));
   return std::optional(std::move(*key));
 }
 

@@ -28,6 +28,13 @@ tl::unexpected<base::Error> wrong(base::Kind kind, const std::string& file,
   return base::fail(kind, "the signing key " + file + ": " + what);
 }
 
+tl::unexpected<base::Error> cannot_open(const std::string& file, int reason) {
+  const std::string why = std::strerror(reason);
+  if (reason == ENOENT)
+    return wrong(base::Kind::kGone, file, why + "; 'karst audit keygen' makes a key");
+  return wrong(base::Kind::kDenied, file, why + "; whoever runs karst must be able to read it");
+}
+
 }  // namespace
 
 std::string own_key_file(const std::string& data) {
@@ -36,12 +43,17 @@ std::string own_key_file(const std::string& data) {
 
 base::Result<proof::SignerKey> read_signing_key(const std::string& file, const model::LogId& log) {
   const File in(open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (in.descriptor < 0)
-    return wrong(errno == ENOENT ? base::Kind::kGone : base::Kind::kDenied, file,
-                 std::strerror(errno));
+  if (in.descriptor < 0) return cannot_open(file, errno);
   struct stat about{};
   if (fstat(in.descriptor, &about) != 0 || !S_ISREG(about.st_mode))
-    return wrong(base::Kind::kInvalid, file, "expected a file");
+    return wrong(base::Kind::kInvalid, file,
+                 S_ISDIR(about.st_mode) ? "is a folder; expected the file in it that holds the key"
+                                        : "is no regular file; expected one that holds the key");
+  if (about.st_size > static_cast<off_t>(kKeyFileBytesMax))
+    return wrong(base::Kind::kInvalid, file,
+                 "it has " + std::to_string(about.st_size) + " bytes, a key has at most " +
+                     std::to_string(kKeyFileBytesMax) +
+                     "; expected what 'karst audit keygen' made");
   if ((about.st_mode & S_IRWXO) != 0)
     return wrong(base::Kind::kDenied, file,
                  "everybody on this machine can read it; chmod 600 it (in Kubernetes: "

@@ -15,6 +15,7 @@ namespace {
 constexpr char kEd25519 = 1;
 constexpr std::string_view kDash = "\xe2\x80\x94 ";
 constexpr std::string_view kPrivate = "PRIVATE+KEY+";
+constexpr std::string_view kPem = "-----BEGIN ";
 constexpr std::size_t kIdBytes = 4;
 
 std::string id_bytes(std::uint32_t id) {
@@ -39,6 +40,14 @@ tl::unexpected<base::Error> no_key(const std::string& why) {
                     "this is no key as signed notes have them (NAME+ID+BASE64): " + why);
 }
 
+tl::unexpected<base::Error> no_key_file(const std::string& why) {
+  return base::fail(base::Kind::kInvalid,
+                    why +
+                        ". Expected an Ed25519 key without a passphrase: PEM (made by 'openssl "
+                        "genpkey -algorithm ed25519') or PRIVATE+KEY+NAME+ID+BASE64 (made by "
+                        "'karst audit keygen')");
+}
+
 struct KeyParts {
   std::string name;
   std::uint32_t id = 0;
@@ -46,7 +55,10 @@ struct KeyParts {
 };
 
 base::Result<KeyParts> parse_key(std::string_view text) {
-  if (text.size() > kKeyTextMax) return no_key("it is too long");
+  if (text.empty()) return no_key("it is empty");
+  if (text.size() > kKeyTextMax)
+    return no_key("it has " + std::to_string(text.size()) + " characters, at most " +
+                  std::to_string(kKeyTextMax) + " are expected");
   const std::size_t first = text.find('+');
   const std::size_t second = first == text.npos ? text.npos : text.find('+', first + 1);
   if (second == text.npos) return no_key("it has not three parts");
@@ -60,8 +72,11 @@ base::Result<KeyParts> parse_key(std::string_view text) {
     return no_key("its ID is not 8 hexadecimal digits");
   const auto bytes = base::decode_base64(text.substr(second + 1));
   if (!bytes) return no_key("its last part is not base64");
-  if (bytes->size() != 1 + base::kEd25519KeyBytes || bytes->front() != kEd25519)
-    return no_key("it is not an Ed25519 key");
+  if (bytes->size() != 1 + base::kEd25519KeyBytes)
+    return no_key("its last part has " + std::to_string(bytes->size()) +
+                  " bytes, expected 33: a 1 for Ed25519, and 32 of a key");
+  if (bytes->front() != kEd25519)
+    return no_key("its last part does not begin with a 1, which stands for Ed25519");
   parts.bytes = bytes->substr(1);
   return parts;
 }
@@ -120,6 +135,12 @@ std::string SignerKey::text() const {
 }
 
 base::Result<VerifierKey> parse_verifier_key(std::string_view text) {
+  if (text.starts_with(kPrivate))
+    return no_key(
+        "it is a secret one, that signs; expected the public one, which 'karst audit "
+        "keygen' printed");
+  if (text.starts_with(kPem))
+    return no_key("it is PEM; trails and proofs that its signer made name the public key");
   auto parts = parse_key(text);
   if (!parts) return base::fail(parts.error());
   VerifierKey key = verifier_key(std::move(parts->name), std::move(parts->bytes));
@@ -138,12 +159,16 @@ base::Result<SignerKey> parse_signer_key(std::string_view text) {
 
 base::Result<SignerKey> parse_key_file(std::string_view bytes, const std::string& name) {
   while (!bytes.empty() && (bytes.back() == '\n' || bytes.back() == '\r')) bytes.remove_suffix(1);
+  if (bytes.empty()) return no_key_file("it is empty");
   if (bytes.starts_with(kPrivate)) return parse_signer_key(bytes);
   if (auto seed = base::ed25519_seed_of_pem(bytes)) return SignerKey{name, std::move(*seed)};
-  return base::fail(base::Kind::kInvalid,
-                    "it holds no Ed25519 key without a passphrase: expected PEM (made by 'openssl "
-                    "genpkey -algorithm ed25519') or PRIVATE+KEY+NAME+ID+BASE64 (made by 'karst "
-                    "audit keygen')");
+  if (bytes.starts_with("-----BEGIN PUBLIC KEY") || parse_verifier_key(bytes))
+    return no_key_file("it holds a public key, which signs nothing");
+  if (bytes.starts_with("-----BEGIN ENCRYPTED"))
+    return no_key_file("its key has a passphrase, which nobody could type");
+  if (bytes.starts_with(kPem))
+    return no_key_file("its PEM is damaged, or holds something else than an Ed25519 key");
+  return no_key_file("it is neither of the two forms of a key");
 }
 
 base::Result<Note> parse_note(std::string_view bytes) {
