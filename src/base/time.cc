@@ -46,7 +46,7 @@ std::optional<std::int64_t> fraction_and_zone_millis(std::string_view text, std:
       millis += (text[at] - '0') * scale;
       scale /= 10;
     }
-    if (count == 0 || count > 9) return std::nullopt;
+    if (count == 0) return std::nullopt;
   }
   if (at + 1 == text.size() && (text[at] == 'Z' || text[at] == 'z')) return millis;
   if (at >= text.size() || (text[at] != '+' && text[at] != '-')) return std::nullopt;

@@ -39,8 +39,8 @@ CivilDate civil_from_days(std::int64_t days);
 // RFC 3339 in UTC with milliseconds: 2026-11-21T10:17:51.042Z.
 std::string format_rfc3339(std::int64_t unix_millis);
 
-// RFC 3339 with any offset and 0 to 9 fraction digits (cut to milliseconds). nullopt if it is not
-// one.
+// RFC 3339 with any offset and any number of fraction digits: what is below a millisecond is cut
+// off, toward the past, before 1970 too. nullopt if it is not one.
 std::optional<std::int64_t> parse_rfc3339(std::string_view text);
 
 // Go's duration grammar without the sign: "720h", "1h30m", "300ms", "1.5s" (the fraction is cut to
