@@ -11,6 +11,7 @@
 #include "exports/redaction.h"
 #include "proof/trail.h"
 #include "tools/audit_tree.h"
+#include "tools/export_filter.h"
 #include "tools/talk.h"
 
 namespace karst::tools {
@@ -62,7 +63,7 @@ base::Status write_trail(Trail& trail) {
   auto cursor = trail.log->read(trail.filter.first_in(*trail.log));
   if (!cursor) return base::fail(cursor.error());
   Progress progress("exporting", trail.size, Meanwhile::kData);
-  std::uint64_t next = 1;
+  std::uint64_t next = 1, taken = 0;
   for (;;) {
     auto event = (*cursor)->next();
     if (!event) return base::fail(event.error());
@@ -70,12 +71,14 @@ base::Status write_trail(Trail& trail) {
     if (trail.filter.ends_before((*event)->envelope)) break;
     next = (*event)->envelope.position.value() + 1;
     if (trail.filter.takes(**event)) {
+      ++taken;
       auto more = write_event(trail, writer, **event);
       if (!more) return base::fail(more.error());
       if (!*more) return {};
     }
     progress.at(next - 1);
   }
+  if (taken == 0 && !trail.filter.takes_all()) say_nothing_fits(trail.filter.text(), trail.log);
   if (!trail.tree && next != trail.size + 1) return {};  // damaged: finish() says where
   const proof::Checkpoint head{proof::origin_of(trail.log->id()), trail.size,
                                trail.tree ? trail.tree->root : writer.root()};
@@ -91,7 +94,7 @@ bool begins_at_one(const ReadLog& log) {
 }
 
 base::Status export_trail(const AuditExportOptions& options, const ReadLog& log) {
-  auto filter = exports::Filter::make(options.filter, log->id());
+  auto filter = filter_of(options.filter, log);
   if (!filter) return base::fail(filter.error());
   auto redaction = exports::Redaction::make(options.redact);
   if (!redaction) return base::fail(redaction.error());

@@ -14,6 +14,7 @@
 #include "exports/sqlite.h"
 #include "exports/walk.h"
 #include "tools/audit_tree.h"
+#include "tools/export_filter.h"
 #include "tools/talk.h"
 
 namespace karst::tools {
@@ -22,6 +23,7 @@ namespace {
 // What every format needs.
 struct Task {
   const AuditExportOptions& options;
+  const ReadLog& read;
   const events::EventLog& log;
   exports::Filter filter;
   exports::Withheld withheld;
@@ -32,8 +34,11 @@ struct Task {
 base::Result<exports::Walked> fill(Task& task, const std::vector<exports::Output>& outputs) {
   Progress progress("exporting", task.log.end().value(),
                     task.options.out.empty() ? Meanwhile::kData : Meanwhile::kSilence);
-  return exports::walk(task.log, task.filter, outputs,
-                       [&](model::Position position) { progress.at(position.value()); });
+  auto walked = exports::walk(task.log, task.filter, outputs,
+                              [&](model::Position position) { progress.at(position.value()); });
+  if (walked && walked->events == 0 && !task.filter.takes_all())
+    say_nothing_fits(task.filter.text(), task.read);
+  return walked;
 }
 
 void tell_rows(const std::vector<exports::Output>& outputs) {
@@ -162,7 +167,7 @@ base::Result<std::string> checkpoint_of(const AuditExportOptions& options, const
 }
 
 base::Status export_as_asked(const AuditExportOptions& options, const ReadLog& log) {
-  auto filter = exports::Filter::make(options.filter, log->id());
+  auto filter = filter_of(options.filter, log);
   if (!filter) return base::fail(filter.error());
   auto redaction = exports::Redaction::make(options.redact);
   if (!redaction) return base::fail(redaction.error());
@@ -171,6 +176,7 @@ base::Status export_as_asked(const AuditExportOptions& options, const ReadLog& l
   auto checkpoint = checkpoint_of(options, log);
   if (!checkpoint) return base::fail(checkpoint.error());
   Task task{options,
+            log,
             *log,
             std::move(*filter),
             {std::move(*redaction), log.log->secret()},

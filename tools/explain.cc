@@ -2,7 +2,6 @@
 
 #include <map>
 
-#include "base/time.h"
 #include "daemon/words.h"
 #include "engine/replay.h"
 #include "events/codec.h"
@@ -19,29 +18,6 @@ bool is_effect(events::EventType type) {
   return events::is_decision(type) && type != events::EventType::kReadBackRequested &&
          type != events::EventType::kNodeSyncRequested &&
          type != events::EventType::kProvisioningHeld;
-}
-
-// Where a command is in the log, from its id.
-base::Result<model::Position> command_place(const events::EventLog& log, const std::string& id) {
-  if (base::parse_rfc3339(id))
-    return base::fail(base::Kind::kInvalid,
-                      fmt::format("command/{}: expected the id of a command, a number", id));
-  auto place = parse_place(log, id, "command");
-  if (!place) {
-    return base::fail(base::Kind::kInvalid,
-                      fmt::format("command/{}: expected the id of a command, which is its position "
-                                  "in the log, {} to {}",
-                                  id, log.first().value(), log.end().value() - 1));
-  }
-  auto found = event_at(log, *place);
-  if (!found) return base::fail(found.error());
-  if (*found && std::holds_alternative<model::Command>(events::decode_body((*found)->event)))
-    return place;
-  return base::fail(
-      base::Kind::kInvalid,
-      fmt::format("command/{}: no command, at that position is {}; 'karst state commands' lists "
-                  "the open ones",
-                  id, *found ? events::event_type_name((*found)->event.envelope.type) : "nothing"));
 }
 
 base::Result<index::Subject> subject_of(const events::EventLog& log, const std::string& what) {

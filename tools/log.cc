@@ -7,6 +7,7 @@
 #include "base/time.h"
 #include "events/json_text.h"
 #include "tools/describe.h"
+#include "tools/export_filter.h"
 #include "tools/open_log.h"
 #include "tools/talk.h"
 
@@ -109,6 +110,8 @@ int log_dump(const LogOptions& options) {
   if (!log) return report(log.error());
   record_access(options.data, "log dump --from " + std::to_string(options.from));
   Progress progress("dumping", (*log)->end().value(), Meanwhile::kData);
+  if (options.from >= (*log)->end().value())
+    say_nothing_fits("from=" + std::to_string(options.from), *log);
   const bool from_first = options.from <= 1;
   if (from_first) say_trimmed(*log);
   auto end = print_events(**log, from_first ? (*log)->first() : model::Position(options.from),

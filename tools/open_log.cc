@@ -9,18 +9,12 @@
 #include "base/time.h"
 #include "daemon/access.h"
 #include "daemon/system_clock.h"
+#include "events/codec.h"
 #include "index/index.h"
 #include "tools/talk.h"
 
 namespace karst::tools {
 namespace {
-
-std::optional<std::uint64_t> whole_number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 // The last position whose log time is at or before `time`; the one before first() when there is
 // none. Log times never
@@ -52,6 +46,13 @@ std::string place_for_scratch() {
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> whole_number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
 
 void use_scratch(const std::string& parent) {
   scratch_parent() = parent;
@@ -184,6 +185,28 @@ base::Result<model::Position> parse_place(const events::EventLog& log, std::stri
                       fmt::format("{} {}: the log begins later than that, with position {}", option,
                                   text, first));
   return *position;
+}
+
+base::Result<model::Position> command_place(const events::EventLog& log, const std::string& id) {
+  if (base::parse_rfc3339(id))
+    return base::fail(base::Kind::kInvalid,
+                      fmt::format("command/{}: expected the id of a command, a number", id));
+  auto place = parse_place(log, id, "command");
+  if (!place) {
+    return base::fail(base::Kind::kInvalid,
+                      fmt::format("command/{}: expected the id of a command, which is its position "
+                                  "in the log, {} to {}",
+                                  id, log.first().value(), log.end().value() - 1));
+  }
+  auto found = event_at(log, *place);
+  if (!found) return base::fail(found.error());
+  if (*found && std::holds_alternative<model::Command>(events::decode_body((*found)->event)))
+    return place;
+  return base::fail(
+      base::Kind::kInvalid,
+      fmt::format("command/{}: no command, at that position is {}; 'karst state commands' lists "
+                  "the open ones",
+                  id, *found ? events::event_type_name((*found)->event.envelope.type) : "nothing"));
 }
 
 }  // namespace karst::tools

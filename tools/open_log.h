@@ -95,6 +95,13 @@ int finish(const ReadLog& log, int code);
 base::Result<model::Position> parse_place(const events::EventLog& log, std::string_view text,
                                           std::string_view option);
 
+// Where a command is in the log, from its id: a position, or "<log id>-1234". Errors: kInvalid when
+// it is no id, outside the log, or the position of something else, which is named then.
+base::Result<model::Position> command_place(const events::EventLog& log, const std::string& id);
+
+// Decimal digits and nothing else.
+std::optional<std::uint64_t> whole_number(std::string_view text);
+
 // One event; nullopt past the end. Views stay valid as long as the returned cursor.
 struct FoundEvent {
   std::unique_ptr<events::Cursor> cursor;

@@ -145,9 +145,15 @@ base::Status Filter::add_subject(std::string_view text, const model::LogId& log)
   if (kind == "command" && name.starts_with(prefix)) name.remove_prefix(prefix.size());
   if (const auto number = whole_number(name); kind == "command" && number && *number >= 1) {
     followed_.positions.insert(*number);
-    followed_.streams.insert("command/" + std::string(name));
+    followed_.streams.insert("command/" + std::to_string(*number));
     return {};
   }
+  if (kind == "command")
+    return base::fail(base::Kind::kInvalid,
+                      "--subject '" + std::string(text) +
+                          "': expected command/ID, with the ID of a command of this log: its "
+                          "position, a number from 1, or " +
+                          prefix + "POSITION; 'karst state commands' lists the open ones");
   return base::fail(base::Kind::kInvalid,
                     "--subject '" + std::string(text) +
                         "': expected pod/NAMESPACE/NAME, node/NAME, nodeclaim/NAME, nodepool/NAME "

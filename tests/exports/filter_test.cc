@@ -64,6 +64,7 @@ TEST(Filter, KnowsACommandByItsWholeId) {
   const SmallLog log;
   EXPECT_EQ(taken(log.log(), {"", "", {"command/" + log.log().id().str() + "-7"}, {}}),
             (std::vector<std::uint64_t>{7, 10}));
+  EXPECT_EQ(taken(log.log(), {"", "", {"command/07"}, {}}), (std::vector<std::uint64_t>{7, 10}));
 }
 
 TEST(Filter, RefusesWhatItDoesNotUnderstand) {
@@ -79,7 +80,10 @@ TEST(Filter, RefusesWhatItDoesNotUnderstand) {
       {{"", "", {"pod/shop/"}, {}}, "--subject 'pod/shop/'"},
       {{"", "", {"node/"}, {}}, "--subject 'node/'"},
       {{"", "", {"moon/a"}, {}}, "--subject 'moon/a'"},
-      {{"", "", {"command/x"}, {}}, "--subject 'command/x'"},
+      {{"", "", {"command/x"}, {}}, "--subject 'command/x': expected command/ID"},
+      {{"", "", {"command/0"}, {}}, "a number from 1, or abc-POSITION"},
+      {{"", "", {"command/other-7"}, {}}, "a command of this log"},
+      {{"", "", {"command"}, {}}, "--subject 'command': expected command/ID"},
       {{"", "", {}, {"pods"}}, "--kind 'pods': expected one of facts"},
   };
   for (const Case& c : cases) {

@@ -7,6 +7,71 @@
 namespace karst::tests {
 namespace {
 
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// The output is an empty one of its format; the talk is on stderr.
+TEST(Export, ThatNothingFitsIsSaid) {
+  const TempFolder folder;
+  const std::vector<std::string> jsonl = {"audit", "export"};
+  const std::vector<std::string> csv = {"audit", "export", "--format", "csv"};
+  const std::vector<std::string> sqlite = {"audit",  "export", "--format",
+                                           "sqlite", "--out",  folder / "db"};
+  const struct {
+    std::vector<std::string> command;
+    std::vector<std::string> filter;
+    std::string asked;
+    std::size_t lines;  // of stdout
+  } cases[] = {
+      {jsonl, {"--subject", "pod/no/where"}, "subject=pod/no/where", 2},
+      {csv, {"--subject", "node/none"}, "subject=node/none", 1},
+      {csv, {"--from", "99999999"}, "from=99999999", 1},
+      {csv, {"--from", "5", "--to", "3"}, "from=5 to=3", 1},
+      {csv, {"--to", "1999-01-01T00:00:00Z"}, "to=1999-01-01T00:00:00Z", 1},
+      {csv, {"--kind", "LogTrimmed"}, "kind=LogTrimmed", 1},
+      {sqlite, {"--kind", "LogTrimmed"}, "kind=LogTrimmed", 0},
+      {{"log", "dump"}, {"--from", "99999999"}, "from=99999999", 0},
+  };
+  for (const auto& c : cases) {
+    std::vector<std::string> words = c.command;
+    words.insert(words.end(), c.filter.begin(), c.filter.end());
+    words.insert(words.end(), {"--data", story()});
+    const Ended ended = karst(words);
+    EXPECT_EQ(ended.code, 0) << c.asked << ended.err;
+    EXPECT_TRUE(has(ended.err, "no event fits what was asked for: " + c.asked +
+                                   "; the log has the positions 1 to "))
+        << c.asked << ": " << ended.err;
+    EXPECT_EQ(lines_of(ended.out).size(), c.lines) << c.asked;
+  }
+  for (const auto& command : {jsonl, csv, {"log", "dump"}}) {
+    std::vector<std::string> words = command;
+    words.insert(words.end(), {"--from", "3", "--data", story()});
+    EXPECT_FALSE(has(karst(words).err, "no event fits")) << command.back();
+  }
+}
+
+TEST(Export, ASubjectThatIsNoneIsRefused) {
+  const struct {
+    std::string subject;
+    std::string said;
+  } cases[] = {
+      {"command/1", "--subject: command/1: no command, at that position is LogCreated"},
+      {"command/99999999", "--subject: command/99999999: expected the id of a command"},
+      {"command/x", "expected command/ID, with the ID of a command of this log"},
+      {"command/abc-7", "expected command/ID, with the ID of a command of this log"},
+      {"service/x", "expected pod/NAMESPACE/NAME, node/NAME, nodeclaim/NAME, nodepool/NAME"},
+  };
+  for (const auto& c : cases)
+    for (const std::string format : {"jsonl", "csv"}) {
+      const Ended ended =
+          karst({"audit", "export", "--format", format, "--subject", c.subject, "--data", story()});
+      EXPECT_EQ(ended.code, 2) << c.subject;
+      EXPECT_TRUE(has(ended.err, c.said)) << c.subject << ": " << ended.err;
+      EXPECT_EQ(ended.out, "") << c.subject;
+    }
+}
+
 // A millisecond and a part of it is that millisecond, in every option that takes a time.
 TEST(Export, FractionsOfAMillisecondAreCutOff) {
   const Ended stat = karst({"log", "stat", "--data", story(), "-o", "json"});
