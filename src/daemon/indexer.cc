@@ -57,6 +57,7 @@ void Indexer::run() {
     pause = kIndexPollMillis;
     if (!status) {
       index_.reset();  // opening looks at all of it
+      note(through_);  // one that cannot be opened is behind, too
       pause = kIndexRetryMillis;
       if (!std::exchange(failed_, true))
         tell_(false,

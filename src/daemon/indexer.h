@@ -28,9 +28,11 @@ inline constexpr std::uint64_t kIndexAtStopMax =
     100'000;  // events, at the stop: well under a second
 
 struct IndexLag {
-  model::Position through;        // the last position indexed
-  std::uint64_t events = 0;       // on stable storage and not indexed
-  std::int64_t since_millis = 0;  // how long it has not had everything; 0: it has
+  model::Position through;   // the last position indexed
+  std::uint64_t events = 0;  // on stable storage and not indexed
+  // Since a look found something to index, and none since then found nothing; 0: the latest look,
+  // at most kIndexPollMillis ago, found nothing.
+  std::int64_t since_millis = 0;
 };
 
 class Indexer {

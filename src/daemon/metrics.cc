@@ -76,10 +76,14 @@ void karst_families(MetricsText& text, const View& view) {
   text.sample_scaled(view.log_time.value(), 3);
   gauge(text, "karst_index_position", "Position of the last event in the log's index.",
         static_cast<std::size_t>(view.index.through.value()));
-  gauge(text, "karst_index_lag_events", "Events on stable storage that are not indexed yet.",
+  gauge(text, "karst_index_lag_events",
+        "Events of the log that are on stable storage and not in its index, as of the latest round "
+        "or, between rounds, the latest look for work; 0: the index has them all.",
         static_cast<std::size_t>(view.index.events));
   text.family("karst_index_lag_seconds", MetricType::kGauge,
-              "How long the index has not had all events; 0: it has.");
+              "Seconds since the indexer found events on stable storage that are not in the index, "
+              "and has not caught up with since; 0: at its latest look, every 0.2 s, the index had "
+              "them all.");
   text.sample_scaled(view.index.since_millis, 3);
   counter(text, "karst_rounds_total", "Rounds since the start.", view.counters.rounds);
   counter(text, "karst_facts_total", "Facts that told something new, since the start.",

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <future>
 
 #include "base/ed25519.h"
@@ -23,8 +24,9 @@ class IndexerTest : public ::testing::Test {
   void append(std::size_t count) {
     ASSERT_TRUE(append_numbered(*log_, count, events::Durability::kSynced));
   }
-  std::unique_ptr<Indexer> start() {
-    return std::make_unique<Indexer>(*log_, folder_ / "log", [this](bool good, const auto& line) {
+  std::unique_ptr<Indexer> start() { return start(folder_ / "log"); }
+  std::unique_ptr<Indexer> start(const std::string& data) {
+    return std::make_unique<Indexer>(*log_, data, [this](bool good, const auto& line) {
       const std::lock_guard lock(mutex_);
       told_.push_back((good ? "good: " : "bad: ") + line);
     });
@@ -89,6 +91,16 @@ TEST_F(IndexerTest, BuildsADamagedOneAgainAndSaysSo) {
   EXPECT_EQ(indexed(), 100U);
   ASSERT_EQ(told().size(), 1U);
   EXPECT_TRUE(told()[0].starts_with("good: the index of the log is built again: ")) << told()[0];
+}
+
+TEST_F(IndexerTest, IsBehindWhileItCannotBeOpened) {
+  append(100);
+  std::ofstream(folder_ / "file") << "no folder";
+  const auto indexer = start(folder_ / "file");
+  while (told().empty()) std::this_thread::yield();
+  EXPECT_TRUE(told()[0].starts_with("bad: the index of the log cannot be written")) << told()[0];
+  EXPECT_EQ(indexer->lag().events, log_->synced().value());
+  EXPECT_GT(indexer->lag().since_millis, 0);
 }
 
 // The head of what is indexed, when it has everything and at the end; smaller ones never.
