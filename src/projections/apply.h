@@ -97,6 +97,7 @@ struct Apply {
   void drop_echo(const std::string& subject, model::CommandKind kind, Position command) const;
   void back_off(const std::string& subject, model::CommandKind kind, model::RefusalCode code) const;
   void back_off(const model::CreateNodeClaim& refused, model::RefusalCode code) const;
+  void back_off(const model::CommandSpec& refused, model::RefusalCode code) const;
 };
 
 }  // namespace karst::projections

@@ -9,8 +9,9 @@ namespace {
 // A refused (subject, kind) waits 1, 2, 4 … s, at most this long.
 constexpr std::int64_t kBackOffFirstMillis = 1'000;
 constexpr std::int64_t kBackOffMaxMillis = 60'000;
-// A disruption budget lets the next pod go as soon as the last one is up again elsewhere.
-constexpr std::int64_t kEvictionBackOffMaxMillis = 10'000;
+// A disruption budget lets the next pod go as soon as the last one is up again elsewhere; and what
+// is asked of the API server about a node on its way out costs it little.
+constexpr std::int64_t kShortBackOffMaxMillis = 10'000;
 constexpr std::uint32_t kBackOffDoublingsMax = 6;
 // What a shadow has decided and not sent is not decided again for so long.
 constexpr std::int64_t kNotSentMillis = 60'000;
@@ -168,15 +169,31 @@ void Apply::drop_echo(const std::string& subject, model::CommandKind kind, Posit
   if (row != nullptr && row->command == command) s.echoes_.erase({subject, kind});
 }
 
+static bool is_asked_often(model::CommandKind kind) {
+  return kind == model::CommandKind::kEvictPod || kind == model::CommandKind::kReadBackNode ||
+         kind == model::CommandKind::kTaintNode;
+}
+
 void Apply::back_off(const std::string& subject, model::CommandKind kind,
                      model::RefusalCode code) const {
   s.back_offs_.edit({subject, kind}, [&](BackOffRow& row) {
     const std::int64_t wait = kBackOffFirstMillis << std::min(row.failures, kBackOffDoublingsMax);
     ++row.failures;
     row.code = code;
-    const bool eviction = kind == model::CommandKind::kEvictPod;
-    row.not_before = now + std::min(wait, eviction ? kEvictionBackOffMaxMillis : kBackOffMaxMillis);
+    row.not_before =
+        now + std::min(wait, is_asked_often(kind) ? kShortBackOffMaxMillis : kBackOffMaxMillis);
   });
+}
+
+// Each claim of an order waits, or the next one would ask at once for all but the first.
+void Apply::back_off(const model::CommandSpec& refused, model::RefusalCode code) const {
+  if (const auto* create = std::get_if<model::CreateNodeClaim>(&refused))
+    return back_off(*create, code);
+  const model::CommandKind kind = model::kind_of(refused);
+  const auto* launch = std::get_if<model::Launch>(&refused);
+  if (launch == nullptr) return back_off(model::subject_of(refused), kind, code);
+  for (const model::LaunchItem& item : launch->items)
+    if (s.claims_.contains(item.name)) back_off("nodeclaim/" + item.name.str(), kind, code);
 }
 
 // A claim that is asked for again has another name: its pool waits, as once for all of one wave.
@@ -195,9 +212,7 @@ void Apply::operator()(const model::CommandAbandoned& e) const {
   drop_echo(model::subject_of(spec), model::kind_of(spec), e.command);
   if (s.config_.shadow)
     return std::visit([&](const auto& c) { OnCommand{*this, command}.take_back(c); }, command.spec);
-  const auto* create = std::get_if<model::CreateNodeClaim>(&spec);
-  if (create == nullptr)
-    back_off(model::subject_of(spec), model::kind_of(spec), model::RefusalCode::kRetry);
+  back_off(spec, model::RefusalCode::kRetry);
   if (const auto* launch = std::get_if<model::Launch>(&spec)) {
     for (const model::LaunchItem& item : launch->items)
       edit_claim_if(item.name, [&](ClaimRow& claim) {
@@ -205,8 +220,7 @@ void Apply::operator()(const model::CommandAbandoned& e) const {
         claim.launch_refused = true;
         claim.launch_code = model::RefusalCode::kRetry;
       });
-  } else if (create != nullptr) {
-    back_off(*create, model::RefusalCode::kRetry);
+  } else if (const auto* create = std::get_if<model::CreateNodeClaim>(&spec)) {
     const ClaimRow* claim = s.claims_.find(create->claim.name);
     if (claim != nullptr && !claim->observed && claim->claim.uid.empty())
       drop_claim(create->claim.name);
@@ -226,8 +240,6 @@ struct OnOutcome {
     if (done())
       s().back_offs_.erase(
           {"nodepool/" + c.claim.pool.str(), model::CommandKind::kCreateNodeClaim});
-    else
-      fold.back_off(c, outcome.code);
     if (row == nullptr) return;
     if (done()) {
       if (row->observed || outcome.object_uid.empty()) return;
@@ -377,7 +389,7 @@ void Apply::operator()(const model::Outcome& e) const {
       });
   } else {
     drop_echo(subject, kind, e.command);
-    if (kind != model::CommandKind::kCreateNodeClaim) back_off(subject, kind, e.code);
+    back_off(spec, e.code);
   }
   std::visit(OnOutcome{*this, e}, spec);
 }

@@ -107,21 +107,10 @@ bool may_launch(const ClusterState& state, const Context& context, Plan& plan,
   if (row.attempts > 0 && !row.launch_refused)
     return false;  // under way, or unclear: retry's business
   if (state.log_space_low()) return false;
-  if (row.launch_refused) {
-    switch (row.launch_code) {
-      case model::RefusalCode::kCapacity:
-        request_delete(state, context, plan, row, "insufficient_capacity", {row.launch_command},
-                       row.root);
-        return false;
-      case model::RefusalCode::kDenied:
-      case model::RefusalCode::kInvalid:
-        plan.verdict(claim_subject(row.claim.name), "launch_failed",
-                     {std::string(model::refusal_code_name(row.launch_code))}, row.launch_command);
-        request_delete(state, context, plan, row, "launch_failed", {row.launch_command}, row.root);
-        return false;
-      default:
-        break;
-    }
+  if (row.launch_refused && row.launch_code == model::RefusalCode::kCapacity) {
+    request_delete(state, context, plan, row, "insufficient_capacity", {row.launch_command},
+                   row.root);
+    return false;
   }
   return may_issue(state, context, plan, claim_subject(row.claim.name),
                    model::CommandKind::kLaunch);

@@ -195,6 +195,18 @@ bool window_closed(const ClusterState& state, const Context& context, Plan& plan
   return false;
 }
 
+// A claim that somebody else made, another replica or a Karpenter that was here before, and that is
+// being launched: whose pods it is for is not in this log, so that nothing is bought until it is
+// known what it has become. Karpenter waits for every claim without a provider id.
+bool waits_for_adopted(const ClusterState& state, const Context& context) {
+  return std::any_of(state.restless().begin(), state.restless().end(),
+                     [&](const model::ClaimName& name) {
+                       const ClaimRow& row = *state.claims().find(name);
+                       return row.create_command == Position() && !row.launched() &&
+                              !row.launch_refused && !row.leaving() && ours(row, context);
+                     });
+}
+
 }  // namespace
 
 void reconcile_provisioning(const ClusterState& state, const Context& context, Plan& plan) {
@@ -202,7 +214,7 @@ void reconcile_provisioning(const ClusterState& state, const Context& context, P
   const Demand demand = demand_of(state, context, plan);
   const bool due = demand.pods.empty() ? buffers_due(state, context, plan)
                                        : window_closed(state, context, plan, demand);
-  if (!due) return;
+  if (!due || waits_for_adopted(state, context)) return;
   const bool with_buffers = buffers_count(state, context);
   Supply supply = supply_of(state, context, demand, with_buffers);
   const scheduling::Problem problem = problem_of(state, context, demand, supply, with_buffers);

@@ -55,7 +55,8 @@ def read_audit(path, users):
             "mine": event["user"]["username"] in users, "id": event["auditID"], "verb": event["verb"], "resource": ref.get("resource", ""),
             "sub": ref.get("subresource", ""), "code": event.get("responseStatus", {}).get("code", 0),
             "name": ref.get("name") or meta.get("name", ""), "namespace": ref.get("namespace", ""), "uid": meta.get("uid", ""),
-            "object": event.get("responseObject") or {}, "uri": event["requestURI"]})
+            "object": event.get("responseObject") or {}, "uri": event["requestURI"],
+            "received": event["requestReceivedTimestamp"]})
     return entries
 
 
@@ -193,7 +194,7 @@ def join_effects(entries, by_command, logs):
         if entry["mine"] and entry["code"] >= 500 and command and command[0] == "TaintRequested" and command[1].get("add"):
             doubtful.add(entry["name"])
     first = {}
-    for entry in taints:
+    for entry in sorted(taints, key=lambda e: e["received"]):  # a slow answer is written down after those that came later
         first.setdefault(entry["uid"], entry)
     print(f"# {len(first)} nodes were tainted {DISRUPTED} by karst")
     wrong = []

@@ -45,6 +45,7 @@ check "it left $(count nodeclaims) claims and $(count nodes) nodes" [ "$(count n
 await "somebody else holds the lease" 40 holder_is_not "$old"
 await "the second replica leads" 10 leads $((base + 9))
 await "50 pods run" 60 running 50
+echo "# $(count nodes) nodes for 50 pods"
 await "each node belongs to one claim, and each claim to one node" 30 one_to_one || true
 kill -CONT $first
 await "the first replica stands by" 20 stands_by $((base + 8))

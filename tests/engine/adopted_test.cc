@@ -98,6 +98,53 @@ TEST_F(Siblings, AMachineStaysItsClaimsWhenTheCloudHasForgottenTheOneBeforeIt) {
   EXPECT_EQ(verified(log).difference, std::nullopt);
 }
 
+// Another replica died between its claim and the claim's launch: its log said whose the claim was.
+TEST(Adopted, NothingIsBoughtBesideAClaimThatIsBeingLaunched) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  model::NodeClaim claim;
+  claim.name = model::ClaimName("default-a");
+  claim.uid = model::ClaimUid("uid-a");
+  claim.pool = model::PoolName("default");
+  claim.node_class = {"karpenter.kwok.sh", "KWOKNodeClass", "default"};
+  claim.has_finalizer = true;
+  claim.requests.cpu_millis = 500;
+  story.fact(events::NodeClaimObserved{claim});
+  add_pods(story, 1);
+  story.step(1'100);
+  const auto launches = story.take<model::Launch>();
+  ASSERT_EQ(launches.size(), 1u);
+  for (int i = 0; i < 20; ++i) story.step(1'000);
+  EXPECT_TRUE(story.take<model::CreateNodeClaim>().empty());
+  const auto& launch = std::get<model::Launch>(launches[0].spec);
+  story.answer(launches[0], model::OutcomeKind::kDone, {instance_for(launch, 0, launches[0].id)});
+  for (int i = 0; i < 20; ++i) story.step(1'000);
+  EXPECT_TRUE(story.take<model::CreateNodeClaim>().empty());
+  EXPECT_EQ(story.state().pods().row_of("pod-0").expected_claim, claim.name);
+  EXPECT_EQ(verified(log).difference, std::nullopt);
+}
+
+// One that the cloud refuses keeps nobody waiting.
+TEST(Adopted, AClaimThatCannotBeLaunchedIsNotWaitedFor) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  model::NodeClaim claim;
+  claim.name = model::ClaimName("default-a");
+  claim.uid = model::ClaimUid("uid-a");
+  claim.pool = model::PoolName("default");
+  claim.node_class = {"karpenter.kwok.sh", "KWOKNodeClass", "default"};
+  claim.has_finalizer = true;
+  story.fact(events::NodeClaimObserved{claim});
+  add_pods(story, 1);
+  story.step(1'100);
+  for (const auto& launch : story.take<model::Launch>())
+    story.answer(launch, model::OutcomeKind::kRefused, {}, model::RefusalCode::kDenied);
+  story.step();
+  EXPECT_EQ(story.take<model::CreateNodeClaim>().size(), 1u);
+}
+
 TEST_F(Siblings, AMachineOfAClaimIsNotGivenToAnother) {
   story.fact(events::NodeClaimObserved{claim("c", "")});
   story.step();
