@@ -80,7 +80,9 @@ main() {
   refused "an argument that is no list" 'karst.extraArgs: expected a list, found "--pass"' --set karst.extraArgs=--pass
   check "the notes name the folder of the log" notes_say /data/log || true
   check "the notes of a shadow name its own" notes_say /data/shadow --set karst.shadow=true || true
-  refused "an unknown cloud" 'karst.cloud: "moon" is none; expected aws, huawei, kwok' --set karst.cloud=moon
+  for cloud in azure huawei; do
+    refused "the cloud $cloud, which no build has" "karst.cloud: \"$cloud\" is none; expected aws, kwok" --set karst.cloud=$cloud
+  done
   echo "# the plain manifests"
   check "the API server takes deploy/manifests/karst" server_takes "$root/deploy/manifests/karst" "$work/plain.json" || true
   check "the API server takes deploy/manifests/shadow" server_takes "$root/deploy/manifests/shadow" "$work/plain_shadow.json" || true
