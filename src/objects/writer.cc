@@ -24,6 +24,14 @@ json resources_json(const model::Resources& resources) {
   return object;
 }
 
+// What a pool has in use: Karpenter writes these also when they are zero.
+json usage_json(const model::Resources& resources) {
+  json object = resources_json(resources);
+  for (const char* name : {"cpu", "memory", "ephemeral-storage", "pods", "nodes"})
+    if (!object.contains(name)) object[name] = "0";
+  return object;
+}
+
 json taints_json(const std::vector<model::Taint>& taints) {
   json array = json::array();
   for (const model::Taint& taint : taints) {
@@ -164,7 +172,7 @@ std::string pool_annotations_patch(const model::MirrorPool& mirror) {
 }
 
 std::string pool_status_patch(const model::MirrorPool& mirror) {
-  json status = {{"resources", resources_json(mirror.resources)},
+  json status = {{"resources", usage_json(mirror.resources)},
                  {"nodes", mirror.nodes},
                  {"conditions", conditions_json(mirror.conditions)}};
   if (mirror.node_class_observed_generation != 0)

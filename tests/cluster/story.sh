@@ -176,7 +176,7 @@ show_columns() {
 pools_shown() {
   local rows; rows=$(k get nodepools --no-headers); echo "$rows"
   [ "$(awk '$2 == "default" && $4 == "True" { n++; nodes += $3 } END { print n, nodes }' <<< "$rows")" = "3 $(count nodes)" ] || return 1
-  k get nodepools -o json | jq -e '[.items[] | .status | select((.resources.nodes | tonumber) == .nodes and (.nodes == 0 or .resources.cpu != null)
+  k get nodepools -o json | jq -e '[.items[] | .status | select((.resources.nodes | tonumber) == .nodes and .resources.cpu != null
     and ([.conditions[] | select(.status == "True").type] | contains(["ValidationSucceeded", "NodeClassReady", "Ready"])))] | length == 3'
 }
 claims_shown() {

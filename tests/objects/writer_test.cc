@@ -107,6 +107,13 @@ TEST(PoolPatches, AreTiedToTheUidAndReadBackEqual) {
   EXPECT_EQ(read->creation_millis, 1'700'000'000'000);
 }
 
+TEST(PoolStatus, AnEmptyPoolShowsZeros) {
+  const json patch = json::parse(pool_status_patch(model::MirrorPool{}));
+  EXPECT_EQ(patch[1]["value"]["resources"],
+            json::parse(R"({"cpu":"0","ephemeral-storage":"0","memory":"0","nodes":"0",)"
+                        R"("pods":"0"})"));
+}
+
 TEST(ReduceNodeClass, SaysWhyItIsNotReady) {
   const struct {
     const char* name;
