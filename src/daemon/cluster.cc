@@ -221,9 +221,10 @@ class Cluster {
     };
     if (!settings_.shadow) add(kube::rights_to_act(config_));
     if (elects()) add(kube::rights_to_lead(lease_name().namespace_name, lease_name().name));
-    return kube::preflight({settings_.access.server, settings_.access.cluster_place,
-                            settings_.access.user_place, watches, std::move(rights)},
-                           kube::ask_all_of(election_.client));
+    return kube::preflight(
+        {settings_.access.server, settings_.access.cluster_place, settings_.access.user_place,
+         !settings_.access.username.empty(), watches, std::move(rights)},
+        kube::ask_all_of(election_.client));
   }
 
   void tell(bool good, const std::string& line) {

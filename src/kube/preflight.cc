@@ -52,6 +52,12 @@ tl::unexpected<base::Error> out_of_reach(const PreflightQuestion& asked,
                       asked.server + " cannot be reached through the proxy: " + text + ". Is " +
                           asked.cluster_place +
                           ".proxy-url right, or HTTPS_PROXY and NO_PROXY of the environment?");
+  if (asked.has_password && (answer.status == 401 || answer.status == 403))
+    return base::fail(base::Kind::kDenied,
+                      asked.server + " does not take the username and password of " +
+                          asked.user_place + " (" + text +
+                          "): API servers have no basic authentication since Kubernetes 1.19; "
+                          "expected a token, client-certificate and client-key, or exec there");
   if (answer.status == 401)
     return base::fail(base::Kind::kDenied,
                       asked.server + " does not accept the credentials of " + asked.user_place +

@@ -23,6 +23,7 @@ struct PreflightQuestion {
   std::string server;         // for messages, like the two places
   std::string cluster_place;  // "FILE: clusters[0].cluster"
   std::string user_place;
+  bool has_password = false;  // the user is one with username and password
   std::vector<Watched> watched;
   std::vector<Right> rights;
 };

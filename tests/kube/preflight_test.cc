@@ -77,6 +77,23 @@ http::Response status(int code) {
   return answer;
 }
 
+// Such a server takes the user for system:anonymous, or for nobody.
+TEST(Preflight, SaysThatServersHaveNoBasicAuthentication) {
+  PreflightQuestion asked = question();
+  asked.has_password = true;
+  for (const int code : {401, 403}) {
+    Server server;
+    server.identity = status(code);
+    const auto identity = preflight(asked, server);
+    ASSERT_FALSE(identity);
+    EXPECT_EQ(identity.error().message,
+              "https://s:1 does not take the username and password of F: users[0].user (HTTP " +
+                  std::to_string(code) +
+                  "): API servers have no basic authentication since Kubernetes 1.19; expected a "
+                  "token, client-certificate and client-key, or exec there");
+  }
+}
+
 TEST(Preflight, ReadsTheClustersUid) {
   const auto identity = preflight(question(), Server());
   ASSERT_TRUE(identity) << identity.error().message;
