@@ -108,7 +108,8 @@ int run(const RunOptions& options) {
   if (!options.embedded) {
     auto access = kube::find_access(options.kubeconfig);
     if (!access) return report(access.error());
-    auto credentials = kube::open_credentials(*access, clock);
+    auto credentials = kube::open_credentials(*access, clock, daemon::stop_signal_came);
+    if (!credentials && daemon::stop_signal_came()) return kExitDone;
     if (!credentials) return report(credentials.error());
     cluster.access = std::move(*access);
     cluster.credentials = std::move(*credentials);

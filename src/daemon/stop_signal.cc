@@ -33,6 +33,13 @@ void block_stop_signals() {
   KARST_CHECK(pthread_sigmask(SIG_BLOCK, &set, nullptr) == 0, "signals cannot be blocked");
 }
 
+bool stop_signal_came() {
+  sigset_t came;
+  sigemptyset(&came);
+  sigpending(&came);
+  return sigismember(&came, SIGINT) == 1 || sigismember(&came, SIGTERM) == 1;
+}
+
 StopWatch::StopWatch(std::int64_t for_millis, std::function<void()> stop)
     : thread_([for_millis, stop = std::move(stop)]() noexcept {
         const sigset_t set = stop_signals();

@@ -11,6 +11,10 @@ namespace karst::daemon {
 // Blocks SIGINT, SIGTERM (for wait) and SIGPIPE (a reader that went is an error of write).
 void block_stop_signals();
 
+// Whether one has come that nobody has waited for yet. Before there is a StopWatch: what takes long
+// asks this.
+bool stop_signal_came();
+
 // Calls `stop` once from a thread of its own: when a stop signal arrives, or after `for_millis` of
 // real time (0: never).
 class StopWatch {

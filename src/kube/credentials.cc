@@ -127,8 +127,11 @@ Credentials::Credentials(const ServerAccess& access)
                                                : "Bearer " + access.token,
                           access.tls))) {}
 
-Credentials::Credentials(std::unique_ptr<CredentialReader> reader, Credential first)
-    : reader_(std::move(reader)), current_(std::make_shared<const Credential>(std::move(first))) {}
+Credentials::Credentials(std::unique_ptr<CredentialReader> reader, Credential first,
+                         std::shared_ptr<std::atomic<bool>> ended)
+    : reader_(std::move(reader)),
+      ended_(std::move(ended)),
+      current_(std::make_shared<const Credential>(std::move(first))) {}
 
 Credentials::~Credentials() {
   stop();
@@ -146,6 +149,7 @@ void Credentials::stop() {
     std::lock_guard lock(mutex_);
     running_ = false;
   }
+  if (ended_) *ended_ = true;
   wake_.notify_all();
   if (thread_.joinable()) thread_.join();
 }
@@ -207,14 +211,17 @@ void Credentials::read_again(bool refused) {
 }
 
 base::Result<std::shared_ptr<Credentials>> open_credentials(const ServerAccess& access,
-                                                            const base::Clock& clock) {
+                                                            const base::Clock& clock,
+                                                            const std::function<bool()>& give_up) {
+  auto ended = std::make_shared<std::atomic<bool>>(false);
   auto reader = std::make_unique<CredentialReader>(
-      access, clock, [&clock](const ExecPlugin& plugin, const std::string& request) {
-        return run_plugin(plugin, request, clock);
+      access, clock,
+      [&clock, give_up, ended](const ExecPlugin& plugin, const std::string& request) {
+        return run_plugin(plugin, request, clock, [&] { return *ended || (give_up && give_up()); });
       });
   auto first = reader->read(false);
   if (!first) return base::fail(first.error());
-  return std::make_shared<Credentials>(std::move(reader), std::move(*first));
+  return std::make_shared<Credentials>(std::move(reader), std::move(*first), std::move(ended));
 }
 
 }  // namespace karst::kube

@@ -5,6 +5,7 @@
 //   Credentials       what clients share: the newest one, and the thread that keeps it so.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -63,8 +64,10 @@ class Credentials {
 
   // The inline part of `access`, for ever: for tests and for what has no files.
   explicit Credentials(const ServerAccess& access);
-  // `first` is what `reader` has read already.
-  Credentials(std::unique_ptr<CredentialReader> reader, Credential first);
+  // `first` is what `reader` has read already. stop() sets `ended`: the reader's plugin is to be
+  // given up.
+  Credentials(std::unique_ptr<CredentialReader> reader, Credential first,
+              std::shared_ptr<std::atomic<bool>> ended = nullptr);
   ~Credentials();
   Credentials(const Credentials&) = delete;
   Credentials& operator=(const Credentials&) = delete;
@@ -87,6 +90,7 @@ class Credentials {
   void read_again(bool refused);
 
   const std::unique_ptr<CredentialReader> reader_;
+  const std::shared_ptr<std::atomic<bool>> ended_;
   Notice notice_;
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable wake_;
@@ -98,9 +102,10 @@ class Credentials {
   std::thread thread_;
 };
 
-// Reads the first one (the plugin may take its time). `clock` outlives them. Errors: those of
-// CredentialReader::read.
-base::Result<std::shared_ptr<Credentials>> open_credentials(const ServerAccess& access,
-                                                            const base::Clock& clock);
+// Reads the first one: the plugin may take its time, until `give_up`. `clock` outlives them.
+// Errors: those of CredentialReader::read.
+base::Result<std::shared_ptr<Credentials>> open_credentials(
+    const ServerAccess& access, const base::Clock& clock,
+    const std::function<bool()>& give_up = {});
 
 }  // namespace karst::kube

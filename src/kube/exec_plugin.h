@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,10 +55,11 @@ std::string plugin_request(const ExecPlugin& plugin, const PluginCluster& cluste
 // What the program printed. Errors: kInvalid, with what was expected; nothing of a token is shown.
 base::Result<PluginAnswer> read_plugin_answer(const ExecPlugin& plugin, std::string_view output);
 
-// Runs the program once and returns what it printed. Blocks for up to kPluginMillisMax: not on a
-// thread that anybody waits for. Errors: kDenied in one line, with the install hint if the file has
-// one.
+// Runs the program once and returns what it printed. Blocks for up to kPluginMillisMax, or until
+// `give_up`, asked a few times a second, says so: not on a thread that anybody waits for. Errors:
+// kDenied in one line, with the install hint if the file has one.
 base::Result<std::string> run_plugin(const ExecPlugin& plugin, const std::string& request,
-                                     const base::Clock& clock);
+                                     const base::Clock& clock,
+                                     const std::function<bool()>& give_up = {});
 
 }  // namespace karst::kube

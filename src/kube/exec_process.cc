@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -105,19 +106,32 @@ struct Heard {
   bool too_long = false;
 };
 
+// How long we may wait for the program.
+struct Patience {
+  const base::Clock& clock;
+  std::int64_t until;
+  const std::function<bool()>& give_up;
+
+  bool ended() const { return clock.monotonic_millis() >= until || (give_up && give_up()); }
+  int look_millis() const {
+    constexpr std::int64_t kLookMillis = 100;
+    return static_cast<int>(
+        std::clamp<std::int64_t>(until - clock.monotonic_millis(), 0, kLookMillis));
+  }
+};
+
 // Until both ends are closed, or a bound is reached.
-Heard hear(const Pipe& out, const Pipe& complaints, std::int64_t until, const base::Clock& clock) {
+Heard hear(const Pipe& out, const Pipe& complaints, const Patience& patience) {
   Heard heard;
   std::array<pollfd, 2> open{pollfd{out.read_end(), POLLIN, 0},
                              pollfd{complaints.read_end(), POLLIN, 0}};
   std::array<char, 4096> piece{};
   while (open[0].fd >= 0 || open[1].fd >= 0) {
-    const std::int64_t left = until - clock.monotonic_millis();
-    if (left <= 0) {
+    if (patience.ended()) {
       heard.too_long = true;
       return heard;
     }
-    if (::poll(open.data(), open.size(), static_cast<int>(left)) < 0 && errno != EINTR) break;
+    if (::poll(open.data(), open.size(), patience.look_millis()) < 0 && errno != EINTR) break;
     for (pollfd& end : open) {
       if (end.fd < 0 || end.revents == 0) continue;
       const ssize_t count = ::read(end.fd, piece.data(), piece.size());
@@ -141,14 +155,14 @@ Heard hear(const Pipe& out, const Pipe& complaints, std::int64_t until, const ba
 
 // How it ended (of waitpid), or -1 when it has not until then. It has closed its output: it ends
 // soon.
-int await_end(pid_t pid, std::int64_t until, const base::Clock& clock) {
+int await_end(pid_t pid, const Patience& patience) {
   constexpr int kLookMillis = 5;
   for (;;) {
     int status = 0;
     const pid_t found = ::waitpid(pid, &status, WNOHANG);
     if (found == pid) return status;
     if (found < 0 && errno != EINTR) return -1;
-    if (clock.monotonic_millis() >= until) return -1;
+    if (patience.ended()) return -1;
     ::poll(nullptr, 0, kLookMillis);
   }
 }
@@ -173,7 +187,8 @@ tl::unexpected<base::Error> failed(const ExecPlugin& plugin, const std::string& 
 }  // namespace
 
 base::Result<std::string> run_plugin(const ExecPlugin& plugin, const std::string& request,
-                                     const base::Clock& clock) {
+                                     const base::Clock& clock,
+                                     const std::function<bool()>& give_up) {
   Pipe out, complaints;
   pid_t pid = 0;
   if (const int error = Start(out, complaints).run(plugin, request, pid); error != 0)
@@ -181,10 +196,10 @@ base::Result<std::string> run_plugin(const ExecPlugin& plugin, const std::string
                               (error == ENOENT ? "; install it, or put it into PATH" : ""));
   out.close_write();
   complaints.close_write();
-  const std::int64_t until = clock.monotonic_millis() + kPluginMillisMax;
-  Heard heard = hear(out, complaints, until, clock);
+  const Patience patience{clock, clock.monotonic_millis() + kPluginMillisMax, give_up};
+  Heard heard = hear(out, complaints, patience);
   const bool bounded = heard.too_long || heard.too_much;
-  const int status = bounded ? -1 : await_end(pid, until, clock);
+  const int status = bounded ? -1 : await_end(pid, patience);
   if (status < 0) {
     ::kill(-pid, SIGKILL);
     while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) continue;
@@ -192,6 +207,8 @@ base::Result<std::string> run_plugin(const ExecPlugin& plugin, const std::string
   if (heard.too_much)
     return failed(plugin,
                   "printed more than " + std::to_string(kPluginBytesMax) + " bytes and was ended");
+  if (status < 0 && give_up && give_up())
+    return failed(plugin, "was ended: nobody waits for its credential any more");
   if (status < 0)
     return failed(plugin, "gave no credential within " + std::to_string(kPluginMillisMax / 1000) +
                               " s and was ended");

@@ -136,6 +136,17 @@ TEST(ExecPlugin, FailuresAreOneLineWithTheHint) {
   }
 }
 
+TEST(ExecPlugin, OneThatHangsIsEndedWhenNobodyWaitsForIt) {
+  FakeClock clock;
+  int asked = 0;
+  const auto output =
+      run_plugin(plugin_of("sleep", {"1000"}), "{}", clock, [&] { return ++asked > 2; });
+  ASSERT_FALSE(output);
+  EXPECT_EQ(output.error().message,
+            "F: users[0].user.exec: sleep was ended: nobody waits for its credential any more. Its "
+            "install hint: apt install plug");
+}
+
 struct ReaderTest : ::testing::Test {
   ReaderTest() { std::filesystem::create_directories(folder); }
   ~ReaderTest() override { std::filesystem::remove_all(folder); }
@@ -159,6 +170,23 @@ struct ReaderTest : ::testing::Test {
   int runs = 0;
   std::string status;
 };
+
+TEST_F(ReaderTest, AStopDoesNotWaitForAPluginThatHangs) {
+  const std::string once = folder + "/once", again = folder + "/again";
+  ServerAccess access{"https://s"};
+  access.exec = plugin_of(
+      "sh", {"-c", "if [ -e " + once + " ]; then touch " + again + "; sleep 1000; fi; touch " +
+                       once + "; echo '" + answer_with(R"({"token":"t"})") + "'"});
+  const auto credentials = open_credentials(access, clock);
+  ASSERT_TRUE(credentials) << credentials.error().message;
+  (*credentials)->start({});
+  bool renewed = true;
+  EXPECT_EQ((*credentials)->renew((*credentials)->current(), [&](bool yes) { renewed = yes; }),
+            Credentials::Renewal::kComing);
+  while (!std::filesystem::exists(again)) std::this_thread::yield();
+  (*credentials)->stop();
+  EXPECT_FALSE(renewed);
+}
 
 TEST_F(ReaderTest, FilesAreReadAgainAndGoBeforeInlineTokens) {
   ServerAccess access{"https://s", {}, "inline", write("token", "one\n")};
