@@ -8,6 +8,7 @@
 #include "providers/aws/catalogue.h"
 #include "providers/aws/class_types.h"
 #include "providers/kwok/catalogue.h"
+#include "providers/provider.h"
 #include "scheduling/overlay.h"
 #include "scheduling/pool_offers.h"
 #include "tools/solve_place.h"
@@ -20,15 +21,6 @@ using scheduling::PoolTypes;
 
 constexpr std::string_view kKwokGroup = "karpenter.kwok.sh";
 constexpr std::string_view kKwokKind = "KWOKNodeClass";
-
-// Labels of machines that depend on how they are bought, and so are not in the catalogue.
-constexpr std::string_view kLaunchLabels[] = {
-    "karpenter.k8s.aws/capacity-reservation-id",
-    "karpenter.k8s.aws/capacity-reservation-interruptible",
-    "karpenter.k8s.aws/capacity-reservation-type",
-    "karpenter.k8s.aws/placement-group-id",
-    "karpenter.k8s.aws/placement-group-partition",
-};
 
 bool is_aws(const model::NodeClassRef& ref) {
   return ref.group == providers::aws::kNodeClassGroup && ref.kind == providers::aws::kNodeClassKind;
@@ -103,22 +95,23 @@ base::Result<std::vector<model::InstanceType>> aws_types(const model::NodeClassR
   return types;
 }
 
-// Keys of EC2's own domain must be ones that its machines have: the provider's CRDs and Karpenter's
-// runtime validation refuse others, which are mostly misspelt.
-base::Status check_aws_keys(const NodePool& pool, const objects::Manifests& manifests) {
-  std::vector<std::string_view> known(std::begin(kLaunchLabels), std::end(kLaunchLabels));
-  const auto of_types = providers::aws::label_keys();
-  known.insert(known.end(), of_types.begin(), of_types.end());
+// Keys of the cloud's own domain must be ones that its machines have: others, which are mostly
+// misspelt, make the pool invalid.
+base::Status check_own_keys(const providers::Provider& provider, const NodePool& pool,
+                            const objects::Manifests& manifests) {
+  const auto keys = provider.own_labels();
+  const std::vector<std::string_view> known(keys.begin(), keys.end());
+  const std::string of(provider.label_domain());
   const auto check = [&](const std::string& key, const std::string& field) -> base::Status {
     const std::string_view domain = std::string_view(key).substr(0, key.find('/'));
-    if (key.find('/') == key.npos || !domain.ends_with(providers::aws::kNodeClassGroup) ||
+    if (key.find('/') == key.npos || !domain.ends_with(of) ||
         std::find(known.begin(), known.end(), key) != known.end())
       return {};
     const std::string_view near = objects::nearest(key, known);
     return base::fail(
         base::Kind::kInvalid,
         objects::located(manifests, "NodePool " + pool.name.str(), "spec.template." + field,
-                         "label domain \"karpenter.k8s.aws\" is restricted, and \"" + key +
+                         "label domain \"" + of + "\" is restricted, and \"" + key +
                              "\" is not one of its labels" +
                              (near.empty() ? "" : "; did you mean " + std::string(near) + "?")));
   };
@@ -133,10 +126,11 @@ base::Result<std::vector<model::InstanceType>> types_of(const NodePool& pool,
                                                         const providers::aws::Place& place,
                                                         const objects::Manifests& manifests,
                                                         std::vector<std::string>& notes) {
-  if (is_aws(pool.node_class)) {
-    KARST_TRY(check_aws_keys(pool, manifests));
-    return aws_types(pool.node_class, place, manifests, notes);
-  }
+  for (const char* name : {"aws", "kwok"})
+    if (const auto* provider = providers::find_provider(name);
+        provider->understands(pool.node_class))
+      KARST_TRY(check_own_keys(*provider, pool, manifests));
+  if (is_aws(pool.node_class)) return aws_types(pool.node_class, place, manifests, notes);
   if (is_kwok(pool.node_class)) return providers::kwok::make_catalogue().types;
   return base::fail(
       base::Kind::kInvalid,

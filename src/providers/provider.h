@@ -60,6 +60,12 @@ class Provider {
   // Label keys that its instance types define beyond the well-known ones.
   virtual std::span<const std::string_view> label_keys() const = 0;
 
+  // Labels of this domain, and of those below it, are the provider's own: a key that own_labels()
+  // does not have means nothing, and is mostly misspelt. Empty: it has no domain.
+  virtual std::string_view label_domain() const { return {}; }
+  // label_keys() and what machines get by how they are bought. Sorted.
+  virtual std::span<const std::string_view> own_labels() const { return label_keys(); }
+
   // The label whose value is a reservation's id; empty: nothing is reserved here.
   virtual std::string_view reservation_label() const { return {}; }
 

@@ -58,7 +58,7 @@ Offered::Offered(const ClusterState& state, const Context& context)
   std::vector<model::NodeOverlay> overlays;
   if (state.config().node_overlay)
     state.for_each<model::NodeOverlay>([&](const model::NodeOverlay& overlay, const auto&) {
-      if (invalid_overlay(overlay).empty()) overlays.push_back(overlay);
+      if (invalid_overlay(state, overlay).empty()) overlays.push_back(overlay);
     });
   if (overlays.empty()) return;
   std::vector<scheduling::PoolTypes> pools;

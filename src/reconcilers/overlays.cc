@@ -43,7 +43,7 @@ std::string inputs_of(const ClusterState& state, const Context& context) {
 void judge(const ClusterState& state, const Context& context, Plan& plan, std::string inputs) {
   const std::vector<std::string> conflicts = Offered(state, context).conflicts();
   state.for_each<model::NodeOverlay>([&](const model::NodeOverlay& overlay, const auto& row) {
-    std::string fault = invalid_overlay(overlay);
+    std::string fault = invalid_overlay(state, overlay);
     if (!fault.empty())
       plan.verdict(subject_of(overlay), "RuntimeValidation", {std::move(fault)}, row.position);
     else if (std::find(conflicts.begin(), conflicts.end(), overlay.name) != conflicts.end())

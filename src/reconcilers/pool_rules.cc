@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <set>
+#include <span>
 
 #include "model/label_syntax.h"
 #include "model/requirements.h"
+#include "providers/provider.h"
 
 namespace karst::reconcilers {
 namespace {
@@ -18,15 +20,33 @@ using model::is_label_value;
 using model::Operator;
 using model::RequirementSpec;
 
-// The domain itself or one below it; well-known keys are free.
-bool is_restricted(std::string_view key) {
+bool is_in(std::string_view domain, std::string_view of) {
+  return domain.ends_with(of) &&
+         (domain.size() == of.size() || domain[domain.size() - of.size() - 1] == '.');
+}
+
+struct CloudLabels {
+  std::string_view domain;
+  std::span<const std::string_view> keys;  // sorted
+};
+
+// Of the cloud in the log's configuration.
+CloudLabels cloud_labels(const ClusterState& state) {
+  const providers::Provider* provider = providers::find_provider(state.config().provider);
+  if (provider == nullptr) return {};
+  return {provider->label_domain(), provider->own_labels()};
+}
+
+// Karpenter's domain, the cloud's and those below them; well-known keys are free.
+bool is_restricted(const CloudLabels& cloud, std::string_view key) {
   if (key == model::kHostnameLabel) return true;
-  if (model::well_known_labels().contains(key)) return false;
+  if (model::well_known_labels().contains(key) ||
+      std::binary_search(cloud.keys.begin(), cloud.keys.end(), key))
+    return false;
   const std::size_t slash = key.find('/');
   if (slash == key.npos) return false;
   const std::string_view domain = key.substr(0, slash);
-  return domain == kOurDomain ||
-         (domain.ends_with(kOurDomain) && domain[domain.size() - kOurDomain.size() - 1] == '.');
+  return is_in(domain, kOurDomain) || (!cloud.domain.empty() && is_in(domain, cloud.domain));
 }
 
 class Faults {
@@ -38,16 +58,24 @@ class Faults {
   std::string all_;
 };
 
-void check_key(std::string_view key, Faults& faults) {
-  if (!is_restricted(key)) return;
-  std::string known;
-  for (const std::string& label : model::well_known_labels())
-    known += (known.empty() ? "" : " ") + label;
+// Sorted, with a blank between them, as Go prints a list.
+std::string listed(const std::set<std::string, std::less<>>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : " ") + text;
+  return all;
+}
+
+void check_key(const CloudLabels& cloud, std::string_view key, Faults& faults) {
+  if (!is_restricted(cloud, key)) return;
+  std::set<std::string, std::less<>> known = model::well_known_labels();
+  known.insert(cloud.keys.begin(), cloud.keys.end());
+  std::set<std::string, std::less<>> domains{std::string(kOurDomain)};
+  if (!cloud.domain.empty()) domains.emplace(cloud.domain);
   faults.add("using label " + std::string(key) +
              " is not allowed as it might interfere with the internal provisioning logic; specify "
              "a well known label: [" +
-             known + "], or a custom label that does not use a restricted domain: [" +
-             std::string(kOurDomain) + "]");
+             listed(known) + "], or a custom label that does not use a restricted domain: [" +
+             listed(domains) + "]");
 }
 
 bool is_bound(Operator op) {
@@ -105,13 +133,14 @@ void check_taints(const model::NodePool& pool, Faults& faults) {
 
 }  // namespace
 
-std::string invalid_pool(const model::NodePool& pool) {
+std::string invalid_pool(const ClusterState& state, const model::NodePool& pool) {
+  const CloudLabels cloud = cloud_labels(state);
   Faults faults;
   for (const auto& [key, value] : pool.template_labels) {
     if (key == model::kNodePoolLabel)
       faults.add("invalid key name \"" + key + "\" in labels: it is restricted");
     else
-      check_key(key, faults);
+      check_key(cloud, key, faults);
     if (!is_label_key(key))
       faults.add("invalid key name \"" + key + "\" in labels: it is no label key");
     if (!is_label_value(value))
@@ -123,16 +152,16 @@ std::string invalid_pool(const model::NodePool& pool) {
     if (spec.key == model::kNodePoolLabel)
       faults.add("invalid key: \"" + spec.key + "\" in requirements: it is restricted");
     else
-      check_key(spec.key, faults);
+      check_key(cloud, spec.key, faults);
     check_requirement(spec, faults);
   }
   return faults.take();
 }
 
-std::string invalid_overlay(const model::NodeOverlay& overlay) {
+std::string invalid_overlay(const ClusterState& state, const model::NodeOverlay& overlay) {
   Faults faults;
   for (const RequirementSpec& spec : overlay.requirements) {
-    if (spec.key != model::kNodePoolLabel) check_key(spec.key, faults);
+    if (spec.key != model::kNodePoolLabel) check_key(cloud_labels(state), spec.key, faults);
     check_requirement(spec, faults);
   }
   return faults.take();
@@ -165,7 +194,7 @@ model::Condition node_class_ready(const ClusterState& state, const model::NodePo
 std::string pool_fault(const ClusterState& state, const model::NodePool& pool) {
   const model::Condition ready = node_class_ready(state, pool);
   if (ready.status != model::ConditionStatus::kTrue) return ready.reason;
-  return invalid_pool(pool).empty() ? "" : "NodePoolValidationFailed";
+  return invalid_pool(state, pool).empty() ? "" : "NodePoolValidationFailed";
 }
 
 }  // namespace karst::reconcilers

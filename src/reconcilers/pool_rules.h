@@ -8,12 +8,13 @@
 
 namespace karst::reconcilers {
 
-// What is wrong with a pool that its schema lets through: restricted labels and keys, operators and
-// values, taints that come twice, capacity types that nobody knows. Empty: nothing.
-std::string invalid_pool(const model::NodePool& pool);
+// What is wrong with a pool that its schema lets through: restricted labels and keys (misspelt ones
+// of the cloud among them), operators and values, taints that come twice, capacity types that
+// nobody knows. Empty: nothing.
+std::string invalid_pool(const ClusterState& state, const model::NodePool& pool);
 
 // The same of an overlay, which may choose by pool. One that is invalid is not applied.
-std::string invalid_overlay(const model::NodeOverlay& overlay);
+std::string invalid_overlay(const ClusterState& state, const model::NodeOverlay& overlay);
 
 // The condition NodeClassReady, without a time: True, or False with the reason.
 model::Condition node_class_ready(const ClusterState& state, const model::NodePool& pool);

@@ -37,7 +37,7 @@ Conditions pool_conditions(const ClusterState& state, const Context& context,
   const model::NodePool& pool = row.pool;
   Conditions conditions(pool.conditions, pool.generation);
   const LogTime now = context.now;
-  if (std::string fault = invalid_pool(pool); fault.empty())
+  if (std::string fault = invalid_pool(state, pool); fault.empty())
     conditions.set_true(kValidationSucceeded, now);
   else
     conditions.set(kValidationSucceeded, ConditionStatus::kFalse, "NodePoolValidationFailed",

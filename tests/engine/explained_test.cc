@@ -89,6 +89,21 @@ TEST(OverlayStatus, OneThatIsInvalidSaysSoAndIsNotApplied) {
       << all[0];
 }
 
+TEST(OverlayStatus, OneThatMisspellsALabelOfTheCloudIsInvalid) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log, gates());
+  set_the_stage(story);
+  model::NodeOverlay bad = overlay("bad", 1, 1);
+  bad.requirements = {{"karpenter.kwok.sh/instance-famly", Operator::kIn, {"m"}, 0}};
+  story.fact(events::ObjectObserved{bad});
+  settle(story);
+  const Told all = told(story);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_NE(all[0].find("RuntimeValidation (using label karpenter.kwok.sh/instance-famly is not"),
+            all[0].npos)
+      << all[0];
+}
+
 TEST(OverlayStatus, OneThatCameAgainIsToldAnew) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log, gates());

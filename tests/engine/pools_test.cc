@@ -117,6 +117,16 @@ TEST(Pools, AFaultIsTheConditionsAndKeepsClaimsBack) {
        "ValidationSucceeded", "NodePoolValidationFailed",
        "using label karpenter.sh/custom is not allowed as it might interfere with the internal "
        "provisioning logic; specify a well known label: ["},
+      {"a misspelt label of the cloud",
+       [](auto& pool, auto&) {
+         pool.requirements = {{"karpenter.kwok.sh/instance-famly", model::Operator::kIn, {"m"}, 0}};
+       },
+       "ValidationSucceeded", "NodePoolValidationFailed",
+       "a custom label that does not use a restricted domain: [karpenter.kwok.sh karpenter.sh]"},
+      {"a template label that no machine of the cloud has",
+       [](auto& pool, auto&) { pool.template_labels = {{"a.karpenter.kwok.sh/team", "a"}}; },
+       "ValidationSucceeded", "NodePoolValidationFailed",
+       "using label a.karpenter.kwok.sh/team is not allowed"},
       {"a requirement on the pool",
        [](auto& pool, auto&) {
          pool.requirements = {{"karpenter.sh/nodepool", model::Operator::kIn, {"a"}, 0}};

@@ -71,6 +71,29 @@ TEST(Catalogue, IsSortedCompleteAndConsistent) {
   }
 }
 
+TEST(Provider, EveryLabelOfItsMachinesThatIsInItsDomainIsItsOwn) {
+  for (const char* name : {"aws", "kwok"}) {
+    const Provider& provider = *find_provider(name);
+    const auto own = provider.own_labels();
+    ASSERT_TRUE(std::is_sorted(own.begin(), own.end())) << name;
+    const auto check = [&](std::string_view key) {
+      if (!key.substr(0, key.find('/')).ends_with(provider.label_domain())) return;
+      EXPECT_TRUE(std::binary_search(own.begin(), own.end(), key)) << key;
+    };
+    ASSERT_FALSE(provider.label_domain().empty()) << name;
+    for (const std::string_view key : provider.label_keys()) check(key);
+    for (const model::InstanceType& type : provider.embedded_catalogue().types) {
+      for (const model::RequirementSpec& spec : type.requirements) check(spec.key);
+      for (const model::Offering& offering : type.offerings)
+        for (const auto& [key, value] : offering.labels) check(key);
+    }
+  }
+  const auto aws = find_provider("aws")->own_labels();
+  for (const char* key : {"capacity-reservation-id", "ec2nodeclass", "placement-group-partition"})
+    EXPECT_TRUE(
+        std::binary_search(aws.begin(), aws.end(), "karpenter.k8s.aws/" + std::string(key)));
+}
+
 // Karpenter's formula by hand: 0.025 a CPU + 0.001 for 10^9 bytes; spot 0.7 of it.
 TEST(Catalogue, Prices) {
   struct Case {

@@ -144,6 +144,19 @@ TEST(Solve, APoolAsksForLabelsThatItsCloudHas) {
       << ended.err;
 }
 
+TEST(Solve, APoolOfKwokToo) {
+  std::string pool = kPool;
+  pool.replace(pool.find("{group"), 61,
+               "{group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}");
+  EXPECT_EQ(solve(pool + deployment("web", 1, asks("{cpu: 1}"))).code, 0);
+  pool.replace(pool.find("[{key"), 1,
+               "[{key: karpenter.kwok.sh/instance-famly, operator: In, values: [m]}, ");
+  const Ended ended = solve(pool + deployment("web", 1, asks("{cpu: 1}")));
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_NE(ended.err.find("did you mean karpenter.kwok.sh/instance-family?"), std::string::npos)
+      << ended.err;
+}
+
 // A pool for others, with a taint, is in every zone; theirs is in two.
 TEST(Solve, ZonesOfAPoolThatRefusesThePodsDoNotHoldThemUp) {
   std::string general = kPool;

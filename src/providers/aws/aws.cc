@@ -34,6 +34,8 @@ class Aws final : public Provider {
     return kAll;
   }
   std::span<const std::string_view> label_keys() const override { return aws::label_keys(); }
+  std::string_view label_domain() const override { return kNodeClassGroup; }
+  std::span<const std::string_view> own_labels() const override { return aws::own_labels(); }
   std::string_view reservation_label() const override { return kReservationIdLabel; }
   bool depends_on_class() const override { return true; }
 

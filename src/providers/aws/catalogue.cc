@@ -43,6 +43,15 @@ constexpr std::string_view kLabelKeys[] = {
     "topology.k8s.aws/zone-id",
 };
 
+// Labels of machines that depend on how they are bought, and so are not in the catalogue.
+constexpr std::string_view kLaunchLabels[] = {
+    "karpenter.k8s.aws/capacity-reservation-id",
+    "karpenter.k8s.aws/capacity-reservation-interruptible",
+    "karpenter.k8s.aws/capacity-reservation-type",
+    "karpenter.k8s.aws/placement-group-id",
+    "karpenter.k8s.aws/placement-group-partition",
+};
+
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -236,6 +245,16 @@ model::Catalogue make_catalogue(const NodeClassSettings& settings, const Place& 
 
 std::span<const std::string_view> label_keys() {
   return kLabelKeys;
+}
+
+std::span<const std::string_view> own_labels() {
+  static const std::vector<std::string_view> kAll = [] {
+    std::vector<std::string_view> all(std::begin(kLaunchLabels), std::end(kLaunchLabels));
+    all.insert(all.end(), std::begin(kLabelKeys), std::end(kLabelKeys));
+    std::sort(all.begin(), all.end());
+    return all;
+  }();
+  return kAll;
 }
 
 std::string_view zone_id_of(std::string_view zone) {

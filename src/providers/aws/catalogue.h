@@ -45,6 +45,8 @@ model::Catalogue make_catalogue(const NodeClassSettings& settings, const Place& 
 
 // The label keys that its types and offerings define beyond the well-known ones, sorted.
 std::span<const std::string_view> label_keys();
+// The same and those that depend on how a machine is bought, sorted.
+std::span<const std::string_view> own_labels();
 
 // "us-east-1a" → its id; empty for a zone that the table does not have.
 std::string_view zone_id_of(std::string_view zone);

@@ -15,16 +15,21 @@ constexpr RepairPolicy kRepairPolicies[] = {
     {"Ready", model::ConditionStatus::kUnknown, kRepairMillis},
 };
 constexpr std::string_view kLabelKeys[] = {kCpuLabel, kFamilyLabel, kMemoryLabel, kSizeLabel};
+constexpr std::string_view kOwnLabels[] = {kCpuLabel, kFamilyLabel, kMemoryLabel, kSizeLabel,
+                                           "karpenter.kwok.sh/kwoknodeclass"};
+constexpr std::string_view kGroup = "karpenter.kwok.sh";
 
 class Kwok final : public Provider {
  public:
   explicit Kwok(model::Catalogue catalogue) : catalogue_(std::move(catalogue)) {}
   std::string_view name() const override { return "kwok"; }
   bool understands(const model::NodeClassRef& ref) const override {
-    return ref.group == "karpenter.kwok.sh" && ref.kind == "KWOKNodeClass";
+    return ref.group == kGroup && ref.kind == "KWOKNodeClass";
   }
   const model::Catalogue& embedded_catalogue() const override { return catalogue_; }
   std::span<const std::string_view> label_keys() const override { return kLabelKeys; }
+  std::string_view label_domain() const override { return kGroup; }
+  std::span<const std::string_view> own_labels() const override { return kOwnLabels; }
   std::span<const RepairPolicy> repair_policies() const override { return kRepairPolicies; }
   std::string encode_launch(const model::Catalogue& catalogue,
                             std::span<const LaunchSubject> subjects,
