@@ -74,7 +74,7 @@ struct Happening {
   std::string pod;     // name
   std::string owner;   // of the pod
   std::string reason;  // of a command, a refusal, an interruption; a verdict's code
-  std::string text;    // a message, a verdict's subject, a version
+  std::string text;    // a message, a verdict's subject, a version, a node class that is missing
   std::string claim_uid, node_uid, pool_uid, pod_uid;  // where known
   std::vector<std::string> uids;                       // of expected pods, in the order of args
   std::string policy, mode;          // of a removal: consolidation policy, termination mode

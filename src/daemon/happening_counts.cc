@@ -83,8 +83,12 @@ void Watcher::add_trouble(const Scene& scene, Happening& h) const {
 
 // What the removal of a claim means to its pods, and by which rules it goes.
 void Watcher::add_removal(const Scene& scene, Happening& h) const {
-  if (const auto* row = scene.state.claims().find(model::ClaimName(h.claim)))
+  if (const auto* row = scene.state.claims().find(model::ClaimName(h.claim))) {
     h.mode = mode_of(row->claim);
+    const model::NodeClassRef& ref = row->claim.node_class;
+    if (h.reason == "insufficient_capacity" && scene.state.node_classes().find(ref) == nullptr)
+      h.text = ref.kind + " " + ref.name;
+  }
   if (h.reason == "unhealthy") add_trouble(scene, h);
   if (const auto* pods = scene.state.pods().on(h.node)) h.count = pods->reschedulable;
   const auto* pool = scene.state.pools().find(model::PoolName(h.pool));

@@ -254,8 +254,11 @@ void KubeEvents::add(const Happening& h, std::vector<Draft>& drafts) const {
       add_of_interruption(h, drafts);
       if (h.reason == "insufficient_capacity")
         about(claim_of(h), "InsufficientCapacityError", true,
-              fmt::format("NodeClaim {} event: no instance type that it allows has capacity",
-                          h.claim));
+              fmt::format("NodeClaim {} event: {}", h.claim,
+                          h.text.empty()
+                              ? "no instance type that it allows has capacity"
+                              : "resolving node class, there is no " + h.text +
+                                    ": create it, or name another one in spec.nodeClassRef"));
       if (const auto reason = disruption_reason(h.reason); !reason.empty()) {
         if (!h.node.empty())
           about(node_of(h), "DisruptionTerminating", false,

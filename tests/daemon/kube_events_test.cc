@@ -93,6 +93,12 @@ TEST(KubeEvents, SayWhatKarpenterSays) {
        without_node(some(HappeningKind::kLeaving, "insufficient_capacity")),
        {"Warning NodeClaim/web-x1 InsufficientCapacityError: NodeClaim web-x1 event: no instance "
         "type that it allows has capacity"}},
+      {"no node class",
+       saying(without_node(some(HappeningKind::kLeaving, "insufficient_capacity")),
+              "EC2NodeClass web"),
+       {"Warning NodeClaim/web-x1 InsufficientCapacityError: NodeClaim web-x1 event: resolving "
+        "node class, there is no EC2NodeClass web: create it, or name another one in "
+        "spec.nodeClassRef"}},
       {"the cloud has none",
        saying(some(HappeningKind::kLaunchRefused, "capacity"), "sold out"),
        {"Warning NodeClaim/web-x1 InsufficientCapacityError: NodeClaim web-x1 event: sold out"}},
@@ -343,6 +349,25 @@ TEST(KubeEvents, AStoryTellsOfItsObjects) {
                   "Launched: Status condition transitioned, Type: Launched, Status: "
                   "Unknown -> True, Reason: Launched"));
   EXPECT_TRUE(has(later, "TerminationGracePeriodExpiring: All pods will be deleted by "));
+}
+
+TEST(KubeEvents, AClaimOfANodeClassThatThereIsNotNamesIt) {
+  using namespace engine::testing;
+  events::MemoryLog log(model::LogId("log"));
+  engine::testing::Story story(log);
+  Told told_of(log);
+  set_the_stage(story);
+  model::NodeClaim claim;
+  claim.name = model::ClaimName("by-hand");
+  claim.uid = model::ClaimUid("uid");
+  claim.node_class = {"karpenter.kwok.sh", "KWOKNodeClass", "defualt"};
+  claim.creation_millis = story.now();
+  claim.has_finalizer = true;
+  story.fact(events::NodeClaimObserved{claim});
+  story.step();
+  const auto lines = told_of.next(story.state());
+  EXPECT_TRUE(has(lines, "resolving node class, there is no KWOKNodeClass defualt: create it"))
+      << (lines.empty() ? "" : lines.back());
 }
 
 }  // namespace
