@@ -3,7 +3,8 @@
 
 For each rule an object that keeps it and one that breaks it, by `kubectl apply --dry-run=server`; of a refusal, a part of the
 message. The same objects go through karst's own reader of manifests (`karst solve -f`): what one refuses the other refuses,
-but for the rows that say why not. Then defaults, immutability, printer columns, scale, short names and categories.
+but for the rows that say why not. Then defaults, immutability, printer columns, scale, short names and categories; and that
+every field says what it is.
 Prints "ok …" and "not ok …". Exit 1: some failed.
 """
 import concurrent.futures
@@ -15,6 +16,7 @@ import tempfile
 from pathlib import Path
 
 KARST, KUBECONFIG, WORK = sys.argv[1], sys.argv[2], Path(sys.argv[3])
+SHIPPED = Path(__file__).resolve().parents[2] / "deploy" / "crds"
 kCommandSeconds = 60
 kAtOnce = 4
 failed = False
@@ -422,10 +424,41 @@ def names():
     tell("NodePool: kubectl scale sets the replicas", "" if code == 0 and found == "3" else output + found)
 
 
+def fields(schema, path=""):
+    """(path, description) of every field at any depth; the API server itself describes the three that each object has."""
+    for name, field in schema.get("properties", {}).items():
+        if path or name not in ("apiVersion", "kind", "metadata"):
+            yield path + name, field.get("description", "")
+            yield from fields(field, f"{path}{name}.")
+    for inner in ("items", "additionalProperties"):
+        if isinstance(schema.get(inner), dict):
+            yield from fields(schema[inner], path)
+
+
+def descriptions():
+    """What `kubectl explain` can say: no field without a description, and the server publishes them."""
+    code, output = kubectl("get", "crd", "-o", "json")
+    crds = json.loads(output)["items"] if code == 0 else []
+    shipped = len(list(SHIPPED.glob("*.yaml")))
+    tell(f"{shipped} kinds are there to be explained", "" if len(crds) == shipped > 0 else output if code else f"found {len(crds)}")
+    for crd in crds:
+        plural, schema = crd["spec"]["names"]["plural"], crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+        found = [("the kind", schema.get("description", "")), *fields(schema)]
+        silent = ", ".join(path for path, description in found if not description.strip())
+        tell(f"{plural}: the kind and its {len(found) - 1} fields say what they are", silent and "no description: " + silent)
+        for path in (plural, f"{plural}.spec", f"{plural}.status"):
+            code, output = kubectl("explain", path)
+            text = " ".join(output.split())
+            told = (schema if path == plural else schema["properties"][path.partition(".")[2]]).get("description", "")
+            silent = "<empty>" in text or "<no description>" in text
+            tell(f"kubectl explain {path}", "" if code == 0 and told and told in text and not silent else output)
+
+
 rules()
 runtime_rules()
 defaults()
 immutability()
 columns()
 names()
+descriptions()
 sys.exit(1 if failed else 0)
