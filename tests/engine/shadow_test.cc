@@ -183,5 +183,21 @@ TEST(Recovery, ALogOfAnotherClusterIsRefused) {
   EXPECT_TRUE(opens("blue"));
 }
 
+// It tells what it would buy itself, whatever the other product has begun for the same pods.
+TEST(Shadow, ALaunchOfSomebodyElsesClaimIsNotWaitedFor) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log, config_of(true));
+  set_the_stage(story);
+  model::NodeClaim claim = foreign_claim(story);
+  claim.name = model::ClaimName("default-begun");
+  claim.uid = model::ClaimUid("uid-begun");
+  claim.provider_id = {};
+  claim.conditions.clear();
+  story.fact(events::NodeClaimObserved{claim});
+  add_pods(story, 1, 5'000);  // no room on its node
+  story.step(1'100);
+  EXPECT_EQ(decided<model::CreateNodeClaim>(log).times, 1);
+}
+
 }  // namespace
 }  // namespace karst::engine
