@@ -63,9 +63,10 @@ def covered_twice(log):
             for pod in payload["pods"]:
                 count += 1
                 claim, until = takes.get(pod, (None, 0))
-                if claim not in (None, payload["claim"]) and claim not in over and until > now:
-                    double.append(f"{pod}: {claim} and {payload['claim']}")
-                takes[pod] = (payload["claim"], payload["until_millis"])
+                new = payload.get("claim") or "node " + payload["node"]  # one that is up
+                if claim not in (None, new) and claim not in over and until > now:
+                    double.append(f"{pod}: {claim} and {new}")
+                takes[pod] = (new, payload["until_millis"]) if "claim" in payload else (None, 0)
         elif kind == "PodObserved" and payload.get("node"):
             takes.pop(payload["uid"], None)  # bound: nobody waits for it
         elif kind == "ObjectDeleteRequested" and event["stream"].startswith("nodeclaim/"):
