@@ -43,14 +43,28 @@ std::set<int> reservations_of(const Prepared& prepared, const PoolTable& pool, s
 // Of the view's machines, cheapest first: a bit for each one that the claim may come up as.
 using Bits = std::vector<std::uint64_t>;
 
+std::size_t types_max(const Prepared& prepared) {
+  return std::max<std::size_t>(prepared.problem.options.instance_types_max, 1);
+}
+
+// Where nothing but the price decides, dearer types than are listed are not looked at.
 Bits machines_of(const Prepared& prepared, const PoolTable& pool, const Claim& claim,
                  const std::vector<std::int64_t>& limits_left, const std::set<int>& reservations) {
   const std::vector<Machine>& machines = claim.view->machines;
+  const std::size_t most = pool.min_values.empty() ? types_max(prepared) : pool.types.size();
+  std::vector<bool> seen(pool.types.size(), false);
+  std::size_t types = 0;
   Bits bits((machines.size() + 63) / 64, 0);
-  for (std::size_t i = 0; i < machines.size(); ++i)
-    if (may_become(prepared, pool, claim, machines[i], limits_left) &&
-        (!claim.is_reserved || reservations.contains(machines[i].reservation)))
-      bits[i / 64] |= std::uint64_t{1} << i % 64;
+  for (std::size_t i = 0; i < machines.size(); ++i) {
+    const Machine& machine = machines[i];
+    if ((types == most && !seen[machine.type]) ||
+        !may_become(prepared, pool, claim, machine, limits_left) ||
+        (claim.is_reserved && !reservations.contains(machine.reservation)))
+      continue;
+    if (!seen[machine.type]) ++types;
+    seen[machine.type] = true;
+    bits[i / 64] |= std::uint64_t{1} << i % 64;
+  }
   return bits;
 }
 
@@ -213,9 +227,7 @@ NewClaim make_claim(const Prepared& prepared, const PoolTable& pool, const Claim
   if (is_new) {
     const std::vector<const Machine*> machines = machines_at(view, place->first.second);
     KARST_CHECK(!machines.empty(), "a claim keeps a machine that fits");
-    place->second = make_choice(
-        pool, machines,
-        choose_types(pool, machines, std::max<std::size_t>(options.instance_types_max, 1)));
+    place->second = make_choice(pool, machines, choose_types(pool, machines, types_max(prepared)));
   }
   const Choice& choice = place->second;
   NewClaim claim;
