@@ -18,9 +18,8 @@ constexpr std::int64_t kNotSentMillis = 60'000;
 // After "done" the watch must show the change before the same thing is asked again; a poll waits as
 // long.
 constexpr std::int64_t kEchoMillis = 5'000;
-// A claim's conditions come in bursts, a node is registered and then initialized, and people wait
-// for both; told twice they do no harm.
-constexpr std::int64_t kBriefEchoMillis = 1'000;
+// A claim's conditions come in bursts, and people wait for them; told twice they do no harm.
+constexpr std::int64_t kClaimEchoMillis = 1'000;
 constexpr std::uint32_t kExhaustedDoublingsMax = 3;
 
 model::Offer key_of(model::Offer offer) {
@@ -385,9 +384,8 @@ void Apply::operator()(const model::Outcome& e) const {
     s.back_offs_.erase({subject, kind});
     if (waits_for_echo(kind))
       s.back_offs_.edit({subject, kind}, [&](BackOffRow& wait) {
-        const bool brief =
-            kind == model::CommandKind::kMirrorClaim || kind == model::CommandKind::kSyncNode;
-        wait.not_before = now + (brief ? kBriefEchoMillis : kEchoMillis);
+        const bool mirror = kind == model::CommandKind::kMirrorClaim;
+        wait.not_before = now + (mirror ? kClaimEchoMillis : kEchoMillis);
       });
   } else {
     drop_echo(subject, kind, e.command);
