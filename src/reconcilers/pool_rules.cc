@@ -159,9 +159,10 @@ std::string invalid_pool(const ClusterState& state, const model::NodePool& pool)
 }
 
 std::string invalid_overlay(const ClusterState& state, const model::NodeOverlay& overlay) {
+  const CloudLabels cloud = cloud_labels(state);
   Faults faults;
   for (const RequirementSpec& spec : overlay.requirements) {
-    if (spec.key != model::kNodePoolLabel) check_key(cloud_labels(state), spec.key, faults);
+    if (spec.key != model::kNodePoolLabel) check_key(cloud, spec.key, faults);
     check_requirement(spec, faults);
   }
   return faults.take();

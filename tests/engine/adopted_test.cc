@@ -103,12 +103,7 @@ TEST(Adopted, NothingIsBoughtBesideAClaimThatIsBeingLaunched) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log);
   set_the_stage(story);
-  model::NodeClaim claim;
-  claim.name = model::ClaimName("default-a");
-  claim.uid = model::ClaimUid("uid-a");
-  claim.pool = model::PoolName("default");
-  claim.node_class = {"karpenter.kwok.sh", "KWOKNodeClass", "default"};
-  claim.has_finalizer = true;
+  model::NodeClaim claim = Siblings::claim("a", "");
   claim.requests.cpu_millis = 500;
   story.fact(events::NodeClaimObserved{claim});
   add_pods(story, 1);
@@ -130,13 +125,7 @@ TEST(Adopted, AClaimThatCannotBeLaunchedIsNotWaitedFor) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log);
   set_the_stage(story);
-  model::NodeClaim claim;
-  claim.name = model::ClaimName("default-a");
-  claim.uid = model::ClaimUid("uid-a");
-  claim.pool = model::PoolName("default");
-  claim.node_class = {"karpenter.kwok.sh", "KWOKNodeClass", "default"};
-  claim.has_finalizer = true;
-  story.fact(events::NodeClaimObserved{claim});
+  story.fact(events::NodeClaimObserved{Siblings::claim("a", "")});
   add_pods(story, 1);
   story.step(1'100);
   for (const auto& launch : story.take<model::Launch>())
