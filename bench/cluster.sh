@@ -81,7 +81,7 @@ K
     "$pods" "$(awk "BEGIN { print ($end - $start) / 1e9 }")" "$span" "$(k get nodes --no-headers | wc -l)" "$(peak_mib)" "$(cpu_seconds)"
   kill -TERM $karst_pid; wait $karst_pid || true; karst_pid=0
   "$here/down.sh" "$work/plane"
-  [ -z "${KEEP:-}" ] || cp -r "$work/data" "$work/karst.err" "$KEEP/"
+  [ -z "${KEEP:-}" ] || cp -r "$work/data" "$work/karst.out" "$work/karst.err" "$KEEP/"
   rm -rf "$work/data"
 }
 

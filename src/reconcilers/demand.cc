@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "disruption/pods.h"
 #include "reconcilers/drain.h"
@@ -16,46 +18,114 @@ namespace {
 
 using projections::PodRow;
 
-// Whether the node still has a seat for the pod that is expected there: what is bound leaves room
-// for those expected before it (by uid), and for it. Others may have taken the seats, since
-// kube-scheduler knows no nominations.
-bool has_seat(const ClusterState& state, const NodeRow& node, const PodRow& pod,
-              const std::vector<const PodRow*>& expected) {
-  const std::string& name = node.node.name.str();
-  model::Resources room = node.node.allocatable;
-  if (const auto* pods = state.pods().on(name)) room -= pods->requests;
-  for (const PodRow* one : expected) {
-    if (one->uid == pod.uid) break;
-    if (one->node == nullptr || *one->node != name) room -= one->shape->requests;
-  }
-  return model::fits(pod.shape->requests, room);
+// A node may come up with less than it will have.
+model::Resources allocatable_of(const NodeRow& node, const ClaimRow* claim) {
+  return claim == nullptr || claim->initialized_at.value() != 0
+             ? node.node.allocatable
+             : model::max_of(node.node.allocatable, claim->instance.allocatable);
 }
 
-// Whether the pod's expectation still holds: its claim lives, has a seat for it, and has not been
-// up for too long without the pod.
-bool covered(const ClusterState& state, const Context& context, const PodRow& pod, Plan& plan) {
-  const auto still = [&](LogTime until) {
-    if (until <= context.now) return false;
-    plan.wake_at(until);
-    return true;
-  };
-  if (!pod.expected_node.empty()) {
-    const NodeRow* node = state.nodes().find(pod.expected_node);
-    return node != nullptr && node->node.deletion_millis == 0 && node->tainted_at == Position() &&
-           has_seat(state, *node, pod, state.pods().expected_on_node(pod.expected_node.str())) &&
-           still(pod.expected_until);
+// What has become of a pod's expectation.
+struct Standing {
+  bool covered = false;
+  const NodeRow* taken = nullptr;  // others have taken its seat there,
+  LogTime up_since;                // and there have been seats since then
+};
+
+class Expectations {
+ public:
+  Expectations(const ClusterState& state, const Context& context, Plan& plan)
+      : state_(state), context_(context), plan_(plan) {}
+
+  // An expectation holds while its claim lives, has a seat for the pod, and has not been up for too
+  // long without it.
+  Standing of(const PodRow& pod) {
+    if (!pod.expected_node.empty()) {
+      const NodeRow* node = state_.nodes().find(pod.expected_node);
+      if (node == nullptr || node->node.deletion_millis != 0 || node->tainted_at != Position())
+        return {};
+      if (!has_seat(*node, nullptr, pod)) return {false, node, {}};
+      return until(pod.expected_until);
+    }
+    if (pod.expected_claim.empty()) return {};
+    const ClaimRow* claim = state_.claims().find(pod.expected_claim);
+    if (claim == nullptr)
+      return state_.config().shadow ? until(pod.expected_until) : Standing{};  // not sent
+    if (leaves(*claim)) return {};
+    if (const NodeRow* node = state_.node_of(*claim);
+        node != nullptr && !has_seat(*node, claim, pod))
+      return {false, node, claim->registered_at};
+    return until(claim->initialized_at.value() == 0
+                     ? comes_up_until(state_, *claim)
+                     : claim->initialized_at + state_.config().nomination_millis);
   }
-  if (pod.expected_claim.empty()) return false;
-  const ClaimRow* claim = state.claims().find(pod.expected_claim);
-  if (claim == nullptr) return state.config().shadow && still(pod.expected_until);  // not sent
-  if (leaves(*claim)) return false;
-  if (claim->initialized_at.value() == 0) return still(comes_up_until(state, *claim));
-  if (const NodeRow* node = state.node_of(*claim);
-      node != nullptr &&
-      !has_seat(state, *node, pod, state.pods().expected_on_claim(pod.expected_claim.str())))
-    return false;
-  return still(claim->initialized_at + state.config().nomination_millis);
-}
+
+ private:
+  Standing until(LogTime until) {
+    if (until <= context_.now) return {};
+    plan_.wake_at(until);
+    return {true, nullptr, {}};
+  }
+
+  // Whether the node still has a seat for the pod that is expected there: what is bound leaves room
+  // for those expected before it (by uid), and for it. Others may have taken the seats, since
+  // kube-scheduler knows no nominations.
+  bool has_seat(const NodeRow& node, const ClaimRow* claim, const PodRow& pod) {
+    const auto [place, is_new] = standing_.try_emplace({&node, claim});
+    if (is_new) {
+      const std::string& name = node.node.name.str();
+      model::Resources room = allocatable_of(node, claim);
+      if (const auto* pods = state_.pods().on(name)) room -= pods->requests;
+      for (const PodRow* one : claim == nullptr
+                                   ? state_.pods().expected_on_node(name)
+                                   : state_.pods().expected_on_claim(claim->claim.name.str())) {
+        if (one->node != nullptr && *one->node == name) continue;
+        if (!model::fits(one->shape->requests, room)) place->second.insert(one);
+        room -= one->shape->requests;
+      }
+    }
+    return !place->second.contains(&pod);
+  }
+
+  const ClusterState& state_;
+  const Context& context_;
+  Plan& plan_;
+  // Who of those that are expected on the node itself or on its claim has no seat.
+  std::map<std::pair<const NodeRow*, const ClaimRow*>, std::set<const PodRow*>> standing_;
+};
+
+// Since when the pods of a demand ask.
+class Asked {
+ public:
+  explicit Asked(const ClusterState& state) : state_(state) {}
+
+  void note(const PodRow& pod, const Standing& standing, Demand& demand) {
+    const LogTime pending = pod.pending_since.value() != 0 ? pod.pending_since : LogTime(1);
+    LogTime first = pending;
+    LogTime last = pending;
+    if (standing.taken != nullptr) {
+      first = std::max({pending, last_bought(), standing.up_since});
+      if (const auto* activity = state_.activity().find(standing.taken->node.name))
+        last = std::max(pending, activity->last_pod_event);
+    }
+    if (demand.first_asked.value() == 0 || first < demand.first_asked) demand.first_asked = first;
+    demand.last_asked = std::max(demand.last_asked, last);
+    demand.last_pending = std::max(demand.last_pending, pending);
+  }
+
+ private:
+  // A purchase is for all who ask then.
+  LogTime last_bought() {
+    if (last_bought_) return *last_bought_;
+    last_bought_ = LogTime(1);
+    for (const auto& [name, slot] : state_.claims().slots())
+      last_bought_ = std::max(*last_bought_, slot.row.created_at);
+    return *last_bought_;
+  }
+
+  const ClusterState& state_;
+  std::optional<LogTime> last_bought_;
+};
 
 // Pods of a leaving node that nothing may evict as things are: a place made for them now would
 // stand empty. Karpenter's rule (v1.14): do-not-disrupt, and budgets that never allow an eviction;
@@ -101,15 +171,19 @@ Demand demand_of(const ClusterState& state, const Context& context, Plan& plan) 
   const SelectedKeys keys = selected_keys(state);
   const OncePerPod once(state);
   std::map<Key, std::vector<const PodRow*>> groups;
-  const auto add = [&](const PodRow& pod) {
+  Demand demand;
+  Expectations expectations(state, context, plan);
+  Asked asked(state);
+  const auto add_unless_covered = [&](const PodRow& pod) {
+    const Standing standing = expectations.of(pod);
+    if (standing.covered) return;
+    asked.note(pod, standing, demand);
     const std::string space = pod.namespace_name == nullptr ? "" : *pod.namespace_name;
     const std::string alone = once.concerns(space, *pod.shape) ? pod.uid.str() : std::string();
     groups[Key(pod.shape_hash, space, projected(pod.labels(), keys), alone)].push_back(&pod);
   };
-  for (const std::string_view uid : state.pods().pending()) {
-    const PodRow& pod = state.pods().row_of(uid);
-    if (!covered(state, context, pod, plan)) add(pod);
-  }
+  for (const std::string_view uid : state.pods().pending())
+    add_unless_covered(state.pods().row_of(uid));
   std::optional<Holds> holds;
   for (const model::ClaimName& name : state.restless()) {
     const ClaimRow& row = *state.claims().find(name);
@@ -119,10 +193,9 @@ Demand demand_of(const ClusterState& state, const Context& context, Plan& plan) 
     const bool asks = row.interrupted_at.value() == 0 && row.gone_at.value() == 0;
     for (const PodRow* pod : state.pods().on_node(row.node.str()))
       if (pod->reschedulable() && pod->deletion_millis == 0 &&
-          !(asks && holds->hold(*pod, context.now, plan)) && !covered(state, context, *pod, plan))
-        add(*pod);
+          !(asks && holds->hold(*pod, context.now, plan)))
+        add_unless_covered(*pod);
   }
-  Demand demand;
   for (auto& [key, pods] : groups) {
     demand.shapes.push_back(std::get<0>(key));
     demand.labels.push_back(std::get<2>(key));

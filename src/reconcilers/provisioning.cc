@@ -174,22 +174,13 @@ void say_why_not(const Demand& demand, Plan& plan, const scheduling::Answer& ans
 // long.
 bool window_closed(const ClusterState& state, const Context& context, Plan& plan,
                    const Demand& demand) {
-  LogTime newest;
-  LogTime oldest;
-  bool fresh = false;  // something asks that the last pass has not seen
-  for (const auto& group : demand.pods)
-    for (const projections::PodRow* pod : group) {
-      const LogTime since = pod->pending_since.value() != 0 ? pod->pending_since : LogTime(1);
-      newest = std::max(newest, since);
-      if (oldest.value() == 0 || since < oldest) oldest = since;
-      fresh = fresh || since > state.held_at();
-    }
-  if (!fresh && context.now < state.held_until()) {
+  // Nothing asks that the last pass has not seen.
+  if (demand.last_pending <= state.held_at() && context.now < state.held_until()) {
     plan.wake_at(state.held_until());
     return false;
   }
-  const LogTime closes =
-      std::min(newest + state.config().batch_idle_millis, oldest + state.config().batch_max_millis);
+  const LogTime closes = std::min(demand.last_asked + state.config().batch_idle_millis,
+                                  demand.first_asked + state.config().batch_max_millis);
   if (closes <= context.now) return true;
   plan.wake_at(closes);
   return false;

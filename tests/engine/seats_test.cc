@@ -57,6 +57,79 @@ TEST(Seats, TakenByOthersAreAskedForAnew) {
   }
 }
 
+// A node for three pods of 1 CPU with 4 CPUs that has joined, initialized or not.
+void promise_three_seats(Story& story, bool initialized) {
+  set_the_stage(story);
+  add_pods(story, 3, 1000);
+  const auto launches = create_claims(story);
+  ASSERT_EQ(launches.size(), 1u);
+  const auto& launch = std::get<model::Launch>(launches[0].spec);
+  const model::Instance instance = instance_for(launch, 0, launches[0].id);
+  if (initialized) return come_up(story, launches[0]);
+  story.answer(launches[0], model::OutcomeKind::kDone, {instance});
+  model::Node node = node_up(instance);
+  node.labels = {{"karpenter.sh/registered", "true"}};
+  node.allocatable = {};  // the kubelet says what it has later
+  story.fact(events::NodeObserved{node});
+  model::NodeClaim claim = story.state().claims().find(launch.items[0].name)->claim;
+  claim.provider_id = instance.provider_id;
+  story.fact(events::NodeClaimObserved{claim});
+}
+
+void bind_a_stranger(Story& story, const std::string& uid, std::int64_t cpu_millis) {
+  const model::PodShape shape = shape_of(cpu_millis);
+  story.fact(events::ShapeRecorded{model::hash_of(shape), shape});
+  story.fact(events::PodObserved{bound_pod(uid, shape, "node-1")});
+}
+
+// While the kube-scheduler fills a node up, who is left over is not known yet: what is bought for
+// them is bought once, a batch window's idle time after the last binding, whether the node is
+// initialized by then or not.
+TEST(Seats, ThatAreTakenOneByOneAreBoughtForTogether) {
+  for (const bool initialized : {true, false}) {
+    SCOPED_TRACE(initialized);
+    events::MemoryLog log(model::LogId("log"));
+    Story story(log);
+    promise_three_seats(story, initialized);
+    story.step();
+    bind_a_stranger(story, "first", 1500);
+    story.step();
+    story.step(600);
+    EXPECT_TRUE(story.take<model::CreateNodeClaim>().empty()) << "600 ms after the first";
+    bind_a_stranger(story, "second", 1000);
+    story.step();
+    story.step(900);
+    EXPECT_TRUE(story.take<model::CreateNodeClaim>().empty()) << "900 ms after the second";
+    story.step(200);
+    const auto expected = [&](const char* uid) {
+      return story.state().pods().row_of(uid).expected_claim;
+    };
+    EXPECT_NE(expected("pod-1"), expected("pod-0"));
+    EXPECT_EQ(expected("pod-2"), expected("pod-1"));
+    EXPECT_EQ(story.take<model::CreateNodeClaim>().size(), 1u);
+    EXPECT_FALSE(verified(log).difference);
+  }
+}
+
+// Bindings that do not end keep nobody waiting longer than a batch may last.
+TEST(Seats, AreBoughtForWhileBindingsGoOn) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  promise_three_seats(story, true);
+  story.step();
+  bind_a_stranger(story, "large", 1500);
+  story.step();
+  for (int i = 0; i < 11; ++i) {
+    EXPECT_TRUE(story.take<model::CreateNodeClaim>().empty()) << i;
+    bind_a_stranger(story, "small-" + std::to_string(i), 1);
+    story.step(900);
+  }
+  bind_a_stranger(story, "small-last", 1);
+  story.step(900);
+  EXPECT_EQ(story.take<model::CreateNodeClaim>().size(), 1u);
+  EXPECT_FALSE(verified(log).difference);
+}
+
 // A full node is left out of the problem, but not what its pods forbid: one that keeps its like out
 // of the whole zone does so from there.
 TEST(Seats, FullNodesStillForbidTheirZone) {
