@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "scheduling/dive.h"
+#include "scheduling/equal_pods.h"
 #include "scheduling/fill_value.h"
 
 namespace karst::scheduling {
@@ -60,6 +61,7 @@ class Refill {
       if (found.price < least) best = std::move(found);
     }
     try_even(value, best);
+    try_equal(value, best);
     return best;
   }
 
@@ -104,6 +106,33 @@ class Refill {
     return orders;
   }
 
+  // Pods of one size, nobody stays: the cheapest machines there are for them.
+  void try_equal(const FillValue& value, std::optional<Refilled>& best) {
+    if (!sector_.staying.empty() || looks_ <= 0) return;
+    deal_anew(value, false);
+    if (classes_.size() != 1) return;
+    const Row& request = classes_.front().request;
+    std::vector<Seats> seats;
+    std::vector<std::size_t> machines;
+    for (const std::size_t step : view_.steps) {
+      const std::int64_t pods =
+          fit_count(view_.machines[step].room, request, classes_.front().pods);
+      Row content(sum_.size(), 0);
+      add_times(content, request, pods);
+      if (pods == 0 || (!seats.empty() && pods <= seats.back().pods) || !is_open_to_types(content))
+        continue;
+      seats.push_back({pods, view_.machines[step].price});
+      machines.push_back(step);
+    }
+    looks_ -=
+        std::min(classes_.front().pods, kEqualPodsMax) * static_cast<std::int64_t>(seats.size());
+    Refilled found;
+    for (const std::size_t one : cheapest_for(classes_.front().pods, seats))
+      if (!fill_with(machines[one], found)) return;
+    if (pods_left() > 0 || !settle(found, view_.steps)) return;
+    if (found.price < (best ? best->price : sector_.price)) best = std::move(found);
+  }
+
   // Small sectors without anybody who stays, all on machines of one size: first-fit, the largest
   // first, each claim then as small as it may be.
   void try_even(const FillValue& value, std::optional<Refilled>& best) {
@@ -138,11 +167,12 @@ class Refill {
 
   // Each claim may come up as enough types, as it is filled.
   bool has_alternatives(const Refilled& found) const {
-    return std::all_of(
-        found.claims.begin(), found.claims.end(), [&](const Refilled::Filled& claim) {
-          const auto has_room = [&](const Row& room) { return fits(claim.content, room); };
-          return count_types(view_, sector_.fewest_types, has_room) >= sector_.fewest_types;
-        });
+    return std::all_of(found.claims.begin(), found.claims.end(),
+                       [&](const auto& claim) { return is_open_to_types(claim.content); });
+  }
+  bool is_open_to_types(const Row& content) const {
+    const auto has_room = [&](const Row& room) { return fits(content, room); };
+    return count_types(view_, sector_.fewest_types, has_room) >= sector_.fewest_types;
   }
 
   // Each claim on the cheapest of the machines that has room for it; false: there is none.

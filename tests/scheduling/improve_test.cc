@@ -103,10 +103,10 @@ TEST(Improve, TakesTheOneSizeThatSuitsAll) {
     return type;
   };
   const std::vector<Case> cases = {
-      {"five on each of the middle ones",
+      {"some of each size for pods that are all equal",
        {sized(4, 32, 25), sized(16, 128, 101), sized(96, 768, 605)},
        {asking(40, 3000, 100)},
-       std::vector<std::string>(8, "m16")},
+       {"m16", "m4", "m4", "m4", "m4", "m96"}},
       {"the largest by memory first, and the rest on a small one",
        {sized(8, 8, 37), sized(2, 8, 12), sized(48, 192, 306), sized(16, 16, 81)},
        {asking(17, 1500, 2000), asking(13, 100, 1024), asking(22, 900, 128), asking(14, 500, 2000),

@@ -111,6 +111,52 @@ TEST(Optimum, TinyProblemsAreSolvedToIt) {
   }));
 }
 
+// How many such pods can be bought for so many cents, and the fewest cents for all of them.
+std::int64_t least_cents(const Problem& problem) {
+  const PodGroup& group = problem.pods[0];
+  struct Machine {
+    std::int64_t cents;
+    std::int64_t pods;
+  };
+  std::vector<Machine> machines;
+  for (const InstanceType& type : problem.pools[0].types) {
+    std::int64_t seats = 0;
+    for (model::Resources sum = group.shape.requests; model::fits(sum, type.allocatable);
+         sum += group.shape.requests)
+      ++seats;
+    std::int64_t least = INT64_MAX;
+    for (const Offering& offering : type.offerings)
+      least = std::min(least, offering.price_nanos_per_hour / (kCent / 10));  // tenths of a cent
+    machines.push_back({least, seats});
+  }
+  std::vector<std::int64_t> pods = {0};
+  while (pods.back() < group.count) {
+    std::int64_t most = pods.back();
+    for (const Machine& machine : machines)
+      if (const auto cents = static_cast<std::int64_t>(pods.size()); machine.cents <= cents)
+        most = std::max(most, pods[static_cast<std::size_t>(cents - machine.cents)] + machine.pods);
+    pods.push_back(most);
+  }
+  return static_cast<std::int64_t>(pods.size()) - 1;
+}
+
+// Of at most seven types: with more, every node must have another type to come up as.
+TEST(Optimum, PodsThatAreAllEqualAreSolvedToIt) {
+  EXPECT_TRUE(rc::check("equal pods", [] {
+    Pool one = pool();
+    std::vector<InstanceType> types;
+    for (std::int64_t i = pick(1, 7); i > 0; --i) types.push_back(random_machine(i));
+    types.push_back(machine("large", 16, 32, 80 + pick(0, 10)));
+    one.types = std::move(types);
+    const Problem problem =
+        test::problem({pods(pick(1, 400), pick(1, 40) * 100, pick(0, 8))}, {one});
+    const Answer answer = solve(problem);
+    RC_ASSERT(wrong(problem, answer) == "");
+    RC_LOG() << describe(problem, answer);
+    RC_ASSERT(price(answer) == least_cents(problem) * (kCent / 10));
+  }));
+}
+
 TEST(Optimum, OneMoreTypeNeverMakesATinyProblemDearer) {
   EXPECT_TRUE(rc::check("one more type", [] {
     Problem problem = tiny_problem();
