@@ -126,10 +126,13 @@ std::size_t Packer::cheapest_machine(const Claim* claim, const PoolTable& table,
                                      const PodRow& row, const Row& sum) const {
   if (!view.daemons_use_ports) {
     const bool same = claim != nullptr && claim->view == &view && !table.is_limited();
-    for (auto step =
-             std::lower_bound(view.steps.begin(), view.steps.end(), same ? claim->machine : 0);
-         step != view.steps.end(); ++step)
-      if (machine_fits(claim, table, view, view.machines[*step], row, sum)) return *step;
+    const auto cheapest =
+        std::lower_bound(view.steps.begin(), view.steps.end(), same ? claim->machine : 0);
+    auto step = static_cast<std::size_t>(cheapest - view.steps.begin());
+    while ((step = view.step_rooms.first_for(nothing_, sum, step)) < view.steps.size()) {
+      const std::size_t machine = view.steps[step++];
+      if (machine_fits(claim, table, view, view.machines[machine], row, sum)) return machine;
+    }
     return kNone;
   }
   for (std::size_t i = 0; i < view.machines.size(); ++i)

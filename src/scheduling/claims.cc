@@ -1,12 +1,14 @@
 #include "scheduling/claims.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
 
 #include "base/check.h"
+#include "scheduling/room_bits.h"
 
 namespace karst::scheduling {
 namespace {
@@ -40,31 +42,51 @@ std::set<int> reservations_of(const Prepared& prepared, const PoolTable& pool, s
   return reservations;
 }
 
-// Of the view's machines, cheapest first: a bit for each one that the claim may come up as.
-using Bits = std::vector<std::uint64_t>;
-
 std::size_t types_max(const Prepared& prepared) {
   return std::max<std::size_t>(prepared.problem.options.instance_types_max, 1);
 }
 
-// Where nothing but the price decides, dearer types than are listed are not looked at.
+template <class Keep>
+void keep_if(Bits& bits, const Keep& keep) {
+  for (std::size_t word = 0; word < bits.size(); ++word)
+    for (std::uint64_t left = bits[word]; left != 0; left &= left - 1)
+      if (!keep(word * 64 + static_cast<std::size_t>(std::countr_zero(left))))
+        bits[word] &= ~(left & -left);
+}
+
+std::size_t count(const Bits& bits) {
+  std::size_t sum = 0;
+  for (const std::uint64_t word : bits) sum += static_cast<std::size_t>(std::popcount(word));
+  return sum;
+}
+
+// Of the view's machines, cheapest first: a bit for each one that the claim may come up as. Where
+// nothing but the price decides, dearer types than are listed are left out.
 Bits machines_of(const Prepared& prepared, const PoolTable& pool, const Claim& claim,
-                 const std::vector<std::int64_t>& limits_left, const std::set<int>& reservations) {
-  const std::vector<Machine>& machines = claim.view->machines;
+                 const std::vector<std::int64_t>& limits_left, const std::set<int>& reservations,
+                 const RoomBits& rooms) {
+  const View& view = *claim.view;
+  Bits bits = rooms.holding(claim.content);
+  const bool room_decides =
+      !claim.is_reserved && !view.has_reserved && !pool.is_limited() && !view.daemons_use_ports;
+  if (!room_decides)
+    keep_if(bits, [&](std::size_t i) {
+      const Machine& machine = view.machines[i];
+      return may_become(prepared, pool, claim, machine, limits_left) &&
+             (!claim.is_reserved || reservations.contains(machine.reservation));
+    });
   const std::size_t most = pool.min_values.empty() ? types_max(prepared) : pool.types.size();
+  if (count(bits) <= most) return bits;
   std::vector<bool> seen(pool.types.size(), false);
   std::size_t types = 0;
-  Bits bits((machines.size() + 63) / 64, 0);
-  for (std::size_t i = 0; i < machines.size(); ++i) {
-    const Machine& machine = machines[i];
-    if ((types == most && !seen[machine.type]) ||
-        !may_become(prepared, pool, claim, machine, limits_left) ||
-        (claim.is_reserved && !reservations.contains(machine.reservation)))
-      continue;
-    if (!seen[machine.type]) ++types;
-    seen[machine.type] = true;
-    bits[i / 64] |= std::uint64_t{1} << i % 64;
-  }
+  keep_if(bits, [&](std::size_t i) {
+    const std::size_t type = view.machines[i].type;
+    if (seen[type]) return true;
+    if (types == most) return false;
+    ++types;
+    seen[type] = true;
+    return true;
+  });
   return bits;
 }
 
@@ -215,15 +237,26 @@ Choice make_choice(const PoolTable& pool, const std::vector<const Machine*>& mac
   return choice;
 }
 
-using Choices = std::map<std::pair<std::size_t, Bits>, Choice>;  // by view and machines
+struct Choices {
+  std::map<std::pair<std::size_t, Bits>, Choice> made;  // by view and machines
+  std::map<std::size_t, RoomBits> rooms;                // by view
+
+  const RoomBits& rooms_of(const View& view) {
+    if (const auto at = rooms.find(view.index); at != rooms.end()) return at->second;
+    std::vector<const Row*> all;
+    for (const Machine& machine : view.machines) all.push_back(&machine.room);
+    return rooms.emplace(view.index, RoomBits(all)).first->second;
+  }
+};
 
 NewClaim make_claim(const Prepared& prepared, const PoolTable& pool, const Claim& packed,
                     const std::vector<std::int64_t>& limits_left, const std::set<int>& reservations,
                     Choices& choices) {
   const Options& options = prepared.problem.options;
   const View& view = *packed.view;
-  const auto [place, is_new] = choices.try_emplace(
-      {view.index, machines_of(prepared, pool, packed, limits_left, reservations)});
+  const auto [place, is_new] =
+      choices.made.try_emplace({view.index, machines_of(prepared, pool, packed, limits_left,
+                                                        reservations, choices.rooms_of(view))});
   if (is_new) {
     const std::vector<const Machine*> machines = machines_at(view, place->first.second);
     KARST_CHECK(!machines.empty(), "a claim keeps a machine that fits");

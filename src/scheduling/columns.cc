@@ -63,17 +63,53 @@ std::string_view Columns::name(std::size_t column) const {
   return column < extended_.size() ? extended_[column] : drivers_[column - extended_.size()];
 }
 
+void Rooms::add(const Row& room) {
+  amounts_.insert(amounts_.end(), room.begin(), room.end());
+  ++size_;
+}
+
+std::size_t Rooms::first_for(const Row& content, const Row& request, std::size_t from) const {
+  constexpr std::size_t kColumnsMax = 16;  // usually; of more, the rest is looked at one by one
+  std::int64_t need[kColumnsMax];
+  const std::size_t columns = content.size();
+  const std::size_t first = std::min(columns, kColumnsMax);
+  for (std::size_t i = 0; i < first; ++i)
+    need[i] = request[i] > 0 ? content[i] + request[i] : INT64_MIN;
+  const std::int64_t* room = amounts_.data() + from * columns;
+  const auto holds = [&] {
+    for (std::size_t i = 0; i < first; ++i)
+      if (need[i] > room[i]) return false;
+    return first == columns || fits_beside(content.data() + first, request.data() + first,
+                                           room + first, columns - first);
+  };
+  while (from < size_ && !holds()) {
+    ++from;
+    room += columns;
+  }
+  return from;
+}
+
 std::int64_t fit_count(const Row& room, const Row& request, std::int64_t most) {
-  for (std::size_t i = 0; i < request.size() && most > 0; ++i)
-    if (request[i] > 0) most = room[i] < request[i] ? 0 : std::min(most, room[i] / request[i]);
+  for (std::size_t i = 0; i < request.size() && most > 0; ++i) {
+    if (request[i] <= 0) continue;
+    std::int64_t all = 0;  // mostly they fit, or not one does: a division is dear
+    if (room[i] < request[i])
+      most = 0;
+    else if (__builtin_mul_overflow(request[i], most, &all) || all > room[i])
+      most = room[i] / request[i];
+  }
   return std::max<std::int64_t>(most, 0);
 }
 
 void add_times(Row& row, const Row& unit, std::int64_t times) {
-  constexpr Wide kMost = Wide{1} << 62;
+  constexpr std::int64_t kMost = std::int64_t{1} << 62;
   for (std::size_t i = 0; i < row.size(); ++i) {
-    const Wide sum = row[i] + static_cast<Wide>(unit[i]) * times;
-    row[i] = static_cast<std::int64_t>(std::clamp(sum, -kMost, kMost));
+    std::int64_t product = 0;
+    std::int64_t sum = 0;
+    if (__builtin_mul_overflow(unit[i], times, &product) ||
+        __builtin_add_overflow(row[i], product, &sum))
+      sum = (unit[i] < 0) == (times < 0) ? kMost : -kMost;
+    row[i] = std::clamp(sum, -kMost, kMost);
   }
 }
 

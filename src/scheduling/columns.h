@@ -60,6 +60,20 @@ inline bool covers(const Row& room, const Row& other) {
   return true;
 }
 
+// Rooms side by side, looked at one after the other.
+class Rooms {
+ public:
+  void add(const Row& room);
+  std::size_t size() const { return size_; }
+  // The first one, from `from` on, with room for content and request as fits_beside() says; size():
+  // there is none.
+  std::size_t first_for(const Row& content, const Row& request, std::size_t from) const;
+
+ private:
+  std::vector<std::int64_t> amounts_;
+  std::size_t size_ = 0;
+};
+
 // How often `request` fits into `room`, at most `most`. A request of 0 always fits.
 std::int64_t fit_count(const Row& room, const Row& request, std::int64_t most);
 

@@ -83,7 +83,11 @@ void Packer::queue_claims(std::size_t row, const Stage& stage) {
   if (!same_size) {
     queue_.clear();
     dearer_up_to_ = INT64_MIN;
-    for (std::size_t at = 0; at < claims_.size(); ++at) queue_claim(at);
+    const std::size_t columns = pod.request.size();
+    for (std::size_t at = 0; at < claims_.size(); ++at)
+      if (!strategy_.cheapest_claim ||
+          fits_beside(nothing_.data(), pod.request.data(), &slack_[at * columns], columns))
+        queue_claim(at);
   }
   if (same_row)
     queue_.open_new(may_share);
@@ -188,13 +192,14 @@ std::int64_t Packer::least_growth(const Claim& claim, const Row& request) const 
   if (claim.is_reserved) return 0;  // what it would become is a matter of reservations
   const View& view = *claim.view;
   // Where limits count, a cheaper machine that was kept out may be let in now.
-  auto step = view.steps.begin();
-  if (claim.held.empty()) step = std::lower_bound(step, view.steps.end(), claim.machine);
-  for (; step != view.steps.end(); ++step)
-    if (fits_beside(claim.content.data(), request.data(), view.machines[*step].room.data(),
-                    request.size()))
-      return view.machines[*step].price - view.machines[claim.machine].price;
-  return INT64_MAX;
+  std::size_t step = 0;
+  if (claim.held.empty())
+    step = static_cast<std::size_t>(
+        std::lower_bound(view.steps.begin(), view.steps.end(), claim.machine) - view.steps.begin());
+  step = view.step_rooms.first_for(claim.content, request, step);
+  return step == view.steps.size()
+             ? INT64_MAX
+             : view.machines[view.steps[step]].price - view.machines[claim.machine].price;
 }
 
 // For a view that leaves one domain of every key: whether the row's pods may be there, as far as

@@ -290,6 +290,7 @@ View PoolTables::make_view(const PoolTable& table, RequirementId requirements) {
     if (add_best(i, as_good, steps)) view.steps.push_back(i);
     add_best(i, as_large, view.largest);
   }
+  for (const std::size_t step : view.steps) view.step_rooms.add(view.machines[step].room);
   add_domains(table, wanted, view);
   return view;
 }

@@ -42,6 +42,7 @@ struct View {
   // Machines not reserved that no cheaper one of them has as much room as, for as little of what
   // the pool limits: the cheapest that fits, whatever is asked and left, is one of these. By price.
   std::vector<std::size_t> steps;
+  Rooms step_rooms;  // of steps
   bool has_reserved = false;
   bool daemons_use_ports = false;
   // By topology key (index as Topology's keys): the values that a node may get, sorted.

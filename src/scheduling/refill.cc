@@ -24,6 +24,12 @@ std::size_t count_types(const View& view, std::size_t most, const HasRoom& has_r
   return types.size();
 }
 
+std::int64_t part_of(std::int64_t count, std::int64_t part, std::int64_t whole) {
+  std::int64_t product = 0;
+  if (!__builtin_mul_overflow(count, part, &product)) return product / whole;
+  return static_cast<std::int64_t>(static_cast<Wide>(count) * part / whole);
+}
+
 class Refill {
  public:
   Refill(const Prepared& prepared, const std::vector<HostTies>& ties, const Sector& sector,
@@ -70,6 +76,7 @@ class Refill {
   // where they are needed: `spares_small` makes them worth less.
   void deal_anew(const FillValue& value, bool spares_small) {
     classes_.clear();
+    left_.assign(sum_.size(), 0);
     std::map<Row, std::size_t, std::greater<>> by_request;
     dive_.restart();
     for (const Share& share : sector_.loose)
@@ -82,6 +89,7 @@ class Refill {
       SizeClass& own = classes_[by_request.at(prepared_.rows[share.group].request)];
       own.pods += share.count;
       own.rows.push_back(share);
+      add_times(left_, own.request, share.count);
     }
     for (SizeClass& own : classes_) {
       if (spares_small && own.request[0] == classes_.back().request[0]) own.value -= own.value / 4;
@@ -146,6 +154,7 @@ class Refill {
       for (const std::vector<SizeClass>& order : all) {
         if (looks_ <= 0) return;
         classes_ = order;
+        left_ = sum_;
         Refilled found;
         while (pods_left() > 0)
           if (looks_ <= 0 || !fill_with(step, found)) break;
@@ -159,6 +168,7 @@ class Refill {
   bool fill_with(std::size_t machine, Refilled& found) {
     Refilled::Filled claim{kNone, machine, Row(sum_.size(), 0), {}};
     look_at(nullptr, claim);
+    room_beside(claim.content, machine);
     for (std::size_t at = 0; at < classes_.size(); ++at) deal_up_to(classes_[at].pods, at, claim);
     if (claim.shares.empty()) return false;
     found.claims.push_back(std::move(claim));
@@ -196,11 +206,7 @@ class Refill {
     return settle(found, ladder_);
   }
 
-  std::int64_t pods_left() const {
-    std::int64_t sum = 0;
-    for (const SizeClass& one : classes_) sum += one.pods;
-    return sum;
-  }
+  std::int64_t pods_left() const { return left_[kPodsColumn]; }
 
   // `machines`: by price.
   std::size_t cheapest(const Row& content, const std::vector<std::size_t>& machines) const {
@@ -274,6 +280,7 @@ class Refill {
       if (!state_.takes(ties_[row])) continue;
       state_.add(ties_[row], 1);
       add_times(claim.content, own.request, 1);
+      add_times(left_, own.request, -1);
       if (!claim.shares.empty() && claim.shares.back().group == row)
         ++claim.shares.back().count;
       else
@@ -286,19 +293,20 @@ class Refill {
     return false;
   }
 
-  // As many pods of the class as fit, at most so many.
+  // As many pods of the class as fit, at most so many. room_ is what is left on the claim's
+  // machine, before and after.
   void deal_up_to(std::int64_t most, std::size_t at, Refilled::Filled& claim) {
-    std::int64_t count =
-        fit_count(room_beside(claim.content, claim.machine), classes_[at].request, most);
+    std::int64_t count = fit_count(room_, classes_[at].request, most);
     looks_ -= count + 1;
+    if (count == 0) return;
     while (count > 0 && deal(at, claim)) --count;
+    room_beside(claim.content, claim.machine);
   }
 
   // A new claim for what is left: of the machines with which all of it would be cheapest; first a
   // like part of every class, so that no resource is left over without the other, then what fits.
   bool fill_new(Refilled& found) {
-    Row left(sum_.size(), 0);
-    for (const SizeClass& one : classes_) add_times(left, one.request, one.pods);
+    const Row left = left_;
     const std::size_t machine = machine_for(left);
     if (machine == kNone) return false;
     looks_ -= static_cast<std::int64_t>(ladder_.size() + classes_.size());
@@ -310,11 +318,11 @@ class Refill {
         scarce = i;
     Refilled::Filled claim{kNone, machine, Row(sum_.size(), 0), {}};
     look_at(nullptr, claim);
+    room_beside(claim.content, machine);
     for (const bool all : {false, true})
       for (std::size_t at = 0; at < classes_.size(); ++at) {
         std::int64_t count = classes_[at].pods;
-        if (!all && left[scarce] > room[scarce])
-          count = static_cast<std::int64_t>(static_cast<Wide>(count) * room[scarce] / left[scarce]);
+        if (!all && left[scarce] > room[scarce]) count = part_of(count, room[scarce], left[scarce]);
         deal_up_to(count, at, claim);
       }
     if (claim.shares.empty()) return false;
@@ -325,14 +333,12 @@ class Refill {
   // Of as many machines of one size as it takes at least.
   Wide price_of_all(const Row& left, std::size_t step) const {
     const Machine& machine = view_.machines[step];
-    Wide times = 1;
+    std::int64_t times = 1;
     for (std::size_t i = 0; i < left.size(); ++i)
       if (left[i] > 0)
-        times = machine.room[i] <= 0
-                    ? kUnlimited
-                    : std::max<Wide>(times, (static_cast<Wide>(left[i]) + machine.room[i] - 1) /
-                                                machine.room[i]);
-    return times * machine.price;
+        times = machine.room[i] <= 0 ? kUnlimited
+                                     : std::max(times, (left[i] - 1) / machine.room[i] + 1);
+    return static_cast<Wide>(times) * machine.price;
   }
 
   std::size_t machine_for(const Row& left) const {
@@ -361,6 +367,7 @@ class Refill {
   std::vector<std::size_t> order_;   // of the staying, the largest first
   Row sum_;                          // of everything
   std::vector<SizeClass> classes_;   // the largest first; what is still to be dealt out
+  Row left_;                         // what they ask for together
   Dive dive_;
   HostState state_;
   std::vector<char> blocked_;
