@@ -86,6 +86,7 @@ struct LogTrimOptions {
   Format format = Format::kTable;
 };
 int log_trim(const LogTrimOptions& options);
+int log_expire(const LogTrimOptions& options);  // in log_trim.cc
 
 struct AuditExportOptions {
   std::string data;

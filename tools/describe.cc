@@ -263,6 +263,10 @@ struct Text {
     return fmt::format("the log is trimmed before {}: the state at {} is kept, {}",
                        e.before.value(), e.baseline.value(), e.digest.substr(0, 16));
   }
+  std::string operator()(const events::ArchiveExpired& e) const {
+    return fmt::format("the archive begins at {}, {} of its files go: the state at {} is kept, {}",
+                       e.before.value(), e.segments, e.baseline.value(), e.digest.substr(0, 16));
+  }
 };
 
 }  // namespace

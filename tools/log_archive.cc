@@ -2,6 +2,8 @@
 // again out of them.
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "events/archive.h"
 #include "events/high_water.h"
 #include "tools/open_log.h"
@@ -51,8 +53,30 @@ base::Status archive_log(const LogArchiveOptions& options, const ReadLog& log) {
   return {};
 }
 
-base::Result<std::uint64_t> fill(events::RocksLog& log, const events::Archive& archive) {
+// What has expired in the archive is to the restored log what was trimmed.
+base::Status begin_behind(events::RocksLog& log, const events::Archive& archive) {
+  KARST_TRY(archive.each_expired_tile(
+      [&](std::uint64_t tile, std::string_view hashes) { return log.keep_leaves(tile, hashes); }));
+  const auto baseline = archive.baseline();
+  if (!baseline) return base::fail(baseline.error());
+  if (!*baseline) return {};
+  const auto note = log.begin_behind(**baseline);
+  return note ? base::Status() : base::fail(note.error());
+}
+
+base::Status mark_trimmed(events::RocksLog& log, const events::Archive& archive,
+                          const std::string& folder) {
+  if (!archive.expired()) return {};
+  events::TrimMark mark = *archive.expired();
+  mark.archive = std::filesystem::absolute(folder).lexically_normal().string();
+  KARST_TRY(log.trim(mark));
+  return log.archive_begins(archive.first());
+}
+
+base::Status fill(events::RocksLog& log, const events::Archive& archive,
+                  const std::string& folder) {
   Progress progress("restoring", archive.end().value(), Meanwhile::kSilence);
+  KARST_TRY(begin_behind(log, archive));
   std::vector<std::string> batch;
   const auto write = [&]() -> base::Status {
     KARST_TRY(log.append_stored(batch));
@@ -65,8 +89,8 @@ base::Result<std::uint64_t> fill(events::RocksLog& log, const events::Archive& a
     return batch.size() < kRestoreBatchMax ? base::Status() : write();
   }));
   KARST_TRY(write());
-  KARST_TRY(log.end_restored());
-  return log.end().value() - 1;
+  KARST_TRY(mark_trimmed(log, archive, folder));
+  return log.end_restored();
 }
 
 base::Status restore_log(const LogArchiveOptions& options) {
@@ -76,13 +100,14 @@ base::Status restore_log(const LogArchiveOptions& options) {
     return base::fail(base::Kind::kInvalid, options.archive + " holds no segment yet");
   auto log = events::RocksLog::begin_restored(options.data, archive->identity());
   if (!log) return base::fail(log.error());
-  auto last = fill(**log, *archive);
-  if (!last) return base::fail(last.error().with_context("restoring into " + options.data));
+  if (const auto filled = fill(**log, *archive, options.archive); !filled)
+    return base::fail(filled.error().with_context("restoring into " + options.data));
   Json summary;
   summary["log"] = archive->identity().id.str();
   summary["data"] = options.data;
   summary["segments"] = archive->segments().size();
-  summary["events"] = *last;
+  summary["events"] = (*log)->end().value() - (*log)->first().value();
+  if (archive->expired()) summary["first_position"] = (*log)->first().value();
   print_value(summary, options.format);
   return {};
 }

@@ -1,9 +1,11 @@
-// `karst log trim`: what an archive holds goes from the log, behind a baseline.
+// `karst log trim`: what an archive holds goes from the log, behind a baseline. `karst log expire`:
+// what is too old goes from the archive, too.
 #include <fmt/format.h>
 
 #include <chrono>
 
 #include "base/time.h"
+#include "daemon/expirer.h"
 #include "daemon/retention.h"
 #include "daemon/system_clock.h"
 #include "daemon/trimmer.h"
@@ -36,12 +38,12 @@ base::Result<model::Position> wanted(const LogTrimOptions& options, const events
 }
 
 // Tells the log, and what its opening cut off, as the daemon would.
-base::Status tell(events::RocksLog& log, const events::BaselineNote& note, base::WallTime now) {
+base::Status tell(events::RocksLog& log, const events::Body& body, base::WallTime now) {
   const auto last = last_time(log);
   if (!last) return base::fail(last.error());
   std::vector<events::Record> records;
   if (const auto& cut = log.open_report().cut) records.push_back(events::make_record(*cut));
-  records.push_back(events::make_record(events::told_of(note)));
+  records.push_back(events::make_record(body));
   for (events::Record& record : records) {
     record.log_time = *last;
     record.wall_time = now;
@@ -94,7 +96,7 @@ base::Status trim(const LogTrimOptions& options, events::RocksLog& log) {
   if (!note) return base::fail(note.error());
   const base::WallTime now = daemon::SystemClock().wall();
   const model::Position from = log.end();
-  KARST_TRY(tell(log, *note, now));
+  KARST_TRY(tell(log, events::told_of(*note), now));
   auto told = trimmer.told(*note, from);
   if (!told) return base::fail(told.error());
   const std::uint64_t before = events::sizes_of(options.data).log_bytes;
@@ -108,17 +110,81 @@ base::Status trim(const LogTrimOptions& options, events::RocksLog& log) {
   return {};
 }
 
-}  // namespace
+// Log times before this are too old.
+base::Result<base::LogTime> too_old(const LogTrimOptions& options, const events::EventLog& log) {
+  if (!options.before.empty()) {
+    if (const auto time = base::parse_rfc3339(options.before)) return base::LogTime(*time);
+    return base::fail(
+        base::Kind::kInvalid,
+        fmt::format("--before '{}': expected a time such as 2026-11-21T10:17:51Z", options.before));
+  }
+  const auto keep = daemon::parse_span_millis(options.keep);
+  if (!keep) return base::fail(keep.error().with_context("--keep"));
+  const auto end = last_time(log);
+  if (!end) return base::fail(end.error());
+  return base::LogTime(end->value() - *keep);
+}
 
-int log_trim(const LogTrimOptions& options) {
-  if (options.before.empty() == options.keep.empty())
-    return report({base::Kind::kInvalid,
-                   "log trim: expected either --before (the first event that stays) or --keep (how "
-                   "long events stay)"});
-  if (options.dry_run) {  // beside a daemon, too
+void print_expiry(const LogTrimOptions& options, const events::RocksLog& log,
+                  const events::Archive& archive, const daemon::ExpiryLook& look) {
+  Json summary;
+  summary["log"] = log.id().str();
+  summary["data"] = options.data;
+  summary["archive"] = options.archive;
+  summary["dry_run"] = options.dry_run;
+  summary["segments_that_go"] = look.segments;
+  summary["events_that_go"] = look.events;
+  summary["bytes_that_go"] = look.bytes;
+  summary["first_position"] = look.first.value();
+  summary["archived_to"] = archive.end().value() - 1;
+  print_value(summary, options.format);
+}
+
+base::Status expire(const LogTrimOptions& options, events::RocksLog& log) {
+  const auto before = too_old(options, log);
+  if (!before) return base::fail(before.error());
+  auto archive = events::Archive::open_existing(options.archive);
+  if (!archive) return base::fail(archive.error());
+  Progress progress("reading the archive", archive->end().value(), Meanwhile::kSilence);
+  const auto kill_points = daemon::KillPoints::from_environment();
+  if (!kill_points) return base::fail(kill_points.error());
+  daemon::Expirer expirer(
+      log, *archive, options.archive,
+      [&](model::Position position) {
+        progress.at(position.value());
+        return true;
+      },
+      *kill_points);
+  if (options.dry_run) {
+    auto look = expirer.check(*before);
+    if (!look) return base::fail(look.error());
+    print_expiry(options, log, *archive, *look);
+    return {};
+  }
+  auto note = expirer.prepare(*before);
+  if (!note) return base::fail(note.error());
+  if (*note) {
+    const base::WallTime now = daemon::SystemClock().wall();
+    const model::Position from = log.end();
+    KARST_TRY(tell(log, events::expired_of(**note, expirer.look().segments), now));
+    auto told = daemon::told_since(log, events::EventType::kArchiveExpired, **note, from);
+    if (!told) return base::fail(told.error());
+    while (archive->end() <= **told)
+      if (auto sealed = archive->seal_next(log, **told); !sealed) return base::fail(sealed.error());
+    KARST_TRY(expirer.finish(**note, **told, now));
+  }
+  print_expiry(options, log, *archive, expirer.look());
+  return {};
+}
+
+using Work = base::Status (*)(const LogTrimOptions&, events::RocksLog&);
+
+// Beside a daemon when nothing changes; otherwise without one.
+int with_log(const LogTrimOptions& options, Work work) {
+  if (options.dry_run) {
     auto log = open_for_reading(options.data);
     if (!log) return report(log.error());
-    const auto status = trim(options, *log->log);
+    const auto status = work(options, *log->log);
     return finish(*log, status ? kExitDone : report(status.error()));
   }
   const auto mark = events::HighWaterFile::read(options.data + "/high-water");
@@ -129,8 +195,26 @@ int log_trim(const LogTrimOptions& options) {
                                              "--data' made"});
   auto log = events::RocksLog::open({options.data, daemon::SystemClock().wall(), 0});
   if (!log) return report(log.error());
-  const auto status = trim(options, **log);
+  const auto status = work(options, **log);
   return status ? kExitDone : report(status.error());
+}
+
+}  // namespace
+
+int log_trim(const LogTrimOptions& options) {
+  if (options.before.empty() == options.keep.empty())
+    return report({base::Kind::kInvalid,
+                   "log trim: expected either --before (the first event that stays) or --keep (how "
+                   "long events stay)"});
+  return with_log(options, trim);
+}
+
+int log_expire(const LogTrimOptions& options) {
+  if (options.before.empty() == options.keep.empty())
+    return report({base::Kind::kInvalid,
+                   "log expire: expected either --before (the time since which events stay) or "
+                   "--keep (how long events stay)"});
+  return with_log(options, expire);
 }
 
 }  // namespace karst::tools

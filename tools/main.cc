@@ -29,6 +29,7 @@ struct CommandLine {
   LogOptions log;
   LogArchiveOptions archive;
   LogTrimOptions trim;
+  LogTrimOptions expire;
   AuditLine audit;
   SolveOptions solve;
   VersionOptions version;
@@ -126,8 +127,8 @@ void add_run(CommandLine& line) {
                 "seal what is complete of the log as files of this folder, as it grows")
       ->type_name("FOLDER");
   c->add_option("--retain", o.retain,
-                "trim the log to what is younger, once the archive has it: standard (90d/360d), or "
-                "how long events stay at hand, 90d; nothing is deleted from the archive yet")
+                "trim the log to what is younger, once the archive has it, and the archive to what "
+                "is younger than a second span: standard (90d/360d), 30d/180d, or 90d alone")
       ->type_name("PRESET|AT_HAND[/ARCHIVED]");
   CLI::Option* embedded =
       c->add_flag("--embedded", o.embedded, "over a simulated cluster and cloud, in real time");
@@ -211,22 +212,26 @@ void add_explain(CommandLine& line) {
 }
 
 void add_trim(CommandLine& line, CLI::App* log) {
-  LogTrimOptions& o = line.trim;
   CLI::App* trim = log->add_subcommand(
       "trim", "let go of what an archive holds, behind a baseline; no daemon may run on it");
-  add_reading(trim, o.data);
-  trim->add_option("--archive", o.archive, "folder of the archive that has it")
-      ->required()
-      ->type_name("FOLDER");
-  CLI::Option* before = trim->add_option("--before", o.before, "the first event that stays")
-                            ->type_name("POSITION|TIME")
-                            ->check(check_place);
-  trim->add_option("--keep", o.keep, "instead: how long before the log's end events stay, as 90d")
-      ->type_name("DURATION")
-      ->excludes(before);
-  trim->add_flag("--dry-run", o.dry_run, "compare and say what would go; beside a daemon, too");
-  add_format(trim, o.format);
+  CLI::App* expire = log->add_subcommand(
+      "expire",
+      "delete the oldest files of an archive, behind a baseline; no daemon may run on it");
+  for (CLI::App* c : {trim, expire}) {
+    LogTrimOptions& o = c == trim ? line.trim : line.expire;
+    add_reading(c, o.data);
+    c->add_option("--archive", o.archive, "folder of the archive")->required()->type_name("FOLDER");
+    CLI::Option* before = c->add_option("--before", o.before, "the first event that stays")
+                              ->type_name(c == trim ? "POSITION|TIME" : "TIME")
+                              ->check(check_place);
+    c->add_option("--keep", o.keep, "instead: how long before the log's end events stay, as 90d")
+        ->type_name("DURATION")
+        ->excludes(before);
+    c->add_flag("--dry-run", o.dry_run, "compare and say what would go; beside a daemon, too");
+    add_format(c, o.format);
+  }
   trim->callback([&line] { line.chosen = [&line] { return log_trim(line.trim); }; });
+  expire->callback([&line] { line.chosen = [&line] { return log_expire(line.expire); }; });
 }
 
 void add_log(CommandLine& line) {

@@ -119,9 +119,6 @@ int run(const RunOptions& options) {
   auto store = daemon::open_store(options.data, options.archive, clock);
   if (!store) return report(store.error());
   store->retain = *retain;
-  if (*retain && (*retain)->archived_millis > 0)
-    store->remark += std::string(store->remark.empty() ? "" : "; ") +
-                     "--retain: nothing is deleted from the archive yet, whatever its age";
   if (auto taken = take_key(*store, options); !taken) return report(taken.error());
   base::Status status =
       options.embedded ? run_embedded(*store, options)

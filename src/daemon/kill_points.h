@@ -2,7 +2,8 @@
 // the environment means SIGKILL when the place is passed for the N-th time (from 1); NAME:N:stop
 // means SIGSTOP, after which the test may let it go on. Unset: nothing happens. A decorator each
 // for the log and the snapshots marks the places around their writes; the trimmer and the daemon
-// mark the others. Of one thread: the engine's, and a copy where the log is trimmed.
+// mark the others. Of one thread: the engine's, and a copy where the log is
+// trimmed, and its archive.
 #pragma once
 
 #include <array>
@@ -32,13 +33,19 @@ enum class KillPoint {
   kBeforeTrimMark,
   kAfterTrimMark,
   kAfterTrimCompaction,
+  kBeforeExpiryMark,
+  kAfterExpiryMark,
+  kAfterExpiredSegment,
   kBeforeStop,
 };
-inline constexpr std::array<std::string_view, 16> kKillPointNames = {
-    "before-recover",       "after-recover",       "before-append-facts",   "after-append-facts",
-    "before-append-answer", "after-append-answer", "before-acknowledge",    "after-acknowledge",
-    "before-dispatch",      "after-dispatch",      "before-snapshot",       "after-snapshot",
-    "before-trim-mark",     "after-trim-mark",     "after-trim-compaction", "before-stop"};
+inline constexpr std::array<std::string_view, 19> kKillPointNames = {
+    "before-recover",     "after-recover",        "before-append-facts",
+    "after-append-facts", "before-append-answer", "after-append-answer",
+    "before-acknowledge", "after-acknowledge",    "before-dispatch",
+    "after-dispatch",     "before-snapshot",      "after-snapshot",
+    "before-trim-mark",   "after-trim-mark",      "after-trim-compaction",
+    "before-expiry-mark", "after-expiry-mark",    "after-expired-segment",
+    "before-stop"};
 
 class KillPoints {
  public:

@@ -9,9 +9,9 @@ base::Status LogKeeper::start() {
     auto archive = events::Archive::open(parts_.archive, {parts_.log->id(), parts_.log->secret()});
     if (!archive) return base::fail(archive.error().with_context("--archive"));
     archive_.emplace(std::move(*archive));
-    trimmer_.emplace(
-        *parts_.log, *archive_, parts_.archive, [this](model::Position) { return !stopped(); },
-        parts_.kill_points);
+    const auto go_on = [this](model::Position) { return !stopped(); };
+    trimmer_.emplace(*parts_.log, *archive_, parts_.archive, go_on, parts_.kill_points);
+    expirer_.emplace(*parts_.log, *archive_, parts_.archive, go_on, parts_.kill_points);
   }
   thread_ = std::thread([this] { run(); });
   return {};
@@ -36,6 +36,7 @@ void LogKeeper::run() {
     look();
     if (archive_) seal();
     if (archive_ && parts_.retain) trim();
+    if (archive_ && parts_.retain && parts_.retain->archived_millis > 0) expire();
     std::unique_lock lock(mutex_);
     wake_.wait_for(lock, std::chrono::milliseconds(parts_.keep_every_millis),
                    [this] { return stopping_; });
@@ -59,19 +60,26 @@ void LogKeeper::look() {
 void LogKeeper::seal() {
   while (!stopped() &&
          parts_.log->synced().value() >= archive_->end().value() - 1 + events::kSegmentEventsMax) {
-    const auto sealed = archive_->seal_next(*parts_.log, parts_.log->synced());
-    if (!sealed) {
+    if (const auto sealed = seal_next(parts_.log->synced()); !sealed) {
+      if (sealed.error().kind == base::Kind::kRetry) return;
       return alarm_once(failing_, "the log is not archived: ", sealed.error());
     }
-    if (!*sealed) return;
     if (std::exchange(failing_, false))
       parts_.notices->relief(parts_.clock->wall(), "the log is archived again");
-    const events::ArchivedSegment& segment = **sealed;
-    if (!parts_.sink->offer(
-            {events::LogArchived{segment.first, segment.last, segment.file, segment.digest},
-             parts_.clock->wall(), ""}))
-      return;
   }
+}
+
+// One segment, and the log is told. Errors: kRetry when there is none, or nobody hears it any more.
+base::Status LogKeeper::seal_next(model::Position last) {
+  const auto sealed = archive_->seal_next(*parts_.log, last);
+  if (!sealed) return base::fail(sealed.error());
+  if (!*sealed) return base::fail(base::Kind::kRetry, "nothing is left to seal");
+  const events::ArchivedSegment& segment = **sealed;
+  if (parts_.sink->offer(
+          {events::LogArchived{segment.first, segment.last, segment.file, segment.digest},
+           parts_.clock->wall(), ""}))
+    return {};
+  return base::fail(base::Kind::kRetry, "it was asked to stop");
 }
 
 void LogKeeper::alarm_once(bool& failing, const std::string& what, const base::Error& error) {
@@ -96,13 +104,9 @@ void LogKeeper::trim() {
 // Keeps what must stay of what is too old, and has the log told of it.
 base::Status LogKeeper::begin_trim() {
   const events::RocksLog& log = *parts_.log;
-  auto cursor = log.read(model::Position(log.end().value() - 1));
-  if (!cursor) return base::fail(cursor.error());
-  const auto last = (*cursor)->next();
-  if (!last) return base::fail(last.error());
-  if (!*last) return {};
-  const base::LogTime now = (*last)->envelope.log_time;
-  const auto young = first_since(log, base::LogTime(now.value() - parts_.retain->at_hand_millis));
+  const auto now = last_time();
+  if (!now) return base::fail(now.error());
+  const auto young = first_since(log, base::LogTime(now->value() - parts_.retain->at_hand_millis));
   if (!young) return base::fail(young.error());
   const std::uint64_t begins = log.first().value();
   const model::Position place =
@@ -127,6 +131,58 @@ base::Status LogKeeper::end_trim() {
   parts_.notices->relief(parts_.clock->wall(), "the log was trimmed: it begins at position " +
                                                    std::to_string(parts_.log->first().value()) +
                                                    ", " + parts_.archive + " has what was before");
+  return {};
+}
+
+base::Result<base::LogTime> LogKeeper::last_time() const {
+  auto cursor = parts_.log->read(model::Position(parts_.log->end().value() - 1));
+  if (!cursor) return base::fail(cursor.error());
+  const auto last = (*cursor)->next();
+  if (!last) return base::fail(last.error());
+  return *last ? (*last)->envelope.log_time : base::LogTime();
+}
+
+// Only what has gone from the log may go from the archive: until it was trimmed there is nothing to
+// look for.
+void LogKeeper::expire() {
+  const std::int64_t now = parts_.clock->monotonic_millis();
+  if (!expiring_ && (now < expiry_due_millis_ || !parts_.log->trimmed())) return;
+  if (!expiring_) expiry_due_millis_ = now + kExpireEveryMillis;
+  const base::Status status = expiring_ ? end_expiry() : begin_expiry();
+  if (!status) {
+    expiring_.reset();
+    if (status.error().kind == base::Kind::kRetry) return;  // stopped
+    return alarm_once(expiry_failing_, "old events stay in the archive: ", status.error());
+  }
+  if (std::exchange(expiry_failing_, false))
+    parts_.notices->relief(parts_.clock->wall(), "what is too old in the archive can go again");
+}
+
+base::Status LogKeeper::begin_expiry() {
+  const auto now = last_time();
+  if (!now) return base::fail(now.error());
+  auto note = expirer_->prepare(base::LogTime(now->value() - parts_.retain->archived_millis));
+  if (!note) return base::fail(note.error());
+  if (!*note) return {};
+  expiry_told_from_ = parts_.log->end();
+  if (parts_.sink->offer(
+          {events::expired_of(**note, expirer_->look().segments), parts_.clock->wall(), ""}))
+    expiring_ = std::move(*note);
+  return {};
+}
+
+// Once the log says so durably, and the archive holds that it does, they go.
+base::Status LogKeeper::end_expiry() {
+  const auto told =
+      told_since(*parts_.log, events::EventType::kArchiveExpired, *expiring_, expiry_told_from_);
+  if (!told) return base::fail(told.error());
+  if (!*told) return {};
+  while (archive_->end() <= **told) KARST_TRY(seal_next(**told));
+  KARST_TRY(expirer_->finish(*expiring_, **told, parts_.clock->wall()));
+  expiring_.reset();
+  parts_.notices->relief(parts_.clock->wall(),
+                         "what was too old in the archive was deleted: " + parts_.archive +
+                             " begins at position " + std::to_string(archive_->first().value()));
   return {};
 }
 

@@ -2,9 +2,10 @@
 // full (size_watch.h), and, where an archive was asked for, seals what is complete into it
 // (events/archive.h), of which the log is told by LogArchived; and trims what is older than was
 // asked for, once the archive has it (trimmer.h): looked for once an hour, at most
-// kTrimEventsMax events in one go, and no round waits for it. It reads the log as any other thread
-// may; a failure stops nothing: it is an alarm, and tried again. start() once; the destructor ends
-// the thread, after the segment that it is writing.
+// kTrimEventsMax events in one go, and no round waits for it. What is too old for the archive goes
+// from there, once it has gone from the log (expirer.h): looked for once a day. It reads the log as
+// any other thread may; a failure stops nothing: it is an alarm, and tried again. start() once; the
+// destructor ends the thread, after the segment that it is writing.
 #pragma once
 
 #include <condition_variable>
@@ -14,6 +15,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "daemon/expirer.h"
 #include "daemon/kill_points.h"
 #include "daemon/notices.h"
 #include "daemon/retention.h"
@@ -28,6 +30,8 @@ namespace karst::daemon {
 
 inline constexpr std::int64_t kKeepEveryMillis = 10'000;     // between two looks, in real time
 inline constexpr std::int64_t kTrimEveryMillis = 3'600'000;  // between two tries to trim
+// Between two tries to let segments expire: each that does reads all of the archive.
+inline constexpr std::int64_t kExpireEveryMillis = 24 * 3'600'000;
 // In one go; a baseline is written for each.
 inline constexpr std::uint64_t kTrimEventsMin = events::kSegmentEventsMax;
 inline constexpr std::uint64_t kTrimEventsMax = 64 * events::kSegmentEventsMax;
@@ -42,7 +46,7 @@ struct LogKeeperParts {
   Notices* notices = nullptr;
   std::optional<Retention> retain;  // none: nothing is trimmed; with an archive only
   std::int64_t keep_every_millis = kKeepEveryMillis;  // shorter for tests
-  KillPoints kill_points{};                           // of trimming
+  KillPoints kill_points{};                           // of trimming and expiry
 };
 
 class LogKeeper {
@@ -59,6 +63,11 @@ class LogKeeper {
   void trim();
   base::Status begin_trim();
   base::Status end_trim();
+  void expire();
+  base::Status begin_expiry();
+  base::Status end_expiry();
+  base::Status seal_next(model::Position last);
+  base::Result<base::LogTime> last_time() const;
   void alarm_once(bool& failing, const std::string& what, const base::Error& error);
   bool stopped();
 
@@ -71,6 +80,11 @@ class LogKeeper {
   model::Position told_from_;                 // or later
   std::int64_t trim_due_millis_ = 0;          // monotonic
   bool trim_failing_ = false;                 // as was said
+  std::optional<Expirer> expirer_;
+  std::optional<events::BaselineNote> expiring_;  // the log is being told of it
+  model::Position expiry_told_from_;              // or later
+  std::int64_t expiry_due_millis_ = 0;            // monotonic
+  bool expiry_failing_ = false;                   // as was said
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;

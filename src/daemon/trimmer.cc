@@ -48,6 +48,25 @@ base::Result<model::Position> first_since(const events::EventLog& log, base::Log
   return model::Position(low);
 }
 
+base::Result<std::optional<model::Position>> told_since(const events::RocksLog& log,
+                                                        events::EventType type,
+                                                        const events::BaselineNote& note,
+                                                        model::Position from) {
+  const model::Position synced = log.synced();
+  if (from > synced) return std::optional<model::Position>();
+  auto cursor = log.read(from);
+  if (!cursor) return base::fail(cursor.error());
+  for (;;) {
+    auto event = (*cursor)->next();
+    if (!event) return base::fail(event.error());
+    if (!*event || (*event)->envelope.position > synced) return std::optional<model::Position>();
+    if ((*event)->envelope.type != type) continue;
+    const auto told = events::bound_by(events::decode_body(**event));
+    if (told && told->baseline == note.position && told->digest == note.digest)
+      return std::optional((*event)->envelope.position);
+  }
+}
+
 Trimmer::Trimmer(events::RocksLog& log, const events::Archive& archive, const std::string& folder,
                  std::function<bool(model::Position)> go_on, KillPoints kill_points)
     : log_(log),
@@ -70,6 +89,11 @@ base::Status Trimmer::may_go(model::Position first) const {
     return refused(
         base::Kind::kInvalid,
         fmt::format("something must stay, and it ends at position {}", log_.end().value() - 1));
+  if (archive_.first() > log_.first())
+    return refused(base::Kind::kInvalid,
+                   fmt::format("{} begins at position {}, what was before has expired there, and "
+                               "the log begins at {}; expected an archive that has all that goes",
+                               folder_, archive_.first().value(), log_.first().value()));
   if (first > archive_.end())
     return refused(base::Kind::kInvalid,
                    fmt::format("{} holds the positions 1 to {}, and 1 to {} would go; expected an "
@@ -157,20 +181,7 @@ base::Status Trimmer::take(const Event& event, bool keep) {
 
 base::Result<std::optional<model::Position>> Trimmer::told(const events::BaselineNote& note,
                                                            model::Position from) const {
-  const model::Position synced = log_.synced();
-  if (from > synced) return std::optional<model::Position>();
-  auto cursor = log_.read(from);
-  if (!cursor) return base::fail(cursor.error());
-  for (;;) {
-    auto event = (*cursor)->next();
-    if (!event) return base::fail(event.error());
-    if (!*event || (*event)->envelope.position > synced) return std::optional<model::Position>();
-    if ((*event)->envelope.type != events::EventType::kLogTrimmed) continue;
-    const events::Body body = events::decode_body(**event);
-    const auto& told = std::get<events::LogTrimmed>(body);
-    if (told.baseline == note.position && told.digest == note.digest)
-      return std::optional((*event)->envelope.position);
-  }
+  return told_since(log_, events::EventType::kLogTrimmed, note, from);
 }
 
 base::Status Trimmer::finish(const events::BaselineNote& note, model::Position event,

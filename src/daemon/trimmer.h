@@ -29,6 +29,13 @@ model::Position trim_place(model::Position wanted);
 // times never step back. Errors: those of the log.
 base::Result<model::Position> first_since(const events::EventLog& log, base::LogTime time);
 
+// Where the log was told of a baseline, by LogTrimmed or by ArchiveExpired (`type`), from `from`
+// on; nullopt until that is on stable storage. Errors: those of the log.
+base::Result<std::optional<model::Position>> told_since(const events::RocksLog& log,
+                                                        events::EventType type,
+                                                        const events::BaselineNote& note,
+                                                        model::Position from);
+
 struct TrimLook {
   model::Position first;     // the first event that stays
   std::uint64_t events = 0;  // that go

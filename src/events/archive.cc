@@ -1,17 +1,13 @@
 #include "events/archive.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 
+#include "base/check.h"
 #include "base/sha256.h"
+#include "events/archive_expiry.h"
+#include "events/archive_files.h"
 
 namespace karst::events {
 namespace {
@@ -20,17 +16,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kHead = "karst archive 1";
 constexpr std::string_view kHeadOfAny = "karst archive ";
-constexpr std::size_t kDigits = 20;
-constexpr std::string_view kSuffix = ".seg";
 constexpr std::size_t kSegmentFileMax = 2 * (kSegmentBodyMax + kPayloadMax);
 
-tl::unexpected<base::Error> file_error(const std::string& doing, const std::string& path) {
-  const int code = errno;
-  const base::Kind kind = code == ENOSPC || code == EDQUOT                   ? base::Kind::kFull
-                          : code == EACCES || code == EPERM || code == EROFS ? base::Kind::kDenied
-                                                                             : base::Kind::kInvalid;
-  return base::fail(kind, doing + " " + path + ": " + std::strerror(code));
-}
 tl::unexpected<base::Error> no_archive(const std::string& folder, const std::string& what) {
   return base::fail(base::Kind::kInvalid,
                     folder + " holds no archive of a log that can be used: " + what);
@@ -51,74 +38,6 @@ std::optional<std::string> parse_hex(std::string_view text) {
   return text.size() % 2 == 0 ? std::optional(out) : std::nullopt;
 }
 
-std::string digits(model::Position position) {
-  const std::string text = std::to_string(position.value());
-  return std::string(kDigits - text.size(), '0') + text;
-}
-
-// "<first>-<last>.seg"; nullopt for other files.
-std::optional<ArchivedSegment> parse_name(const std::string& name) {
-  if (name.size() != 2 * kDigits + 1 + kSuffix.size() || name[kDigits] != '-' ||
-      !name.ends_with(kSuffix))
-    return std::nullopt;
-  const auto number = [&](std::size_t at) -> std::uint64_t {
-    std::uint64_t value = 0;
-    const char* begin = name.data() + at;
-    const auto [end, error] = std::from_chars(begin, begin + kDigits, value);
-    return error == std::errc() && end == begin + kDigits ? value : 0;
-  };
-  ArchivedSegment segment{
-      model::Position(number(0)), model::Position(number(kDigits + 1)), name, 0, {}};
-  if (segment.first.value() == 0 || segment.last < segment.first) return std::nullopt;
-  return segment;
-}
-
-base::Status sync_path(const std::string& path, int flags) {
-  const int file = ::open(path.c_str(), flags | O_CLOEXEC);
-  if (file < 0) return file_error("cannot open", path);
-  const bool synced = fsync(file) == 0;
-  ::close(file);
-  return synced ? base::Status() : file_error("cannot sync", path);
-}
-
-// Whole, on stable storage, or not there at all.
-base::Status write_file(const std::string& folder, const std::string& name,
-                        std::string_view bytes) {
-  const std::string path = folder + "/" + name, aside = path + ".new";
-  const int file = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0) return file_error("cannot make", aside);
-  while (!bytes.empty()) {
-    const ssize_t wrote = ::write(file, bytes.data(), bytes.size());
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) {
-      auto failed = file_error("cannot write", aside);
-      ::close(file);
-      ::unlink(aside.c_str());
-      return failed;
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(wrote));
-  }
-  const bool synced = fsync(file) == 0;
-  if (::close(file) != 0 || !synced) return file_error("cannot sync", aside);
-  if (::rename(aside.c_str(), path.c_str()) != 0) return file_error("cannot rename to", path);
-  return sync_path(folder, O_RDONLY | O_DIRECTORY);
-}
-
-base::Result<std::string> read_file(const std::string& path, std::size_t size_max) {
-  std::error_code code;
-  const auto size = fs::file_size(path, code);
-  if (code) return base::fail(base::Kind::kInvalid, "cannot read " + path + ": " + code.message());
-  if (size > size_max)
-    return base::fail(base::Kind::kCorrupt, path + " has " + std::to_string(size) +
-                                                " bytes, at most " + std::to_string(size_max) +
-                                                " were expected");
-  std::string bytes(size, '\0');
-  std::ifstream in(path, std::ios::binary);
-  in.read(bytes.data(), static_cast<std::streamsize>(size));
-  if (!in) return base::fail(base::Kind::kDenied, "cannot read " + path);
-  return bytes;
-}
-
 // Its three lines and a sum of them: a secret of which a bit has turned makes another tree.
 std::string identity_text(const LogIdentity& log) {
   const std::string lines =
@@ -127,12 +46,7 @@ std::string identity_text(const LogIdentity& log) {
 }
 
 base::Result<LogIdentity> parse_identity(const std::string& folder, std::string_view text) {
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    lines.emplace_back(text.substr(at, end - at));
-    at = end + 1;
-  }
+  const std::vector<std::string> lines = lines_of_text(text);
   if (!lines.empty() && lines[0].starts_with(kHeadOfAny) && lines[0] != kHead)
     return base::fail(base::Kind::kNewer, folder + "/log: \"" + lines[0].substr(0, 40) +
                                               "\" is of a later karst: expected \"" +
@@ -163,25 +77,21 @@ std::string anything_in(const std::string& folder) {
   return {};
 }
 
-base::Result<std::vector<ArchivedSegment>> list(const std::string& folder) {
+// Those that are wholly before `first` have expired: a kill may have left some of them.
+base::Result<std::vector<ArchivedSegment>> list(const std::string& folder, model::Position first) {
+  auto files = range_files(folder, kSegmentSuffix);
+  if (!files) return no_archive(folder, files.error().message);
   std::vector<ArchivedSegment> found;
-  std::error_code code;
-  for (fs::directory_iterator it(folder, code), end; !code && it != end; it.increment(code)) {
-    auto segment = parse_name(it->path().filename().string());
-    if (!segment) continue;
-    segment->bytes = it->file_size(code);
-    found.push_back(std::move(*segment));
-  }
-  if (code) return no_archive(folder, code.message());
-  std::sort(found.begin(), found.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
-  model::Position next(1);
-  for (const ArchivedSegment& segment : found) {
-    if (segment.first != next)
-      return base::fail(base::Kind::kCorrupt, folder + ": the segment that begins at position " +
-                                                  std::to_string(next.value()) +
-                                                  " is missing; next is " + segment.file);
-    next = model::Position(segment.last.value() + 1);
+  for (RangeFile& file : *files) {
+    if (file.last < first) continue;
+    const model::Position next = found.empty() ? std::min(file.first, first)
+                                               : model::Position(found.back().last.value() + 1);
+    if (file.first != next)
+      return base::fail(base::Kind::kCorrupt, folder + ": the segment that " +
+                                                  (found.empty() ? "holds" : "begins at") +
+                                                  " position " + std::to_string(next.value()) +
+                                                  " is missing; next is " + file.name);
+    found.push_back({file.first, file.last, std::move(file.name), file.bytes, {}});
   }
   return found;
 }
@@ -196,7 +106,7 @@ base::Result<Archive> Archive::open(const std::string& folder, const LogIdentity
     if (!other.empty())
       return no_archive(folder, "it has no file 'log', and there is " + other +
                                     "; name an empty folder, or one that is not there yet");
-    KARST_TRY(write_file(folder, "log", identity_text(log)));
+    KARST_TRY(write_archive_file(folder, "log", identity_text(log)));
   }
   auto archive = open_existing(folder);
   if (archive && archive->identity_.id != log.id)
@@ -208,21 +118,35 @@ base::Result<Archive> Archive::open(const std::string& folder, const LogIdentity
 }
 
 base::Result<Archive> Archive::open_existing(const std::string& folder) {
-  auto text = read_file(folder + "/log", 4096);
+  auto text = read_archive_file(folder + "/log", 4096);
   if (!text) return no_archive(folder, text.error().message);
   auto identity = parse_identity(folder, *text);
   if (!identity) return base::fail(identity.error());
-  auto segments = list(folder);
-  if (!segments) return base::fail(segments.error());
+  auto expired = read_expired(folder);
+  if (!expired) return base::fail(expired.error());
   Archive archive;
   archive.folder_ = folder;
   archive.identity_ = std::move(*identity);
+  archive.expired_ = std::move(*expired);
+  auto segments = list(folder, archive.first());
+  if (!segments) return base::fail(segments.error());
   archive.segments_ = std::move(*segments);
+  if (archive.expired_ && archive.expired_->event >= archive.end())
+    return base::fail(base::Kind::kCorrupt,
+                      folder + ": it ends at position " +
+                          std::to_string(archive.end().value() - 1) +
+                          ", and the event that says what has expired is " +
+                          std::to_string(archive.expired_->event.value()) +
+                          ": the segments up to it are missing, take them from another copy");
   return archive;
 }
 
+model::Position Archive::first() const {
+  return expired_ ? expired_->first() : model::Position(1);
+}
+
 model::Position Archive::end() const {
-  return model::Position(segments_.empty() ? 1 : segments_.back().last.value() + 1);
+  return segments_.empty() ? first() : model::Position(segments_.back().last.value() + 1);
 }
 
 base::Result<std::optional<ArchivedSegment>> Archive::seal_next(const EventLog& log,
@@ -241,15 +165,15 @@ base::Result<std::optional<ArchivedSegment>> Archive::seal_next(const EventLog& 
   const std::string bytes = writer.seal(identity_.id);
   ArchivedSegment segment{
       writer.first(), writer.last(), {}, bytes.size(), base::hex_lower(base::sha256(bytes))};
-  segment.file = digits(segment.first) + "-" + digits(segment.last) + std::string(kSuffix);
-  KARST_TRY(write_file(folder_, segment.file, bytes));
+  segment.file = range_name(segment.first, segment.last, kSegmentSuffix);
+  KARST_TRY(write_archive_file(folder_, segment.file, bytes));
   segments_.push_back(segment);
   return std::optional(segment);
 }
 
 base::Result<Segment> Archive::read(const ArchivedSegment& segment) const {
   const std::string path = folder_ + "/" + segment.file;
-  auto bytes = read_file(path, kSegmentFileMax);
+  auto bytes = read_archive_file(path, kSegmentFileMax);
   if (!bytes) return base::fail(bytes.error());
   auto opened = Segment::open(*bytes);
   if (!opened) return base::fail(opened.error().with_context(path));
@@ -262,6 +186,50 @@ base::Result<Segment> Archive::read(const ArchivedSegment& segment) const {
   return opened;
 }
 
+base::Result<std::optional<Baseline>> Archive::baseline() const {
+  if (!expired_) return std::optional<Baseline>();
+  auto baseline = read_baseline_file(folder_, expired_->baseline);
+  if (!baseline) return base::fail(baseline.error());
+  return std::optional(std::move(*baseline));
+}
+
+base::Status Archive::each_expired_tile(
+    const std::function<base::Status(std::uint64_t tile, std::string_view hashes)>& take) const {
+  return expired_ ? each_leaves_tile(folder_, expired_->baseline.position, take) : base::Status();
+}
+
+base::Status Archive::settle() {
+  return remove_what_expired(folder_, expired_, {});
+}
+
+base::Status Archive::keep_leaves(std::uint64_t tile, std::string_view hashes) {
+  return write_leaves_file(folder_, tile, hashes);
+}
+
+base::Result<BaselineNote> Archive::keep_baseline(const Baseline& baseline) {
+  return write_baseline_file(folder_, baseline);
+}
+
+base::Status Archive::expire(const TrimMark& mark, const std::function<void()>& marked,
+                             const std::function<void()>& removed) {
+  KARST_CHECK(mark.first() > first(), "an archive's beginning never steps back");
+  if (mark.event >= end())
+    return base::fail(base::Kind::kInvalid,
+                      folder_ + ": nothing expires before the archive holds position " +
+                          std::to_string(mark.event.value()) +
+                          ", which says so; expected it to be sealed");
+  // What will stand for them, as it can be read.
+  if (auto kept = read_baseline_file(folder_, mark.baseline); !kept)
+    return base::fail(kept.error());
+  KARST_TRY(each_leaves_tile(folder_, mark.baseline.position,
+                             [](std::uint64_t, std::string_view) { return base::Status(); }));
+  KARST_TRY(write_expired(folder_, mark));
+  expired_ = mark;
+  std::erase_if(segments_, [&](const ArchivedSegment& s) { return s.last < mark.first(); });
+  if (marked) marked();
+  return remove_what_expired(folder_, expired_, removed);
+}
+
 base::Status each_archived(const Archive& archive,
                            const std::function<base::Status(const Event&)>& take) {
   for (const ArchivedSegment& place : archive.segments()) {
@@ -272,6 +240,7 @@ base::Status each_archived(const Archive& archive,
       auto event = cursor->next();
       if (!event) return base::fail(event.error().with_context(place.file));
       if (!*event) break;
+      if ((*event)->envelope.position < archive.first()) continue;
       KARST_TRY(take(**event));
     }
   }

@@ -4,17 +4,22 @@
 // as private as the log itself. FOLDER/<first>-<last>.seg, both in 20 digits, are written aside,
 // synced, and renamed; none is ever changed. So an archive may be copied at any moment, to any
 // store of files, and what a crash leaves is a file that ends in .new and is written again.
-// One owner, one thread.
+// Of an archive whose oldest segments have expired (docs/decisions/0020), the beginning is kept as
+// of a trimmed log: the state before first(), and the leaf hashes of all that went
+// (archive_expiry.h). One owner, one thread.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "events/event_log.h"
 #include "events/segment.h"
+#include "events/trim_store.h"
 #include "model/ids.h"
 
 namespace karst::events {
@@ -43,8 +48,18 @@ class Archive {
 
   const LogIdentity& identity() const { return identity_; }
   const std::vector<ArchivedSegment>& segments() const { return segments_; }  // in order, no gap
+  // The first position that comes back: 1, or the first that has not expired. The first segment
+  // may begin before it.
+  model::Position first() const;
   // The first position that is not in it: 1 for an empty archive.
   model::Position end() const;
+  // What is gone, since when, and by which event; nullopt: nothing. Its `archive` is empty.
+  const std::optional<TrimMark>& expired() const { return expired_; }
+  // What it folded to. Errors: kCorrupt when it is not what expired() says.
+  base::Result<std::optional<Baseline>> baseline() const;
+  // Its leaf hashes, 256 each time. Errors: kCorrupt; those of `take`.
+  base::Status each_expired_tile(
+      const std::function<base::Status(std::uint64_t tile, std::string_view hashes)>& take) const;
 
   // Seals the next segment: events from end() up to `last`, as many as one takes; nullopt when
   // there are none. Errors: those of the log; kDenied, kFull, kInvalid of the folder, which is then
@@ -54,9 +69,26 @@ class Archive {
   // A segment's events. Errors: kCorrupt names the file.
   base::Result<Segment> read(const ArchivedSegment& segment) const;
 
+  // Expiry, in this order. A crash between two steps leaves an archive that opens and comes back
+  // whole, or beginning at the new place.
+  // 1. What an earlier one left goes: segments that have expired, what was kept and is not in
+  // force. Errors: kDenied.
+  base::Status settle();
+  // 2. The leaf hashes of what will go, whole tiles from this one on, at most kLeavesFileTilesMax.
+  base::Status keep_leaves(std::uint64_t tile, std::string_view hashes);
+  // 3. The state before the first event that stays. Stable when it returns, as the leaves.
+  base::Result<BaselineNote> keep_baseline(const Baseline& baseline);
+  // 4. ArchiveExpired (expired_of) is appended to the log, and sealed into this archive.
+  // 5. From here on the archive begins at mark.first(); then the segments before it go, oldest
+  // first. `marked` and `removed` (of each segment) are places for tests. Errors: kInvalid before
+  // 4, kCorrupt when 2 or 3 are not there: nothing has changed then; kFull, kDenied.
+  base::Status expire(const TrimMark& mark, const std::function<void()>& marked = {},
+                      const std::function<void()>& removed = {});
+
  private:
   std::string folder_;
   LogIdentity identity_;
+  std::optional<TrimMark> expired_;
   std::vector<ArchivedSegment> segments_;
 };
 

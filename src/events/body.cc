@@ -60,6 +60,7 @@ struct TypeOf {
   EventType operator()(const AccessRecorded&) const { return EventType::kAccessRecorded; }
   EventType operator()(const LogArchived&) const { return EventType::kLogArchived; }
   EventType operator()(const LogTrimmed&) const { return EventType::kLogTrimmed; }
+  EventType operator()(const ArchiveExpired&) const { return EventType::kArchiveExpired; }
 };
 
 struct StreamOf {
@@ -123,6 +124,7 @@ struct StreamOf {
   std::string operator()(const AccessRecorded&) const { return "log"; }
   std::string operator()(const LogArchived&) const { return "log"; }
   std::string operator()(const LogTrimmed&) const { return "log"; }
+  std::string operator()(const ArchiveExpired&) const { return "log"; }
 
   // "persistentvolumeclaim/shop/data"
   static std::string of(const model::ObjectKey& key) {
@@ -322,6 +324,8 @@ std::string_view event_type_name(EventType type) {
       return "LogArchived";
     case EventType::kLogTrimmed:
       return "LogTrimmed";
+    case EventType::kArchiveExpired:
+      return "ArchiveExpired";
   }
   return {};
 }

@@ -94,6 +94,7 @@ enum class EventType : std::uint16_t {
   kAccessRecorded = 409,
   kLogArchived = 410,
   kLogTrimmed = 411,
+  kArchiveExpired = 412,
 };
 // "PodObserved" and so on; empty for a number that this build does not know.
 std::string_view event_type_name(EventType type);
@@ -306,18 +307,27 @@ struct LogTrimmed {
   std::string projection;
   std::string digest;
 };
+// The archive of this log begins at `before`, and `segments` of its files, all older, are deleted.
+// What they and all before them folded to is kept there as its baseline, said as LogTrimmed says
+// it.
+struct ArchiveExpired {
+  model::Position before;
+  std::uint64_t segments = 0;
+  model::Position baseline;
+  std::string projection;
+  std::string digest;
+};
 
 // A command as its own event: the type is 100 + its kind.
-using Body =
-    std::variant<ShapeRecorded, PodObserved, PodGone, NodeObserved, NodeGone, NodeClaimObserved,
-                 NodeClaimGone, NodePoolObserved, NodePoolGone, NodeClassObserved, NodeClassGone,
-                 DaemonSetObserved, DaemonSetGone, CatalogueObserved, PricesObserved,
-                 InterruptionReceived, InstanceObserved, InstanceGone, ListStarted, ListEnded,
-                 SourceBeat, InputRefused, model::Command, model::AttemptStarted,
-                 model::CommandAbandoned, model::Outcome, model::Verdict, model::Nomination,
-                 ProvisioningHeld, LogCreated, DaemonStarted, RoundClosed, EpochOpened,
-                 WallClockJumped, LogTailCut, LogSpaceLow, ObjectObserved, ObjectGone,
-                 LeadershipLost, SigningKeyChanged, AccessRecorded, LogArchived, LogTrimmed>;
+using Body = std::variant<
+    ShapeRecorded, PodObserved, PodGone, NodeObserved, NodeGone, NodeClaimObserved, NodeClaimGone,
+    NodePoolObserved, NodePoolGone, NodeClassObserved, NodeClassGone, DaemonSetObserved,
+    DaemonSetGone, CatalogueObserved, PricesObserved, InterruptionReceived, InstanceObserved,
+    InstanceGone, ListStarted, ListEnded, SourceBeat, InputRefused, model::Command,
+    model::AttemptStarted, model::CommandAbandoned, model::Outcome, model::Verdict,
+    model::Nomination, ProvisioningHeld, LogCreated, DaemonStarted, RoundClosed, EpochOpened,
+    WallClockJumped, LogTailCut, LogSpaceLow, ObjectObserved, ObjectGone, LeadershipLost,
+    SigningKeyChanged, AccessRecorded, LogArchived, LogTrimmed, ArchiveExpired>;
 
 EventType type_of(const Body& body);
 

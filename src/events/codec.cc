@@ -49,6 +49,8 @@ bool with_log_root(EventType type, Visit&& visit) {
       return visit(Root<log::LogArchived, LogArchived>());
     case T::kLogTrimmed:
       return visit(Root<log::LogTrimmed, LogTrimmed>());
+    case T::kArchiveExpired:
+      return visit(Root<log::ArchiveExpired, ArchiveExpired>());
     default:
       return false;
   }
@@ -181,6 +183,7 @@ bool with_root(EventType type, Visit&& visit) {
     case T::kAccessRecorded:
     case T::kLogArchived:
     case T::kLogTrimmed:
+    case T::kArchiveExpired:
       return with_log_root(type, std::forward<Visit>(visit));
   }
   return false;

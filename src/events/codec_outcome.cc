@@ -244,4 +244,17 @@ void get(const log::LogTrimmed& in, LogTrimmed& out) {
   get(in.digest(), out.digest);
 }
 
+Offset<log::ArchiveExpired> put(Builder& b, const ArchiveExpired& v) {
+  const auto projection = put(b, v.projection);
+  return log::CreateArchiveExpired(b, v.before.value(), v.segments, v.baseline.value(), projection,
+                                   put(b, v.digest));
+}
+void get(const log::ArchiveExpired& in, ArchiveExpired& out) {
+  out.before = model::Position(in.before());
+  out.segments = in.segments();
+  out.baseline = model::Position(in.baseline());
+  get(in.projection(), out.projection);
+  get(in.digest(), out.digest);
+}
+
 }  // namespace karst::events::codec

@@ -53,6 +53,10 @@ class RocksLog final : public EventLog {
   // Stored bytes as they were (event.h), at end() and on, synced. REQUIRES: each passed
   // decode_event for its position.
   base::Status append_stored(std::span<const std::string> values);
+  // Before that, for a log that begins later than at 1: its leaves (keep_leaves), then this. When
+  // all is there trim() says so, by the event that binds what is kept. REQUIRES: nothing was
+  // appended. Errors: as keep_baseline.
+  base::Result<BaselineNote> begin_behind(const Baseline& baseline);
   // All of it is there, and stays. REQUIRES: begin_restored made it. Errors: kDenied.
   base::Status end_restored();
 
@@ -89,12 +93,15 @@ class RocksLog final : public EventLog {
   base::Status keep_leaves(std::uint64_t tile, std::string_view hashes);
   // 2. The state before the first event that stays; it and the leaves are on stable storage then.
   base::Result<BaselineNote> keep_baseline(const Baseline& baseline);
-  // 3. LogTrimmed (told_of) is appended, by whoever appends, and is at or below synced().
+  // 3. LogTrimmed (told_of) is appended, by whoever appends, and is at or below synced(); or, of a
+  // log that is restored, ArchiveExpired is there.
   // 4. The events before mark.first() go, at once and for good. REQUIRES: 3. Errors: kInvalid when
   // the event at mark.event is not that one, kFull, kCorrupt; nothing is gone then.
   base::Status trim(const TrimMark& mark);
   // 5. Their space comes back. Takes its time; appends go on.
   base::Status compact_trimmed();
+  // For where_trimmed: what is before this has expired in the archive too. Any thread.
+  base::Status archive_begins(model::Position first);
 
   // What was appended is on stable storage when it returns, and the high-water mark is there.
   // Engine thread. Errors: as append.
@@ -162,7 +169,16 @@ class RocksLog final : public EventLog {
   std::string front_;                  // scratch
 };
 
-// What the log is told of a baseline that was kept.
+// What the log is told of a baseline that was kept: its own, or its archive's.
 LogTrimmed told_of(const BaselineNote& note);
+ArchiveExpired expired_of(const BaselineNote& note, std::uint64_t segments);
+
+// The baseline that an event binds into the log; nullopt: none.
+struct BoundBaseline {
+  model::Position before;
+  model::Position baseline;
+  std::string digest;
+};
+std::optional<BoundBaseline> bound_by(const Body& body);
 
 }  // namespace karst::events

@@ -17,9 +17,8 @@ std::string not_bound(const RocksDb& db, const TrimMark& mark) {
   AlignedCopy copy;
   const base::Result<Event> event = decode_event(mark.event, copy.of(**value));
   if (!event) return event.error().message;
-  const Body body = decode_body(*event);
-  const auto* told = std::get_if<LogTrimmed>(&body);
-  const bool same = told != nullptr && told->before == mark.first() &&
+  const std::optional<BoundBaseline> told = bound_by(decode_body(*event));
+  const bool same = told && told->before == mark.first() &&
                     told->baseline == mark.baseline.position &&
                     told->digest == mark.baseline.digest;
   return same ? ""
@@ -98,6 +97,36 @@ LogTrimmed told_of(const BaselineNote& note) {
           note.digest};
 }
 
+ArchiveExpired expired_of(const BaselineNote& note, std::uint64_t segments) {
+  return {model::Position(note.position.value() + 1), segments, note.position, note.projection,
+          note.digest};
+}
+
+std::optional<BoundBaseline> bound_by(const Body& body) {
+  if (const auto* trimmed = std::get_if<LogTrimmed>(&body))
+    return BoundBaseline{trimmed->before, trimmed->baseline, trimmed->digest};
+  if (const auto* expired = std::get_if<ArchiveExpired>(&body))
+    return BoundBaseline{expired->before, expired->baseline, expired->digest};
+  return std::nullopt;
+}
+
+base::Result<BaselineNote> RocksLog::begin_behind(const Baseline& baseline) {
+  KARST_CHECK(partial_.has_value() && end() == model::Position(1), "an empty log begins anywhere");
+  auto note = keep_baseline(baseline);
+  if (note) end_.store(baseline.position.value() + 1, std::memory_order_release);
+  return note;
+}
+
+base::Status RocksLog::archive_begins(model::Position first) {
+  KARST_CHECK(!reader_, "only the writer notes it");
+  const auto open = db_to_use();
+  if (!open) return base::fail(open.error());
+  KARST_TRY(write_archive_begins(**open, first));
+  const std::lock_guard lock(db_mutex_);
+  if (mark_) mark_->expired = first;
+  return {};
+}
+
 base::Status RocksLog::trim(const TrimMark& mark) {
   KARST_CHECK(!reader_, "only the writer trims");
   KARST_CHECK(mark.first() > first() && mark.event <= synced(),
@@ -110,7 +139,9 @@ base::Status RocksLog::trim(const TrimMark& mark) {
   if (!kept) return base::fail(kept.error().with_context(path_));
   // First what readers go by, then what they read.
   const std::optional<TrimMark> before = trimmed();
-  adopt_mark(mark);
+  TrimMark after = mark;
+  if (before) after.expired = before->expired;
+  adopt_mark(std::move(after));
   const base::Status written = (*open)->apply(trim_changes(**open, mark), RocksDb::Sync::kYes);
   if (!written) adopt_mark(before);
   return written;

@@ -8,6 +8,7 @@ namespace karst::events {
 namespace {
 
 constexpr std::string_view kMarkKey = "trimmed";
+constexpr std::string_view kExpiredKey = "expired";
 constexpr std::string_view kBaselinePrefix = "baseline";
 constexpr std::string_view kLeavesPrefix = "leaves";
 constexpr std::size_t kPieceBytes = 1 << 20;
@@ -50,10 +51,19 @@ void fields(Archive& a, TrimMark& m) {
 }
 
 std::string where_trimmed(const TrimMark& mark) {
-  return "positions 1 to " + std::to_string(mark.baseline.position.value()) + " were trimmed at " +
-         base::format_rfc3339(mark.at.value()) + "; the archive " + mark.archive +
-         " has them: 'karst log restore --archive " + mark.archive +
-         " --data DIR' makes the whole log of it";
+  const std::string last = std::to_string(mark.baseline.position.value());
+  const std::string trimmed =
+      "positions 1 to " + last + " were trimmed at " + base::format_rfc3339(mark.at.value());
+  const std::string restore = "'karst log restore --archive " + mark.archive + " --data DIR'";
+  if (mark.expired >= mark.first())
+    return trimmed + ", and have expired in the archive " + mark.archive +
+           ": their leaf hashes are kept, and what they folded to; they themselves are nowhere";
+  if (mark.expired > model::Position(1))
+    return trimmed + "; the archive " + mark.archive + " has those from " +
+           std::to_string(mark.expired.value()) + " on: " + restore +
+           " makes a log of it that begins there; what was before has expired";
+  return trimmed + "; the archive " + mark.archive + " has them: " + restore +
+         " makes the whole log of it";
 }
 
 base::Result<std::optional<TrimMark>> read_trim_mark(const RocksDb& db) {
@@ -67,6 +77,9 @@ base::Result<std::optional<TrimMark>> read_trim_mark(const RocksDb& db) {
   if (!reader.ok() || !reader.at_end() || last == 0 || last % kTrimTile != 0 ||
       mark.event <= mark.baseline.position)
     return base::fail(base::Kind::kCorrupt, "what the log says of its trimming cannot be read");
+  const auto expired = db.get(Family::kMeta, kExpiredKey);
+  if (!expired) return base::fail(expired.error());
+  if (*expired) mark.expired = parse_position_key(**expired).value_or(model::Position());
   return std::optional(std::move(mark));
 }
 
@@ -117,6 +130,12 @@ base::Result<std::string> read_leaves(const RocksDb& db, std::uint64_t tile) {
                                                 std::to_string(tile * kTrimTile + 1) +
                                                 " on are missing from the log");
   return std::move(**value);
+}
+
+base::Status write_archive_begins(RocksDb& db, model::Position first) {
+  const RocksChange change{RocksChange::Kind::kPut, Family::kMeta, std::string(kExpiredKey),
+                           std::string(PositionKey(first).view())};
+  return db.apply({&change, 1}, RocksDb::Sync::kYes);
 }
 
 std::vector<RocksChange> trim_changes(const RocksDb& db, const TrimMark& mark) {

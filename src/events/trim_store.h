@@ -3,6 +3,7 @@
 //   "trimmed"                           → TrimMark; absent: the log begins at 1
 //   "baseline" | position, 8 | piece, 4 → a MiB of the baseline's bytes
 //   "leaves" | tile, 8                  → 256 leaf hashes, 32 bytes each
+//   "expired"                           → the first position that the archive still has
 // Numbers in keys are big-endian. What is written without the mark is not in force: a crash leaves
 // rows that the next trimming writes again or removes.
 #pragma once
@@ -33,9 +34,10 @@ struct BaselineNote {
 
 struct TrimMark {
   BaselineNote baseline;
-  model::Position event;  // the LogTrimmed that binds it into the log
+  model::Position event;  // that binds it into the log: LogTrimmed, or ArchiveExpired
   base::WallTime at;
-  std::string archive;  // the folder that had the rest, then
+  std::string archive;        // the folder that had the rest, then
+  model::Position expired{};  // what is before this is not even there; a row of its own
 
   model::Position first() const { return model::Position(baseline.position.value() + 1); }
 };
@@ -57,6 +59,9 @@ base::Result<Baseline> read_baseline(const RocksDb& db, const BaselineNote& note
 // Stable with the next baseline. REQUIRES: kTileBytes of them.
 base::Status write_leaves(RocksDb& db, std::uint64_t tile, std::string_view hashes);
 base::Result<std::string> read_leaves(const RocksDb& db, std::uint64_t tile);
+
+// On stable storage when it returns.
+base::Status write_archive_begins(RocksDb& db, model::Position first);
 
 // What brings the mark into force: it, and the end of the events before it, of the snapshots before
 // its baseline, and of the baselines before that.

@@ -61,6 +61,7 @@ struct Apply {
   void operator()(const events::AccessRecorded&) const {}
   void operator()(const events::LogArchived&) const {}
   void operator()(const events::LogTrimmed&) const {}
+  void operator()(const events::ArchiveExpired&) const {}
 
  private:
   friend class ClusterState;

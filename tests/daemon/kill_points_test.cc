@@ -22,6 +22,7 @@ TEST(KillPoints, Parses) {
       {"", true, 0, KillPoint::kBeforeRecover},
       {"after-recover", true, 1, KillPoint::kAfterRecover},
       {"before-append-answer:3", true, 3, KillPoint::kBeforeAppendAnswer},
+      {"after-expired-segment:2", true, 2, KillPoint::kAfterExpiredSegment},
       {"after-snapshot:1", true, 1, KillPoint::kAfterSnapshot},
       {"before-dispatch:2:stop", true, 2, KillPoint::kBeforeDispatch},
       {"before-dispatch:stop", false, 0, KillPoint::kBeforeRecover},

@@ -129,6 +129,74 @@ TEST(LogKeeper, TrimsWhatIsOldAndArchived) {
   EXPECT_EQ(state.last_position().value(), first - 1);
 }
 
+// Waits for a word.
+class Hears final : public Notices {
+ public:
+  void round(const std::vector<Happening>&, const Watcher&, std::int64_t) override {}
+  void alarm(base::WallTime, std::string_view text) override { add(text); }
+  void relief(base::WallTime, std::string_view text) override { add(text); }
+  bool heard(const std::string& part) const {
+    const std::lock_guard lock(mutex_);
+    return all_.find(part) != std::string::npos;
+  }
+  std::string all() const {
+    const std::lock_guard lock(mutex_);
+    return all_;
+  }
+
+ private:
+  void add(std::string_view text) {
+    const std::lock_guard lock(mutex_);
+    all_.append(text).append("\n");
+  }
+  mutable std::mutex mutex_;
+  std::string all_;
+};
+
+// Six segments are sealed; at hand are the last 10,000 events, in the archive the last 50,000: the
+// first three segments are older than that.
+TEST(LogKeeper, WhatIsTooOldInTheArchiveGoesToo) {
+  TempFolder folder;
+  auto log = events::RocksLog::open(events::testing::options_for(folder / "log"));
+  ASSERT_TRUE(log);
+  constexpr std::uint64_t kSealed = 6 * events::kSegmentEventsMax;
+  ASSERT_TRUE(
+      events::testing::append_numbered(**log, kSealed + 5'000, events::Durability::kSynced));
+  const SystemClock clock;
+  Appends sink(**log);
+  ViewBoard board;
+  Hears notices;
+  const auto keep = [&](std::int64_t archived_millis, const std::string& until) {
+    const auto began = std::chrono::steady_clock::now();
+    LogKeeper keeper({log->get(), folder / "log", folder / "archive", &clock, &sink, &board,
+                      &notices, Retention{100'000, archived_millis}, /*keep_every_millis=*/1});
+    ASSERT_TRUE(keeper.start());
+    while (!notices.heard(until) &&
+           std::chrono::steady_clock::now() - began < std::chrono::minutes(1))
+      std::this_thread::yield();
+    EXPECT_TRUE(notices.heard(until)) << notices.all();
+  };
+  keep(0, "the log was trimmed");
+  auto archive = events::Archive::open_existing(folder / "archive");
+  ASSERT_TRUE(archive) << archive.error().message;
+  EXPECT_EQ(archive->first().value(), 1U) << "for ever";
+  keep(500'000, "what was too old in the archive was deleted");
+  archive = events::Archive::open_existing(folder / "archive");
+  ASSERT_TRUE(archive) << archive.error().message;
+  EXPECT_EQ(archive->first().value(), 3 * events::kSegmentEventsMax + 1);
+  EXPECT_EQ(archive->segments().front().first, archive->first());
+  EXPECT_EQ(events::testing::files_with(folder / "archive", ".seg").size(),
+            archive->segments().size());
+  EXPECT_LT((*log)->trimmed()->event, archive->expired()->event);
+  EXPECT_LT(archive->expired()->event, archive->end()) << "what says so is sealed";
+  EXPECT_EQ((*log)->trimmed()->expired, archive->first());
+  projections::ClusterState state;
+  const auto baseline = archive->baseline();
+  ASSERT_TRUE(baseline && *baseline);
+  ASSERT_TRUE(state.load((*baseline)->bytes));
+  EXPECT_EQ(state.last_position().value(), archive->first().value() - 1);
+}
+
 TEST(LogKeeper, AnArchiveOfAnotherLogIsRefusedAtTheStart) {
   TempFolder folder;
   auto log = events::RocksLog::open(events::testing::options_for(folder / "log"));

@@ -220,5 +220,9 @@ template <class A>
 void parts(A& a, LogTrimmed& e) {
   a(e.before, e.kept, e.baseline, e.projection, e.digest);
 }
+template <class A>
+void parts(A& a, ArchiveExpired& e) {
+  a(e.before, e.segments, e.baseline, e.projection, e.digest);
+}
 
 }  // namespace karst::events::testing
