@@ -237,26 +237,16 @@ Choice make_choice(const PoolTable& pool, const std::vector<const Machine*>& mac
   return choice;
 }
 
-struct Choices {
-  std::map<std::pair<std::size_t, Bits>, Choice> made;  // by view and machines
-  std::map<std::size_t, RoomBits> rooms;                // by view
+using Choices = std::map<std::pair<std::size_t, Bits>, Choice>;  // by view and machines
 
-  const RoomBits& rooms_of(const View& view) {
-    if (const auto at = rooms.find(view.index); at != rooms.end()) return at->second;
-    std::vector<const Row*> all;
-    for (const Machine& machine : view.machines) all.push_back(&machine.room);
-    return rooms.emplace(view.index, RoomBits(all)).first->second;
-  }
-};
-
-NewClaim make_claim(const Prepared& prepared, const PoolTable& pool, const Claim& packed,
+NewClaim make_claim(Prepared& prepared, const PoolTable& pool, const Claim& packed,
                     const std::vector<std::int64_t>& limits_left, const std::set<int>& reservations,
                     Choices& choices) {
   const Options& options = prepared.problem.options;
   const View& view = *packed.view;
   const auto [place, is_new] =
-      choices.made.try_emplace({view.index, machines_of(prepared, pool, packed, limits_left,
-                                                        reservations, choices.rooms_of(view))});
+      choices.try_emplace({view.index, machines_of(prepared, pool, packed, limits_left,
+                                                   reservations, prepared.pools.room_bits(view))});
   if (is_new) {
     const std::vector<const Machine*> machines = machines_at(view, place->first.second);
     KARST_CHECK(!machines.empty(), "a claim keeps a machine that fits");

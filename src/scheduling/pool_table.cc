@@ -295,6 +295,13 @@ View PoolTables::make_view(const PoolTable& table, RequirementId requirements) {
   return view;
 }
 
+const RoomBits& PoolTables::room_bits(const View& view) {
+  if (const auto at = room_bits_.find(view.index); at != room_bits_.end()) return at->second;
+  std::vector<const Row*> rooms;
+  for (const Machine& machine : view.machines) rooms.push_back(&machine.room);
+  return room_bits_.emplace(view.index, RoomBits(rooms)).first->second;
+}
+
 void PoolTables::add_machines(const PoolTable& table, std::size_t type,
                               const model::Requirements& wanted, const DaemonDemands& daemons,
                               Allowed& allowed, View& view) {

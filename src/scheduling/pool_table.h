@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "scheduling/columns.h"
 #include "scheduling/problem.h"
 #include "scheduling/requirement_table.h"
+#include "scheduling/room_bits.h"
 
 namespace karst::scheduling {
 
@@ -115,6 +117,8 @@ class PoolTables {
   const std::vector<PoolTable>& pools() const { return pools_; }
   const View& view(std::size_t pool, RequirementId requirements);
   const View& view_at(std::size_t index) const { return views_[index]; }
+  // Of the view's machines; made when it is first asked for.
+  const RoomBits& room_bits(const View& view);
   // Machines of the view that hold such a pod alone, and the least price of one. Asked often, so
   // remembered by the size class.
   struct Fitting {
@@ -166,6 +170,7 @@ class PoolTables {
   std::vector<PoolTable> pools_;
   std::vector<Reservation> reservations_;  // by id
   std::deque<View> views_;
+  std::map<std::size_t, RoomBits> room_bits_;   // by view
   std::vector<std::vector<Fitting>> fittings_;  // by view and size class
   // order never shows: look-ups only, by pool
   std::vector<boost::unordered_flat_map<RequirementId, const View*>> view_of_;

@@ -1,23 +1,32 @@
 #include "scheduling/room_bits.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace karst::scheduling {
 
 RoomBits::RoomBits(const std::vector<const Row*>& rooms)
     : words_((rooms.size() + 63) / 64), machines_(rooms.size()) {
   columns_.resize(rooms.empty() ? 0 : rooms.front()->size());
+  std::vector<std::size_t> order(rooms.size());
   for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const auto amount_of = [&](std::size_t machine) { return (*rooms[machine])[i]; };
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return amount_of(a) < amount_of(b); });
     Column& column = columns_[i];
-    for (const Row* room : rooms) column.amounts.push_back((*room)[i]);
-    std::sort(column.amounts.begin(), column.amounts.end());
-    column.amounts.erase(std::unique(column.amounts.begin(), column.amounts.end()),
-                         column.amounts.end());
+    for (const std::size_t machine : order)
+      if (column.amounts.empty() || column.amounts.back() != amount_of(machine))
+        column.amounts.push_back(amount_of(machine));
     column.machines.assign(column.amounts.size() * words_, 0);
-    for (std::size_t amount = 0; amount < column.amounts.size(); ++amount)
-      for (std::size_t machine = 0; machine < rooms.size(); ++machine)
-        if ((*rooms[machine])[i] >= column.amounts[amount])
-          column.machines[amount * words_ + machine / 64] |= std::uint64_t{1} << machine % 64;
+    Bits bits(words_, 0);  // of the machines so far, the largest first
+    auto machine = order.rbegin();
+    for (std::size_t at = column.amounts.size(); at-- > 0;) {
+      for (; machine != order.rend() && amount_of(*machine) == column.amounts[at]; ++machine)
+        bits[*machine / 64] |= std::uint64_t{1} << *machine % 64;
+      std::copy(bits.begin(), bits.end(),
+                column.machines.begin() + static_cast<std::ptrdiff_t>(at * words_));
+    }
   }
 }
 
