@@ -13,14 +13,13 @@ namespace karst::tools {
 namespace {
 
 using daemon::counted;
-using daemon::dollars;
 using daemon::names_list;
 using daemon::phase_name;
 using daemon::size_text;
 
 std::string offer_text(const model::Offer& offer) {
   return fmt::format("{} {} in {} at {}/h", offer.instance_type, offer.capacity_type, offer.zone,
-                     dollars(offer.price_nanos_per_hour));
+                     daemon::dollars(offer.price_nanos_per_hour));
 }
 
 std::string_view state_name(model::InstanceState state) {

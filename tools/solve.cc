@@ -35,7 +35,7 @@ base::Result<std::string> read_file(const std::string& path) {
   return text;
 }
 
-base::Status write_file(const std::string& path, const std::string& text) {
+base::Status write_answer(const std::string& path, const std::string& text) {
   errno = 0;
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << text;
@@ -100,7 +100,7 @@ int write_or_print(const std::string& out, const std::string& text) {
     std::cout << text << std::flush;
     return kExitDone;
   }
-  if (const auto status = write_file(out, text); !status) return report(status.error());
+  if (const auto status = write_answer(out, text); !status) return report(status.error());
   return kExitDone;
 }
 

@@ -119,9 +119,9 @@ void check_keys(const element& value, const std::vector<std::string_view>& known
 }
 
 // Misspelt fields of Kubernetes' objects, as deep as the schema knows them.
-class Names {
+class CheckedNames {
  public:
-  explicit Names(Context& context) : context_(context) {}
+  explicit CheckedNames(Context& context) : context_(context) {}
 
   // Each element of a list at the end of a path; `field`: not the element, but this field of it.
   void walk_each(const element& document, std::initializer_list<std::string_view> path,
@@ -230,7 +230,7 @@ class Names {
 };
 
 void check_names(const element& document, Context& context) {
-  Names names(context);
+  CheckedNames names(context);
   names.walk_own(document);
   for (const std::string_view pods : {"pending", "bound"})
     names.walk_each(document, {"pods", pods}, "Pod");

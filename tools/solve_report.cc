@@ -37,7 +37,7 @@ Json pods_json(const ManifestProblem& problem, const std::vector<scheduling::Sha
   return list;
 }
 
-Json requirements_json(const std::vector<model::RequirementSpec>& specs) {
+Json specs_json(const std::vector<model::RequirementSpec>& specs) {
   Json list = Json::array();
   for (const model::RequirementSpec& spec : specs) {
     Json one = {{"key", spec.key}, {"operator", model::operator_name(spec.op)}};
@@ -62,7 +62,7 @@ Json claim_json(const ManifestProblem& problem, const NewClaim& claim, std::size
   }
   json["instanceTypes"] = Json::array();
   for (const std::size_t type : claim.types) json["instanceTypes"].push_back(pool.types[type].name);
-  json["requirements"] = requirements_json(claim.requirements);
+  json["requirements"] = specs_json(claim.requirements);
   if (!claim.reservations.empty()) json["reservations"] = claim.reservations;
   if (claim.min_values_relaxed) json["minValuesRelaxed"] = true;
   json["requests"] = resources_json(claim.requests);

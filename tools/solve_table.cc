@@ -6,8 +6,8 @@
 namespace karst::tools {
 namespace {
 
-// Nano-dollars an hour as "0.4147".
-std::string dollars(std::int64_t nanos) {
+// Nano-price_text an hour as "0.4147".
+std::string price_text(std::int64_t nanos) {
   return fmt::format("{}.{:04}", nanos / 1'000'000'000, nanos % 1'000'000'000 / 100'000);
 }
 
@@ -36,13 +36,14 @@ void print_places(const NamedProblem& named, const scheduling::Answer& answer) {
          offer.instance_type + (claim.types.size() > 1
                                     ? " or " + std::to_string(claim.types.size() - 1) + " more"
                                     : ""),
-         offer.zone, offer.capacity_type, dollars(offer.price_nanos_per_hour),
+         offer.zone, offer.capacity_type, price_text(offer.price_nanos_per_hour),
          pods_text(named, claim.pods)});
   }
   if (rows.empty()) return;
   print_rows({"where", "type", "zone", "capacity", "dollars/h", "pods"}, rows, Format::kTable);
-  print_line(fmt::format("{} new node{}, {} dollars an hour at the cheapest", answer.claims.size(),
-                         answer.claims.size() == 1 ? "" : "s", dollars(total)));
+  print_line(fmt::format("{} new node{}, {} price_text an hour at the cheapest",
+                         answer.claims.size(), answer.claims.size() == 1 ? "" : "s",
+                         price_text(total)));
 }
 
 void print_left_over(const NamedProblem& named, const scheduling::Unplaced& unplaced) {

@@ -41,9 +41,9 @@ std::int64_t since(const std::vector<model::Condition>& conditions, std::string_
 constexpr char kMethodNames[] =
     "StaticDrift, Drift, Emptiness, MultiNodeConsolidation or SingleNodeConsolidation";
 
-class Reader {
+class WorldReader {
  public:
-  Reader(QuestionKind kind, simdjson::dom::element document) : document_(document) {
+  WorldReader(QuestionKind kind, simdjson::dom::element document) : document_(document) {
     question_.kind = kind;
   }
 
@@ -319,7 +319,7 @@ std::optional<QuestionKind> question_kind(simdjson::dom::element document) {
 }
 
 base::Result<Question> read_question(QuestionKind kind, simdjson::dom::element document) {
-  return Reader(kind, document).read();
+  return WorldReader(kind, document).read();
 }
 
 }  // namespace karst::tools

@@ -60,7 +60,7 @@ std::string with_unit(const std::string& resource) {
   return resource == "ephemeral-storage" ? "ephemeral_storage_bytes" : resource;
 }
 
-Json resources_json(const model::Resources& resources) {
+Json resources_of(const model::Resources& resources) {
   Json value = {{with_unit("cpu"), resources.cpu_millis},
                 {with_unit("memory"), resources.memory_bytes},
                 {with_unit("ephemeral-storage"), resources.ephemeral_bytes},
@@ -120,8 +120,8 @@ void print_nodes(const State& state, Format format) {
               {"nodepool", pool},
               {"ready", node.ready},
               {"pods", count},
-              {"requested", resources_json(used)},
-              {"allocatable", resources_json(node.allocatable)},
+              {"requested", resources_of(used)},
+              {"allocatable", resources_of(node.allocatable)},
               {"created", time_json(node.creation_millis)}});
   }
   list.print(format);

@@ -50,16 +50,16 @@ Sha256Digest Sha256::finish() {
 namespace {
 
 // One of this thread's own: making one costs more than hashing a short text.
-struct Context {
+struct ThreadContext {
   EVP_MD_CTX* context = EVP_MD_CTX_new();
-  Context() = default;
-  Context(const Context&) = delete;
-  Context& operator=(const Context&) = delete;
-  ~Context() { EVP_MD_CTX_free(context); }
+  ThreadContext() = default;
+  ThreadContext(const ThreadContext&) = delete;
+  ThreadContext& operator=(const ThreadContext&) = delete;
+  ~ThreadContext() { EVP_MD_CTX_free(context); }
 };
 
 Sha256Digest hash_of(std::initializer_list<std::string_view> parts) {
-  thread_local const Context own;
+  thread_local const ThreadContext own;
   bool good = EVP_DigestInit_ex(own.context, algorithm(), nullptr) == 1;
   for (const std::string_view part : parts)
     good = good && EVP_DigestUpdate(own.context, part.data(), part.size()) == 1;
@@ -94,7 +94,7 @@ Sha256Digest hmac_sha256(std::string_view key, std::string_view bytes) {
 }
 
 std::string base32_lower(std::span<const std::uint8_t> bytes) {
-  constexpr char kAlphabet[] = "abcdefghijklmnopqrstuvwxyz234567";
+  constexpr char kBase32[] = "abcdefghijklmnopqrstuvwxyz234567";
   std::string text;
   text.reserve((bytes.size() * 8 + 4) / 5);
   std::uint32_t buffer = 0;
@@ -104,10 +104,10 @@ std::string base32_lower(std::span<const std::uint8_t> bytes) {
     bits += 8;
     while (bits >= 5) {
       bits -= 5;
-      text.push_back(kAlphabet[(buffer >> bits) & 31]);
+      text.push_back(kBase32[(buffer >> bits) & 31]);
     }
   }
-  if (bits > 0) text.push_back(kAlphabet[(buffer << (5 - bits)) & 31]);
+  if (bits > 0) text.push_back(kBase32[(buffer << (5 - bits)) & 31]);
   return text;
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kNice = 10;
 
-std::int64_t now_millis() {
+std::int64_t wall_now_millis() {
   return SystemClock().monotonic_millis();
 }
 
@@ -44,7 +44,7 @@ IndexLag Indexer::lag() const {
   const model::Position synced = log_.synced();
   if (synced > through_) lag.events = synced.value() - through_.value();
   if (behind_since_millis_ != 0)
-    lag.since_millis = std::max<std::int64_t>(1, now_millis() - behind_since_millis_);
+    lag.since_millis = std::max<std::int64_t>(1, wall_now_millis() - behind_since_millis_);
   return lag;
 }
 
@@ -87,7 +87,7 @@ void Indexer::catch_up() {
 void Indexer::sign(bool now) {
   if (!head_ || index_ == nullptr || (!now && index_->through() < log_.synced())) return;
   const base::Status status =
-      head_->see(index_->tree_size(), index_->tree_root(), now_millis(), now);
+      head_->see(index_->tree_size(), index_->tree_root(), wall_now_millis(), now);
   if (!status && !std::exchange(head_failed_, true))
     tell_(false, "the head of the log's tree is not written: " + status.error().message);
   else if (status && std::exchange(head_failed_, false))
@@ -127,7 +127,7 @@ void Indexer::note(model::Position through) {
   if (!behind)
     behind_since_millis_ = 0;
   else if (behind_since_millis_ == 0)
-    behind_since_millis_ = now_millis();
+    behind_since_millis_ = wall_now_millis();
 }
 
 }  // namespace karst::daemon

@@ -13,12 +13,12 @@
 namespace karst::daemon {
 namespace {
 
-struct File {
+struct KeyFile {
   int descriptor = -1;
-  explicit File(int d) : descriptor(d) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() {
+  explicit KeyFile(int d) : descriptor(d) {}
+  KeyFile(const KeyFile&) = delete;
+  KeyFile& operator=(const KeyFile&) = delete;
+  ~KeyFile() {
     if (descriptor >= 0) close(descriptor);
   }
 };
@@ -42,7 +42,7 @@ std::string own_key_file(const std::string& data) {
 }
 
 base::Result<proof::SignerKey> read_signing_key(const std::string& file, const model::LogId& log) {
-  const File in(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  const KeyFile in(open(file.c_str(), O_RDONLY | O_CLOEXEC));
   if (in.descriptor < 0) return cannot_open(file, errno);
   struct stat about{};
   if (fstat(in.descriptor, &about) != 0 || !S_ISREG(about.st_mode))
@@ -68,7 +68,7 @@ base::Result<proof::SignerKey> read_signing_key(const std::string& file, const m
 }
 
 base::Result<proof::SignerKey> make_signing_key(const std::string& file, const std::string& name) {
-  const File out(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  const KeyFile out(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (out.descriptor < 0)
     return wrong(errno == EEXIST ? base::Kind::kTaken : base::Kind::kDenied, file,
                  std::strerror(errno));

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kStoryNamesMax = 3;
 
-std::string node_of(const Happening& h) {
+std::string story_node_of(const Happening& h) {
   return h.node.empty() ? (h.claim.empty() ? h.provider_id : h.claim) : h.node;
 }
 
@@ -65,7 +65,7 @@ std::string interruption_line(const Happening& h) {
   const std::string when = h.millis > 0 ? " in " + duration_text(h.millis) : "";
   if (h.claim.empty())
     return fmt::format("! {}: {} goes{}, not ours", h.reason, h.provider_id, when);
-  return fmt::format("! {}: the machine of {} goes{}", h.reason, node_of(h), when);
+  return fmt::format("! {}: the machine of {} goes{}", h.reason, story_node_of(h), when);
 }
 
 // Empty: not worth a line.
@@ -116,7 +116,7 @@ std::string Story::line_of(const Happening& h) const {
     case HappeningKind::kStarted:
       return fmt::format("karst {} starts (log position {})", h.text, h.position.value());
     case HappeningKind::kPodsExpected:
-      return fmt::format("{} will fit on {}", counted(h.args.size(), "pod"), node_of(h));
+      return fmt::format("{} will fit on {}", counted(h.args.size(), "pod"), story_node_of(h));
     case HappeningKind::kClaimCreated:
       return fmt::format("claim {} created: its pods need {}", h.claim, size_text(h.resources));
     case HappeningKind::kLaunched:
@@ -125,22 +125,23 @@ std::string Story::line_of(const Happening& h) const {
       return fmt::format("! {} could not be launched: {}{}{}", h.claim, h.reason,
                          h.text.empty() ? "" : ": ", h.text);
     case HappeningKind::kRegistered:
-      return fmt::format("node {} has joined", node_of(h));
+      return fmt::format("node {} has joined", story_node_of(h));
     case HappeningKind::kInitialized:
-      return fmt::format("node {} is ready for pods", node_of(h));
+      return fmt::format("node {} is ready for pods", story_node_of(h));
     case HappeningKind::kInterrupted:
       return interruption_line(h);
     case HappeningKind::kLeaving:
-      return fmt::format("{} is to go: {}", node_of(h), reason_text(h.reason));
+      return fmt::format("{} is to go: {}", story_node_of(h), reason_text(h.reason));
     case HappeningKind::kTainted:
       return fmt::format("{} takes no new pods", h.node);
     case HappeningKind::kTerminated:
-      return fmt::format("the machine of {} is ended{}", node_of(h),
+      return fmt::format("the machine of {} is ended{}", story_node_of(h),
                          h.offer.instance_type.empty() ? "" : " (" + offer_text(h.offer) + ")");
     case HappeningKind::kClaimGone:
       return fmt::format("claim {} is gone", h.claim);
     case HappeningKind::kNotSent:
-      return fmt::format("not sent: {} of {}: {}", h.args[0], node_of(h), reason_text(h.reason));
+      return fmt::format("not sent: {} of {}: {}", h.args[0], story_node_of(h),
+                         reason_text(h.reason));
     case HappeningKind::kVerdict:
       return verdict_line(h);
     case HappeningKind::kWallClockJumped:

@@ -14,7 +14,7 @@ namespace {
 
 using events::Event;
 
-tl::unexpected<base::Error> refused(base::Kind kind, const std::string& why) {
+tl::unexpected<base::Error> no_trim(base::Kind kind, const std::string& why) {
   return base::fail(kind, "the log is not trimmed: " + why);
 }
 
@@ -78,24 +78,24 @@ Trimmer::Trimmer(events::RocksLog& log, const events::Archive& archive, const st
 base::Status Trimmer::may_go(model::Position first) const {
   KARST_CHECK(first == trim_place(first), "a log begins with a tile");
   if (archive_.identity().id != log_.id())
-    return refused(base::Kind::kInvalid,
+    return no_trim(base::Kind::kInvalid,
                    fmt::format("{} is the archive of log {}, this is log {}", folder_,
                                archive_.identity().id.str(), log_.id().str()));
   if (first <= log_.first())
-    return refused(base::Kind::kInvalid,
+    return no_trim(base::Kind::kInvalid,
                    fmt::format("it begins at position {}, and nothing before {} is left to go",
                                log_.first().value(), first.value()));
   if (first >= log_.end())
-    return refused(
+    return no_trim(
         base::Kind::kInvalid,
         fmt::format("something must stay, and it ends at position {}", log_.end().value() - 1));
   if (archive_.first() > log_.first())
-    return refused(base::Kind::kInvalid,
+    return no_trim(base::Kind::kInvalid,
                    fmt::format("{} begins at position {}, what was before has expired there, and "
                                "the log begins at {}; expected an archive that has all that goes",
                                folder_, archive_.first().value(), log_.first().value()));
   if (first > archive_.end())
-    return refused(base::Kind::kInvalid,
+    return no_trim(base::Kind::kInvalid,
                    fmt::format("{} holds the positions 1 to {}, and 1 to {} would go; expected an "
                                "archive with all of them ('karst log archive')",
                                folder_, archive_.end().value() - 1, first.value() - 1));
@@ -155,7 +155,7 @@ base::Status Trimmer::compare_segment(const events::ArchivedSegment& place, even
     auto stored = ours.next();
     if (!stored) return base::fail(stored.error());
     if (!*stored || (*stored)->raw != (*archived)->raw)
-      return refused(base::Kind::kCorrupt,
+      return no_trim(base::Kind::kCorrupt,
                      fmt::format("{}/{} holds another event at position {} than the log", folder_,
                                  place.file, at.value()));
     KARST_TRY(take(**stored, keep));
@@ -175,7 +175,7 @@ base::Status Trimmer::take(const Event& event, bool keep) {
   if (keep) KARST_TRY(log_.keep_leaves(position / events::kTrimTile - 1, leaves_));
   leaves_.clear();
   if (go_on_ && !go_on_(event.envelope.position))
-    return refused(base::Kind::kRetry, "it was asked to stop");
+    return no_trim(base::Kind::kRetry, "it was asked to stop");
   return {};
 }
 

@@ -16,16 +16,16 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kName = "expired";
-constexpr std::string_view kHead = "karst archive expired 1";
-constexpr std::string_view kHeadOfAny = "karst archive expired ";
-constexpr std::size_t kTextMax = 64 << 10;
+constexpr std::string_view kMarkHead = "karst archive expired 1";
+constexpr std::string_view kMarkHeadOfAny = "karst archive expired ";
+constexpr std::size_t kMarkBytesMax = 64 << 10;
 constexpr std::size_t kBaselineBytesMax = std::size_t{4} << 30;
 constexpr std::size_t kDigestBytes = 32;
 
 std::string mark_text(const TrimMark& mark) {
   const BaselineNote& note = mark.baseline;
   const std::string lines =
-      std::string(kHead) + "\nbaseline " + std::to_string(note.position.value()) + "\nsize " +
+      std::string(kMarkHead) + "\nbaseline " + std::to_string(note.position.value()) + "\nsize " +
       std::to_string(note.size) + "\ndigest " + note.digest + "\nprojection " + note.projection +
       "\ndecisions " + note.decision_version + "\nevent " + std::to_string(mark.event.value()) +
       "\nat " + base::format_rfc3339(mark.at.value()) + "\n";
@@ -115,11 +115,11 @@ base::Result<std::optional<TrimMark>> read_expired(const std::string& folder) {
   const std::string path = folder + "/" + std::string(kName);
   std::error_code code;
   if (!fs::exists(path, code) && !code) return std::optional<TrimMark>();
-  const auto text = read_archive_file(path, kTextMax);
+  const auto text = read_archive_file(path, kMarkBytesMax);
   if (!text) return base::fail(text.error());
-  if (text->starts_with(kHeadOfAny) && !text->starts_with(kHead))
+  if (text->starts_with(kMarkHeadOfAny) && !text->starts_with(kMarkHead))
     return base::fail(base::Kind::kNewer,
-                      path + ": is of a later karst: expected \"" + std::string(kHead) + "\"");
+                      path + ": is of a later karst: expected \"" + std::string(kMarkHead) + "\"");
   auto mark = parse_mark(*text);
   if (!mark) return damaged_file(path, "is damaged, its lines are not those of its sum");
   return mark;

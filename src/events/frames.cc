@@ -12,13 +12,13 @@ namespace {
 // little-endian), a type (1) and the payload. What is left of a block behind its last frame and
 // has no room for a head is padding.
 constexpr std::size_t kBlockBytes = 32 << 10;
-constexpr std::size_t kHeadBytes = 7;
+constexpr std::size_t kFrameHeadBytes = 7;
 constexpr unsigned kFirstRecycled = 5, kLastRecycled = 8;
 
 // What no karst wrote in this block, with its place; empty: nothing.
 std::string wrong(const std::vector<char>& block, std::size_t size, std::uint64_t begin) {
   std::size_t at = 0;
-  while (at + kHeadBytes <= size) {
+  while (at + kFrameHeadBytes <= size) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(block[at + i]); };
     const std::size_t length = byte(4) | byte(5) << 8;
     const unsigned type = byte(6);
@@ -26,9 +26,9 @@ std::string wrong(const std::vector<char>& block, std::size_t size, std::uint64_
     if (type >= kFirstRecycled && type <= kLastRecycled)
       return place() + " has the type " + std::to_string(type) + " of a recycled log";
     if (type == 0 && length == 0) return {};  // room that was never written
-    if (length > kBlockBytes - kHeadBytes - at)
+    if (length > kBlockBytes - kFrameHeadBytes - at)
       return place() + " has " + std::to_string(length) + " bytes, more than its block";
-    at += kHeadBytes + length;
+    at += kFrameHeadBytes + length;
   }
   return {};
 }

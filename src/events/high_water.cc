@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kSlotSize = 64;
 constexpr std::size_t kSlotDistance = 4096;
 constexpr std::size_t kFileSize = 2 * kSlotDistance;
-constexpr std::string_view kMagic = "karst";
+constexpr std::string_view kMarkMagic = "karst";
 
 using Slot = std::array<char, kSlotSize>;
 
@@ -42,7 +42,7 @@ std::uint64_t checksum(const Slot& slot) {
 
 Slot make_slot(std::uint64_t turn, const HighWaterMark& mark) {
   Slot slot{};
-  kMagic.copy(slot.data(), kMagic.size());
+  kMarkMagic.copy(slot.data(), kMarkMagic.size());
   slot[5] = static_cast<char>(kLogFormat);
   put_number(&slot[8], turn);
   put_number(&slot[16], mark.position.value());
@@ -52,7 +52,7 @@ Slot make_slot(std::uint64_t turn, const HighWaterMark& mark) {
 }
 
 std::optional<Parsed> parse_slot(const Slot& slot) {
-  if (std::string_view(slot.data(), kMagic.size()) != kMagic) return std::nullopt;
+  if (std::string_view(slot.data(), kMarkMagic.size()) != kMarkMagic) return std::nullopt;
   if (get_number(&slot[56]) != checksum(slot)) return std::nullopt;
   Parsed parsed;
   parsed.format = static_cast<std::uint8_t>(slot[5]);

@@ -29,7 +29,7 @@ std::uint64_t number_at(std::string_view bytes, std::size_t at, int size) {
   for (int i = size; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
   return value;
 }
-std::size_t padded(std::size_t size) {
+std::size_t padded_to_8(std::size_t size) {
   return (size + 7) / 8 * 8;
 }
 tl::unexpected<base::Error> bad(const std::string& what) {
@@ -54,12 +54,12 @@ class SegmentCursor final : public Cursor {
     }
     if (body_.size() < 8) return bad("it ends before position " + std::to_string(next_.value()));
     const std::uint64_t size = number_at(body_, 0, 8);
-    if (size > kEventMax || padded(size) > body_.size() - 8)
+    if (size > kEventMax || padded_to_8(size) > body_.size() - 8)
       return bad("position " + std::to_string(next_.value()) + " claims " + std::to_string(size) +
                  " bytes");
     auto event = decode_event(next_, copy_.of(body_.substr(8, size)));
     if (!event) return base::fail(event.error());
-    body_.remove_prefix(8 + padded(size));
+    body_.remove_prefix(8 + padded_to_8(size));
     next_ = model::Position(next_.value() + 1);
     --left_;
     return std::optional<Event>(*event);
@@ -89,7 +89,7 @@ void SegmentWriter::add(const Event& event) {
               "a segment's events have no gaps");
   put_number(body_, event.raw.size(), 8);
   body_.append(event.raw);
-  body_.append(padded(event.raw.size()) - event.raw.size(), '\0');
+  body_.append(padded_to_8(event.raw.size()) - event.raw.size(), '\0');
   ++count_;
 }
 

@@ -5,14 +5,13 @@
 
 #include "base/bytes.h"
 #include "base/set_digest.h"
+#include "events/pieces.h"
 
 namespace karst::events {
 namespace {
 
 // A snapshot is a header under (position, 0) and its bytes in pieces under (position, 1),
 // (position, 2), …; the header is written last. Keys are 8 and 4 bytes, big-endian.
-constexpr std::size_t kPieceBytes = 1 << 20;
-constexpr std::size_t kPiecesMax = 4096;
 
 struct Header {
   std::string version;
@@ -34,10 +33,6 @@ std::optional<model::Position> position_of(std::string_view key) {
   if (key.size() != 12) return std::nullopt;
   return parse_position_key(key.substr(0, 8));
 }
-std::uint32_t pieces_of(std::uint64_t size) {
-  return static_cast<std::uint32_t>((size + kPieceBytes - 1) / kPieceBytes);
-}
-
 std::optional<Header> read_header(const RocksDb& db, model::Position position) {
   const auto value = db.get(Family::kSnapshots, key_of(position, 0));
   if (!value || !*value) return std::nullopt;

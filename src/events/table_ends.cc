@@ -15,7 +15,7 @@ namespace {
 // (8). A block ends with the number of its restarts (4, little-endian), whose highest bit says that
 // there is a hash index.
 constexpr std::size_t kFooterBytes = 53;
-constexpr std::string_view kMagic = "\xf7\xcf\xf4\x85\xb7\x41\xe2\x88";
+constexpr std::string_view kTableMagic = "\xf7\xcf\xf4\x85\xb7\x41\xe2\x88";
 constexpr std::uint64_t kBlockBytesMax = 1 << 20;  // of a meta-index; ours have some 200
 constexpr std::string_view kProperties = "rocksdb.properties";
 
@@ -67,7 +67,7 @@ bool claims_hash_index(const std::string& path) {
   if (code || bytes < kFooterBytes) return false;
   std::ifstream file(path, std::ios::binary);
   const std::string footer = read_at(file, bytes - kFooterBytes, kFooterBytes);
-  if (!footer.ends_with(kMagic)) return false;
+  if (!footer.ends_with(kTableMagic)) return false;
   const auto meta_index = take_place(std::string_view(footer).substr(1));
   if (!meta_index || meta_index->size > kBlockBytesMax) return false;
   const auto properties = find_properties(read_at(file, meta_index->offset, meta_index->size));

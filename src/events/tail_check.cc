@@ -16,7 +16,7 @@ std::string number(model::Position position) {
 model::Position before(model::Position position) {
   return model::Position(position.value() - 1);
 }
-model::Position after(model::Position position) {
+model::Position next_of(model::Position position) {
   return model::Position(position.value() + 1);
 }
 
@@ -43,7 +43,7 @@ class Walk {
       if (!position || *position > expected)
         return damaged(folder_, "a key near position " + number(expected) + " is no position");
       if (*position < expected)
-        KARST_TRY(bad(after(*position), range(after(*position), expected) + " missing"));
+        KARST_TRY(bad(next_of(*position), range(next_of(*position), expected) + " missing"));
       KARST_TRY(check_event(*position));
       bytes += it_->value().size();
       expected = before(*position);
@@ -71,7 +71,7 @@ class Walk {
       check_.last = *last;
     }
     if (check_.last < mark_.position)
-      return damaged(folder_, range(after(check_.last), mark_.position) +
+      return damaged(folder_, range(next_of(check_.last), mark_.position) +
                                   " missing, but the high-water mark says that " +
                                   number(mark_.position) + " was on disk");
     return {};

@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/sha256.h"
+#include "events/pieces.h"
 
 namespace karst::events {
 namespace {
@@ -11,8 +12,6 @@ constexpr std::string_view kMarkKey = "trimmed";
 constexpr std::string_view kExpiredKey = "expired";
 constexpr std::string_view kBaselinePrefix = "baseline";
 constexpr std::string_view kLeavesPrefix = "leaves";
-constexpr std::size_t kPieceBytes = 1 << 20;
-constexpr std::size_t kPiecesMax = 4096;
 
 std::string baseline_key(model::Position position, std::uint32_t piece) {
   std::string key(kBaselinePrefix);
@@ -23,10 +22,6 @@ std::string baseline_key(model::Position position, std::uint32_t piece) {
 std::string leaves_key(std::uint64_t tile) {
   return std::string(kLeavesPrefix).append(PositionKey(model::Position(tile)).view());
 }
-std::uint32_t pieces_of(std::uint64_t size) {
-  return static_cast<std::uint32_t>((size + kPieceBytes - 1) / kPieceBytes);
-}
-
 base::Status put_now(RocksDb& db, std::string key, std::string_view value) {
   const RocksChange change{RocksChange::Kind::kPut, Family::kMeta, std::move(key),
                            std::string(value)};

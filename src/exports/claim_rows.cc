@@ -9,7 +9,7 @@ namespace {
 using events::EventType;
 
 // lp4k's columns, in its order.
-constexpr Column kColumns[] = {
+constexpr Column kClaimColumns[] = {
     {"nodeclaim"},
     {"createdtime"},
     {"nodepool", ColumnType::kText, true},
@@ -44,8 +44,8 @@ constexpr Column kColumns[] = {
     {"initialized", ColumnType::kBool},
     {"deleted", ColumnType::kBool},
 };
-constexpr std::string_view kIndexed[] = {"nodeclaim", "nodepool", "createdtime"};
-constexpr Table kTable{"nodeclaims", kColumns, kIndexed};
+constexpr std::string_view kClaimIndexed[] = {"nodeclaim", "nodepool", "createdtime"};
+constexpr Table kClaimTable{"nodeclaims", kClaimColumns, kClaimIndexed};
 constexpr std::size_t kTypesNamedMax = 5;  // as Karpenter's log lines name them
 
 // Go's Duration as text: 0s, 226ms, 1.5s, 1m2.25s, 1h0m3s. Not negative.
@@ -101,10 +101,10 @@ bool is_interruption(std::string_view reason) {
 
 }  // namespace
 
-ClaimRows::ClaimRows(Withheld) : row_(std::size(kColumns)) {}
+ClaimRows::ClaimRows(Withheld) : row_(std::size(kClaimColumns)) {}
 
 const Table& ClaimRows::table() const {
-  return kTable;
+  return kClaimTable;
 }
 
 base::Status ClaimRows::see(const events::Event& event, bool taken, TableWriter& out) {

@@ -10,7 +10,7 @@ namespace {
 using events::EventType;
 using Json = nlohmann::ordered_json;
 
-constexpr Column kColumns[] = {
+constexpr Column kDecisionColumns[] = {
     {"position", ColumnType::kInt64},
     {"log_time", ColumnType::kTimeMillis},
     {"type", ColumnType::kText, true},
@@ -35,8 +35,8 @@ constexpr Column kColumns[] = {
     {"price_age_millis", ColumnType::kInt64},
     {"alternatives", ColumnType::kText},
 };
-constexpr std::string_view kIndexed[] = {"log_time", "subject", "rule", "code"};
-constexpr Table kTable{"decisions", kColumns, kIndexed};
+constexpr std::string_view kDecisionIndexed[] = {"log_time", "subject", "rule", "code"};
+constexpr Table kDecisionTable{"decisions", kDecisionColumns, kDecisionIndexed};
 
 Json offer_json(const model::Offer& offer) {
   Json json = {{"instance_type", offer.instance_type},
@@ -63,10 +63,10 @@ std::string pool_of(const model::CommandSpec& spec) {
 }  // namespace
 
 DecisionRows::DecisionRows(Withheld withheld)
-    : withheld_(std::move(withheld)), row_(std::size(kColumns)) {}
+    : withheld_(std::move(withheld)), row_(std::size(kDecisionColumns)) {}
 
 const Table& DecisionRows::table() const {
-  return kTable;
+  return kDecisionTable;
 }
 
 // Which event each offer has its price from, and who decides.

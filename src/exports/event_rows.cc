@@ -5,7 +5,7 @@
 namespace karst::exports {
 namespace {
 
-constexpr Column kColumns[] = {
+constexpr Column kEventColumns[] = {
     {"position", ColumnType::kInt64},       {"log_time", ColumnType::kTimeMillis},
     {"wall_time", ColumnType::kTimeMillis}, {"type", ColumnType::kText, true},
     {"kind", ColumnType::kText, true},      {"stream", ColumnType::kText, true},
@@ -13,16 +13,16 @@ constexpr Column kColumns[] = {
     {"bytes", ColumnType::kInt64},          {"withheld", ColumnType::kBool},
     {"commitment", ColumnType::kText},      {"payload", ColumnType::kText},
 };
-constexpr std::string_view kIndexed[] = {"log_time", "stream", "type", "causation"};
-constexpr Table kTable{"events", kColumns, kIndexed};
+constexpr std::string_view kEventIndexed[] = {"log_time", "stream", "type", "causation"};
+constexpr Table kEventTable{"events", kEventColumns, kEventIndexed};
 
 }  // namespace
 
 EventRows::EventRows(Withheld withheld)
-    : withheld_(std::move(withheld)), row_(std::size(kColumns)) {}
+    : withheld_(std::move(withheld)), row_(std::size(kEventColumns)) {}
 
 const Table& EventRows::table() const {
-  return kTable;
+  return kEventTable;
 }
 
 base::Status EventRows::see(const events::Event& event, bool taken, TableWriter& out) {

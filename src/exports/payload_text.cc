@@ -8,7 +8,7 @@
 namespace karst::exports {
 
 base::Result<std::string> payload_text(const events::Event& event) {
-  using Json = nlohmann::ordered_json;
+  using OrderedJson = nlohmann::ordered_json;
   auto text = events::payload_json(event.envelope.type, event.payload);
   if (!text)
     return base::fail(
@@ -16,9 +16,9 @@ base::Result<std::string> payload_text(const events::Event& event) {
   if (event.envelope.type != events::EventType::kLaunchRequested) return text;
   const events::Body body = events::decode_body(event);
   const auto& launch = std::get<model::Launch>(std::get<model::Command>(body).spec);
-  Json json = Json::parse(*text);
+  OrderedJson json = OrderedJson::parse(*text);
   if (json.contains("request")) json["request"] = launch.request;
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 }  // namespace karst::exports

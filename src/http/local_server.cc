@@ -70,7 +70,7 @@ class Descriptor {
   int fd_;
 };
 
-struct Connection {
+struct Client {
   Descriptor socket;
   std::string in;
   std::string out;
@@ -207,7 +207,7 @@ class LocalServer::Loop {
   void run() {
     for (;;) {
       std::vector<pollfd> watched{{wake_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
-      for (const Connection& connection : connections_)
+      for (const Client& connection : connections_)
         watched.push_back({connection.socket.get(),
                            static_cast<short>(connection.out.empty() ? POLLIN : POLLOUT), 0});
       (void)::poll(watched.data(), watched.size(), connections_.empty() ? -1 : 1000);
@@ -215,7 +215,7 @@ class LocalServer::Loop {
       std::vector<bool> keep(connections_.size(), true);
       for (std::size_t i = 0; i < connections_.size(); ++i)
         keep[i] = serve(connections_[i], watched[i + 2].revents);
-      std::vector<Connection> kept;
+      std::vector<Client> kept;
       for (std::size_t i = 0; i < connections_.size(); ++i)
         if (keep[i]) kept.push_back(std::move(connections_[i]));
       connections_ = std::move(kept);
@@ -236,7 +236,7 @@ class LocalServer::Loop {
   }
 
   // False: the connection is to be closed.
-  bool serve(Connection& connection, short events) {
+  bool serve(Client& connection, short events) {
     if ((events & POLLIN) != 0 && !read(connection)) return false;
     answer(connection);
     if (!connection.out.empty() && !write(connection)) return false;
@@ -246,7 +246,7 @@ class LocalServer::Loop {
     return now_millis() - connection.active_millis < kServerIdleMillis;
   }
 
-  static bool read(Connection& connection) {
+  static bool read(Client& connection) {
     char buffer[kReadBytes];
     const ssize_t count = recv(connection.socket.get(), buffer, sizeof buffer, 0);
     if (count <= 0) return count < 0 && (errno == EAGAIN || errno == EINTR);
@@ -256,7 +256,7 @@ class LocalServer::Loop {
 
   // Idle time counts from the last complete request, so that a drip of single bytes does not hold a
   // place.
-  void answer(Connection& connection) {
+  void answer(Client& connection) {
     while (connection.out.empty() && !connection.close_after) {
       const auto end = connection.in.find("\r\n\r\n");
       if (end == std::string::npos) {
@@ -281,7 +281,7 @@ class LocalServer::Loop {
     return handler_(request.target);
   }
 
-  static bool write(Connection& connection) {
+  static bool write(Client& connection) {
     const ssize_t count =
         send(connection.socket.get(), connection.out.data(), connection.out.size(), MSG_NOSIGNAL);
     if (count < 0) return errno == EAGAIN || errno == EINTR;
@@ -292,7 +292,7 @@ class LocalServer::Loop {
   Descriptor listener_;
   Descriptor wake_;
   Handler handler_;
-  std::vector<Connection> connections_;
+  std::vector<Client> connections_;
   std::thread thread_;
 };
 

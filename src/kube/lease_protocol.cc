@@ -17,7 +17,7 @@ std::string micro_time(std::int64_t wall_millis) {
   return text;
 }
 
-std::string text_at(const json& object, const char* key) {
+std::string text_of(const json& object, const char* key) {
   const auto at = object.find(key);
   return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
 }
@@ -130,13 +130,13 @@ bool LeaseProtocol::take(Now now, std::string_view body) {
   if (!object.is_object() || !object.contains("metadata") || !object["metadata"].is_object())
     return bad("it is no object with metadata");
   Seen seen;
-  seen.version = text_at(object["metadata"], "resourceVersion");
+  seen.version = text_of(object["metadata"], "resourceVersion");
   if (seen.version.empty()) return bad("it has no metadata.resourceVersion");
   if (!object.contains("spec")) object["spec"] = json::object();
   const json& spec = object["spec"];
   if (!spec.is_object()) return bad("its spec is no object");
-  seen.holder = text_at(spec, "holderIdentity");
-  seen.renewed = text_at(spec, "renewTime");
+  seen.holder = text_of(spec, "holderIdentity");
+  seen.renewed = text_of(spec, "renewTime");
   seen.transitions =
       static_cast<std::uint64_t>(std::max<std::int64_t>(number_at(spec, "leaseTransitions"), 0));
   const std::int64_t seconds = number_at(spec, "leaseDurationSeconds");

@@ -10,7 +10,7 @@ namespace {
 
 using simdjson::dom::element;
 
-std::string_view text_at(element object, std::string_view pointer) {
+std::string_view text_under(element object, std::string_view pointer) {
   std::string_view text;
   if (object.at_pointer(pointer).get_string().get(text)) return {};
   return text;
@@ -95,13 +95,13 @@ bool ListWatch::read_page(std::string_view body, std::string& error) {
   const auto found = (*page)["items"];
   const bool no_items =
       found.error() == simdjson::NO_SUCH_FIELD || (!found.error() && found.is_null());
-  const std::string_view version = text_at(*page, "/metadata/resourceVersion");
+  const std::string_view version = text_under(*page, "/metadata/resourceVersion");
   if ((!no_items && found.get_array().get(items)) || version.empty()) {
     error = "an answer that is no list: it has no items or no metadata.resourceVersion";
     return false;
   }
   version_ = version;
-  continue_ = text_at(*page, "/metadata/continue");
+  continue_ = text_under(*page, "/metadata/continue");
   if (!no_items)
     for (const element item : items) observer_.listed(item);
   return true;
@@ -152,14 +152,14 @@ bool ListWatch::line(std::string_view bytes) {
 }
 
 bool ListWatch::event(element event, std::string_view bytes) {
-  const std::string_view type = text_at(event, "/type");
+  const std::string_view type = text_under(event, "/type");
   element object;
   if (type.empty() || event.at_pointer("/object").get(object) || !object.is_object()) {
     observer_.refused("a watch event without type or object", bytes);
     return true;
   }
   if (type == "ERROR") return stream_error(object);
-  const std::string_view version = text_at(object, "/metadata/resourceVersion");
+  const std::string_view version = text_under(object, "/metadata/resourceVersion");
   if (version.empty()) {
     observer_.refused("a watch event whose object has no metadata.resourceVersion", bytes);
     return true;
@@ -190,7 +190,7 @@ bool ListWatch::stream_error(element status) {
   if (status["code"].get_int64().get(code)) code = 0;
   expired_ = expired_ || code == 410;
   stream_error_ = "the watch ended with " + std::to_string(code) + ": " +
-                  std::string(text_at(status, "/message").substr(0, 200));
+                  std::string(text_under(status, "/message").substr(0, 200));
   return false;
 }
 

@@ -24,7 +24,7 @@ json array_at(const json& object, const std::string& pointer) {
   return value.is_array() ? value : json::array();
 }
 
-std::string escaped_key(std::string_view key) {  // RFC 6901
+std::string pointer_token(std::string_view key) {  // RFC 6901
   std::string out;
   for (const char c : key) {
     if (c == '~')
@@ -62,7 +62,7 @@ class Patch {
     for (const auto& [key, value] : wanted)
       if (text(found, key.c_str()) != value || !found.contains(key))
         operations_.push_back(
-            {{"op", "add"}, {"path", pointer + "/" + escaped_key(key)}, {"value", value}});
+            {{"op", "add"}, {"path", pointer + "/" + pointer_token(key)}, {"value", value}});
   }
   std::optional<std::string> finish() const {
     if (operations_.empty()) return std::nullopt;

@@ -28,7 +28,7 @@ Call review(std::string path, std::string body) {
   return call;
 }
 
-std::string text_at(const json& object, const char* pointer) {
+std::string text_by_pointer(const json& object, const char* pointer) {
   const json::json_pointer at(pointer);
   return object.contains(at) && object[at].is_string() ? object[at].get<std::string>() : "";
 }
@@ -93,7 +93,7 @@ base::Status check_resources(const PreflightQuestion& asked, const AskAll& ask,
       const json found = json::parse(answers[i].body, nullptr, false);
       const json list = found.is_object() ? found.value("resources", json()) : json();
       there = std::any_of(list.begin(), list.end(), [&](const json& one) {
-        return one.is_object() && text_at(one, "/name") == name.resource;
+        return one.is_object() && text_by_pointer(one, "/name") == name.resource;
       });
     }
     if (there) continue;
@@ -116,7 +116,8 @@ std::string who_am_i(const AskAll& ask) {
       ask({review("/apis/authentication.k8s.io/v1/selfsubjectreviews",
                   R"({"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"})")});
   const json body = json::parse(answers[0].body, nullptr, false);
-  const std::string name = body.is_object() ? text_at(body, "/status/userInfo/username") : "";
+  const std::string name =
+      body.is_object() ? text_by_pointer(body, "/status/userInfo/username") : "";
   return name.empty() ? "this user" : "the user " + name;
 }
 
@@ -155,8 +156,8 @@ base::Status check_rights(const PreflightQuestion& asked, const AskAll& ask,
 // EKS says "34+" where others say "34".
 std::string version_of(const AskAll& ask) {
   const json body = json::parse(ask({get("/version")}).front().body, nullptr, false);
-  const std::string major = body.is_object() ? text_at(body, "/major") : "";
-  const std::string minor = body.is_object() ? text_at(body, "/minor") : "";
+  const std::string major = body.is_object() ? text_by_pointer(body, "/major") : "";
+  const std::string minor = body.is_object() ? text_by_pointer(body, "/minor") : "";
   if (major.empty() || minor.empty()) return "";
   return major + "." + minor.substr(0, minor.find_first_not_of("0123456789"));
 }
@@ -178,7 +179,7 @@ base::Result<ClusterIdentity> preflight(const PreflightQuestion& question, const
   if (forbidden) return out_of_reach(question, answer);
   const json body = json::parse(answer.body, nullptr, false);
   ClusterIdentity identity;
-  identity.uid = body.is_object() ? text_at(body, "/metadata/uid") : "";
+  identity.uid = body.is_object() ? text_by_pointer(body, "/metadata/uid") : "";
   if (identity.uid.empty())
     return base::fail(
         base::Kind::kDenied,

@@ -9,7 +9,6 @@
 namespace karst::objects {
 namespace {
 
-constexpr std::int64_t kInt32Max = std::numeric_limits<std::int32_t>::max();
 constexpr std::size_t kTermsMax = 30;
 constexpr std::size_t kTermTagsMax = 20;
 constexpr std::size_t kAccountDigits = 12;

@@ -11,7 +11,6 @@
 namespace karst::objects {
 namespace {
 
-constexpr std::int64_t kInt32Max = std::numeric_limits<std::int32_t>::max();
 constexpr std::size_t kRequirementsMax = 100;
 constexpr std::size_t kTemplateLabelsMax = 100;
 constexpr std::size_t kBudgetsMax = 50;
@@ -121,7 +120,7 @@ void check_times(Review& review, const TreeValue& spec) {
   check_text(review, spec, "terminationGracePeriod", bad_duration);
 }
 
-void check_taint(Review& review, const TreeValue& taint) {
+void check_pool_taint(Review& review, const TreeValue& taint) {
   if (const TreeValue* value = taint.find("value"); value != nullptr && value->text.empty())
     refuse_field(review, taint, "value", "must not be empty; leave it out");
 }
@@ -136,14 +135,14 @@ void check_taints(Review& review, const TreeValue& spec, bool distinct) {
     for (std::size_t i = 0; i < taints->items.size(); ++i) {
       const TreeValue& taint = taints->items[i];
       Review::Scope inner(review, i);
-      check_taint(review, taint);
+      check_pool_taint(review, taint);
       const bool first = seen.emplace(taint.text_of("key"), taint.text_of("effect")).second;
       if (distinct && !first) review.refuse(taint.line, "the same key and effect are there twice");
     }
   }
 }
 
-void check_claim(Review& review, const TreeValue& spec) {
+void check_node_claim(Review& review, const TreeValue& spec) {
   check_requirements(review, spec, bad_key_of_claim);
   check_times(review, spec);
   check_taints(review, spec, false);
@@ -298,7 +297,7 @@ void check_buffer(Review& review, const TreeValue& spec) {
 std::vector<RuleEntry> karpenter_rules() {
   return {{"KarpenterRequirement", check_node_requirement},
           {"OverlayRequirement", check_overlay_requirement},
-          {"NodeClaimSpec", check_claim},
+          {"NodeClaimSpec", check_node_claim},
           {"NodeClaimTemplateSpec", check_template},
           {"NodeClaimTemplateMeta", check_template_metadata},
           {"NodeClassRef", check_class_ref},

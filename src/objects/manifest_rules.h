@@ -4,6 +4,8 @@
 // and its server's answers; the schemas of Karpenter 1.14's own kinds. Pure functions.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -14,6 +16,8 @@
 namespace karst::objects {
 
 using RuleEntry = std::pair<std::string_view, Rule>;
+
+inline constexpr std::int64_t kInt32Max = std::numeric_limits<std::int32_t>::max();
 
 const std::vector<RuleEntry>& manifest_rules();
 

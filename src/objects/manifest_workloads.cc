@@ -6,8 +6,9 @@
 #include "objects/manifest_rules.h"
 
 namespace karst::objects {
-
+namespace {
 using ValueType = TreeValue::Type;
+}  // namespace
 
 TreeValue map_value() {
   TreeValue value;

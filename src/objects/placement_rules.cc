@@ -9,7 +9,7 @@
 namespace karst::objects {
 namespace {
 
-void check_node_requirement(Review& review, const TreeValue& requirement) {
+void check_node_term(Review& review, const TreeValue& requirement) {
   const std::string_view op = requirement.text_of("operator");
   const TreeValue* values = requirement.find("values");
   const std::size_t count = values == nullptr ? 0 : values->items.size();
@@ -131,12 +131,9 @@ void check_spread(Review& review, const TreeValue& spread) {
 }  // namespace
 
 std::vector<RuleEntry> placement_rules() {
-  return {{"NodeSelectorRequirement", check_node_requirement},
-          {"NodeSelectorTerm", check_terms},
-          {"NodeSelector", check_node_selector},
-          {"PreferredSchedulingTerm", check_weight},
-          {"WeightedPodAffinityTerm", check_weight},
-          {"PodAffinityTerm", check_affinity_term},
+  return {{"NodeSelectorRequirement", check_node_term}, {"NodeSelectorTerm", check_terms},
+          {"NodeSelector", check_node_selector},        {"PreferredSchedulingTerm", check_weight},
+          {"WeightedPodAffinityTerm", check_weight},    {"PodAffinityTerm", check_affinity_term},
           {"TopologySpreadConstraint", check_spread}};
 }
 

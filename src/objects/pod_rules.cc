@@ -136,7 +136,7 @@ void check_os(Review& review, const TreeValue& os) {
     refuse_field(review, os, "name", "must be linux or windows");
 }
 
-void check_spec(Review& review, const TreeValue& spec) {
+void check_pod_spec(Review& review, const TreeValue& spec) {
   check_not_empty(review, spec, "containers");
   check_container_names(review, spec);
   check_unique(review, spec, "volumes", "name");
@@ -182,7 +182,7 @@ void check_toleration(Review& review, const TreeValue& toleration) {
     refuse_field(review, toleration, "effect", "must be NoExecute when tolerationSeconds is set");
 }
 
-void check_volume(Review& review, const TreeValue& volume) {
+void check_pod_volume(Review& review, const TreeValue& volume) {
   check_text(review, volume, "name", bad_dns_label);
   std::size_t sources = 0;
   for (const TreeField& field : volume.fields)
@@ -200,7 +200,7 @@ void check_gate(Review& review, const TreeValue& gate) {
 }
 
 // Ephemeral containers are put into a pod that runs.
-void check_template(Review& review, const TreeValue& made) {
+void check_pod_template(Review& review, const TreeValue& made) {
   const TreeValue* containers = made.at({"spec", "ephemeralContainers"});
   if (containers == nullptr || containers->items.empty()) return;
   Review::Scope scope(review, "spec");
@@ -235,12 +235,12 @@ void check_mounts(Review& review, const TreeValue& spec, std::set<std::string_vi
 
 std::vector<RuleEntry> pod_rules() {
   return {{"Pod", check_pod},
-          {"PodSpec", check_spec},
-          {"PodTemplateSpec", check_template},
+          {"PodSpec", check_pod_spec},
+          {"PodTemplateSpec", check_pod_template},
           {"PodOS", check_os},
           {"PodResourceClaim", check_resource_claim},
           {"Toleration", check_toleration},
-          {"Volume", check_volume},
+          {"Volume", check_pod_volume},
           {"PersistentVolumeClaimVolumeSource", check_claim_source},
           {"PodSchedulingGate", check_gate}};
 }

@@ -11,12 +11,10 @@
 namespace karst::objects {
 namespace {
 
-constexpr std::int64_t kNumberMax = std::numeric_limits<std::int32_t>::max();
-
 // What the types of the fields cannot say.
-void check_spread(Review& review, const TreeValue& spread) {
-  check_range(review, spread, "maxSkew", 1, kNumberMax);
-  check_range(review, spread, "minDomains", 1, kNumberMax);
+void check_default_spread(Review& review, const TreeValue& spread) {
+  check_range(review, spread, "maxSkew", 1, kInt32Max);
+  check_range(review, spread, "minDomains", 1, kInt32Max);
   for (const std::string_view key : {"topologyKey", "whenUnsatisfiable"})
     if (const TreeValue* text = spread.find(key); text != nullptr && text->text.empty())
       refuse_field(review, spread, key, "must not be empty");
@@ -56,7 +54,7 @@ std::vector<model::SpreadConstraint> read_spreads(Review& review, const TreeValu
     const TreeValue& one = list->items[i];
     if (!one.is(TreeValue::Type::kMap)) continue;  // refused by its type
     Review::Scope element(review, i);
-    check_spread(review, one);
+    check_default_spread(review, one);
     if (!seen.emplace(one.text_of("topologyKey"), one.text_of("whenUnsatisfiable")).second)
       review.refuse(one.line, "the same topologyKey and whenUnsatisfiable are there twice");
     spreads.push_back(spread_of(one));

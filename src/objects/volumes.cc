@@ -11,7 +11,8 @@ constexpr std::string_view kDefaultClass = "storageclass.kubernetes.io/is-defaul
 constexpr std::string_view kDefaultClassBeta = "storageclass.beta.kubernetes.io/is-default-class";
 constexpr std::int64_t kNanosWholeMax = 1'000'000'000;  // dollars, or per cent
 
-std::vector<model::RequirementSpec> read_expressions(const Object& parent, std::string_view key) {
+std::vector<model::RequirementSpec> read_ordered_expressions(const Object& parent,
+                                                             std::string_view key) {
   std::vector<model::RequirementSpec> specs;
   parent.objects(key, [&](const Object& expression) {
     model::RequirementSpec spec;
@@ -73,7 +74,7 @@ base::Result<model::PersistentVolume> reduce_volume(simdjson::dom::element objec
     spec.object("nodeAffinity", [&](const Object& affinity) {
       affinity.object("required", [&](const Object& required) {
         required.objects("nodeSelectorTerms", [&](const Object& term) {
-          volume.topology.push_back(read_expressions(term, "matchExpressions"));
+          volume.topology.push_back(read_ordered_expressions(term, "matchExpressions"));
         });
       });
     });
@@ -95,7 +96,7 @@ base::Result<model::StorageClass> reduce_storage_class(simdjson::dom::element ob
   storage.provisioner = root.text("provisioner");
   storage.immediate = root.view("volumeBindingMode") != "WaitForFirstConsumer";
   root.objects("allowedTopologies", [&](const Object& term) {
-    storage.topology.push_back(read_expressions(term, "matchLabelExpressions"));
+    storage.topology.push_back(read_ordered_expressions(term, "matchLabelExpressions"));
   });
   KARST_TRY(context.status());
   return storage;
@@ -145,7 +146,7 @@ base::Result<model::NodeOverlay> reduce_overlay(simdjson::dom::element object) {
   });
   root.object("spec", [&](const Object& spec) {
     overlay.weight = spec.integer32("weight");
-    overlay.requirements = read_expressions(spec, "requirements");
+    overlay.requirements = read_ordered_expressions(spec, "requirements");
     overlay.capacity = spec.resources("capacity", model::Rounding::kDown);
     if (spec.has("price")) {
       overlay.price_nanos_per_hour = parse_nanos(spec.view("price"));

@@ -9,9 +9,7 @@
 namespace karst::objects {
 namespace {
 
-constexpr std::int64_t kNumberMax = std::numeric_limits<std::int32_t>::max();
-
-bool has(const TreeValue& list, std::string_view text) {
+bool has_text(const TreeValue& list, std::string_view text) {
   return std::any_of(list.items.begin(), list.items.end(),
                      [&](const TreeValue& item) { return item.text == text; });
 }
@@ -21,7 +19,7 @@ bool requirement_holds(const TreeValue& requirement, const TreeValue* label) {
   const TreeValue* values = requirement.find("values");
   if (op == "Exists") return label != nullptr;
   if (op == "DoesNotExist") return label == nullptr;
-  const bool found = label != nullptr && values != nullptr && has(*values, label->text);
+  const bool found = label != nullptr && values != nullptr && has_text(*values, label->text);
   return op == "In" ? found : !found;
 }
 
@@ -92,8 +90,8 @@ void check_template_mounts(Review& review, const TreeValue& spec) {
 
 // Deployments, ReplicaSets, StatefulSets, DaemonSets.
 void check_workload(Review& review, const TreeValue& spec) {
-  check_range(review, spec, "replicas", 0, kNumberMax);
-  check_range(review, spec, "minReadySeconds", 0, kNumberMax);
+  check_range(review, spec, "replicas", 0, kInt32Max);
+  check_range(review, spec, "minReadySeconds", 0, kInt32Max);
   check_selected(review, spec);
   check_restart(review, spec);
   check_template_mounts(review, spec);
@@ -101,8 +99,8 @@ void check_workload(Review& review, const TreeValue& spec) {
 
 // Its selector is a map of labels, and those of its template when it is not given.
 void check_controller(Review& review, const TreeValue& spec) {
-  check_range(review, spec, "replicas", 0, kNumberMax);
-  check_range(review, spec, "minReadySeconds", 0, kNumberMax);
+  check_range(review, spec, "replicas", 0, kInt32Max);
+  check_range(review, spec, "minReadySeconds", 0, kInt32Max);
   check_restart(review, spec);
   check_template_mounts(review, spec);
   if (spec.find("template") == nullptr) return;
@@ -122,7 +120,7 @@ void check_controller(Review& review, const TreeValue& spec) {
 void check_job(Review& review, const TreeValue& spec) {
   for (const std::string_view name :
        {"parallelism", "completions", "backoffLimit", "ttlSecondsAfterFinished"})
-    check_range(review, spec, name, 0, kNumberMax);
+    check_range(review, spec, name, 0, kInt32Max);
   const TreeValue* pod = at(spec, {"template", "spec"});
   if (pod == nullptr) return refuse_template(review, spec, "spec", "containers", "is missing");
   const std::string_view policy = pod->text_of("restartPolicy");
@@ -184,7 +182,7 @@ bool is_zero(const TreeValue* share) {
 void check_rolling_update(Review& review, const TreeValue& update) {
   check_share(review, update, "maxSurge");
   check_share(review, update, "maxUnavailable");
-  check_range(review, update, "partition", 0, kNumberMax);
+  check_range(review, update, "partition", 0, kInt32Max);
 }
 
 // One of them must let the update go on; what is not given is 25%.
@@ -217,7 +215,7 @@ void check_deployment(Review& review, const TreeValue& spec) {
 }
 
 void check_ordinals(Review& review, const TreeValue& ordinals) {
-  check_range(review, ordinals, "start", 0, kNumberMax);
+  check_range(review, ordinals, "start", 0, kInt32Max);
 }
 
 void check_strategy(Review& review, const TreeValue& strategy) {
@@ -225,7 +223,7 @@ void check_strategy(Review& review, const TreeValue& strategy) {
     refuse_field(review, strategy, "rollingUpdate", "must not be set with type Recreate");
 }
 
-void check_budget(Review& review, const TreeValue& spec) {
+void check_pod_budget(Review& review, const TreeValue& spec) {
   if (spec.find("minAvailable") != nullptr && spec.find("maxUnavailable") != nullptr)
     refuse_field(review, spec, "maxUnavailable", "must not be set beside minAvailable");
   check_share(review, spec, "minAvailable");
@@ -255,7 +253,7 @@ std::vector<RuleEntry> workload_rules() {
           {"RollingUpdateDeployment", check_deployment_update},
           {"RollingUpdateDaemonSet", check_daemon_update},
           {"RollingUpdateStatefulSetStrategy", check_rolling_update},
-          {"PodDisruptionBudgetSpec", check_budget}};
+          {"PodDisruptionBudgetSpec", check_pod_budget}};
 }
 
 }  // namespace karst::objects

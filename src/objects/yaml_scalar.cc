@@ -53,25 +53,25 @@ bool read_fraction(std::string_view text, std::string& out) {
 }  // namespace
 
 TreeValue plain_scalar(std::string_view text) {
-  using Type = TreeValue::Type;
+  using enum TreeValue::Type;
   if (is_one_of(text, {"", "~", "null", "Null", "NULL"})) return {};
   if (is_one_of(text, {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "y", "Y"}))
-    return value_of(Type::kBoolean, "true");
+    return value_of(kBoolean, "true");
   if (is_one_of(text, {"false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF", "n", "N"}))
-    return value_of(Type::kBoolean, "false");
+    return value_of(kBoolean, "false");
   const char first = text.front();
   if ((first < '0' || first > '9') && first != '-' && first != '+' && first != '.')
     return text_value(text);
   const std::string_view unsigned_text = first == '-' || first == '+' ? text.substr(1) : text;
   if (is_one_of(unsigned_text, {".inf", ".Inf", ".INF", ".nan", ".NaN", ".NAN"}))
-    return value_of(Type::kNumber, "");
+    return value_of(kNumber, "");
   std::string plain(text);
   std::erase(plain, '_');
   std::string number;
-  if (read_integer(plain, number)) return value_of(Type::kInteger, number);
+  if (read_integer(plain, number)) return value_of(kInteger, number);
   if (read_fraction(text, number)) {
     const bool whole = number.find_first_of(".e") == std::string::npos;
-    return value_of(whole ? Type::kInteger : Type::kNumber, number);
+    return value_of(whole ? kInteger : kNumber, number);
   }
   return text_value(text);
 }

@@ -35,16 +35,16 @@ std::uint32_t line_of(const yaml_event_t& event) {
   return static_cast<std::uint32_t>(event.start_mark.line + 1);
 }
 
-class Builder {
+class YamlBuilder {
  public:
-  explicit Builder(std::string_view text) : text_(text) {
+  explicit YamlBuilder(std::string_view text) : text_(text) {
     yaml_parser_initialize(&parser_);
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
                                  text.size());
   }
-  ~Builder() { yaml_parser_delete(&parser_); }
-  Builder(const Builder&) = delete;
-  Builder& operator=(const Builder&) = delete;
+  ~YamlBuilder() { yaml_parser_delete(&parser_); }
+  YamlBuilder(const YamlBuilder&) = delete;
+  YamlBuilder& operator=(const YamlBuilder&) = delete;
 
   base::Result<std::vector<TreeValue>> documents(std::size_t documents_max) {
     std::vector<TreeValue> all;
@@ -224,7 +224,7 @@ class Builder {
 
 base::Result<std::vector<TreeValue>> read_yaml_documents(std::string_view text,
                                                          std::size_t documents_max) {
-  return Builder(text).documents(documents_max);
+  return YamlBuilder(text).documents(documents_max);
 }
 
 }  // namespace karst::objects

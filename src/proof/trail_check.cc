@@ -12,9 +12,9 @@
 namespace karst::proof {
 namespace {
 
-using Json = nlohmann::json;
+using AnyJson = nlohmann::json;
 
-std::string text_of(const Json& json, const char* name) {
+std::string text_of(const AnyJson& json, const char* name) {
   const auto found = json.find(name);
   return found != json.end() && found->is_string() ? found->get<std::string>() : "";
 }
@@ -24,7 +24,7 @@ bool is_plain(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
 }
 
-std::uint64_t number_of(const Json& json, const char* name) {
+std::uint64_t number_of(const AnyJson& json, const char* name) {
   const auto found = json.find(name);
   return found != json.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
 }
@@ -67,14 +67,14 @@ base::Status TrailCheck::line(std::string_view text) {
 }
 
 base::Status TrailCheck::header(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
+  const AnyJson json = AnyJson::parse(text, nullptr, false);
   if (!json.is_object() || text_of(json, "trail") != kTrailFormat)
     return base::fail(base::Kind::kInvalid,
                       "this is no trail: its first line does not say " + std::string(kTrailFormat));
   TrailHeader& header = found_.header;
   header.log = text_of(json, "log");
   header.size = number_of(json, "size");
-  header.complete = json.value("complete", Json()) == true;
+  header.complete = json.value("complete", AnyJson()) == true;
   header.filter = text_of(json, "filter");
   header.redacted = text_of(json, "redacted");
   header.key = text_of(json, "key");
@@ -173,7 +173,7 @@ void TrailCheck::learn(const events::Event& event) {
 }
 
 base::Status TrailCheck::end(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
+  const AnyJson json = AnyJson::parse(text, nullptr, false);
   if (!json.is_object()) return untrue("it is not written as a trail ends");
   const std::string checkpoint = text_of(json, "checkpoint");
   const std::string digest = base::hex_lower(digest_.finish());

@@ -11,6 +11,8 @@
 
 namespace karst::reconcilers {
 
+inline constexpr std::string_view kValidationSucceeded = "ValidationSucceeded";  // a condition type
+
 class Conditions {
  public:
   // `observed`: as the API server has them. What is not set here is kept as it is.

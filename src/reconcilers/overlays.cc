@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/sha256.h"
+#include "reconcilers/conditions.h"
 #include "reconcilers/explained.h"
 #include "reconcilers/list.h"
 #include "reconcilers/offered.h"
@@ -14,7 +15,6 @@ namespace {
 
 constexpr std::string_view kRule = "overlays";
 constexpr std::string_view kSubjectOfAll = "nodeoverlays";
-constexpr std::string_view kValidationSucceeded = "ValidationSucceeded";
 
 std::string subject_of(const model::NodeOverlay& overlay) {
   return model::status_subject(std::string(model::NodeOverlay::kKind), {}, overlay.name);

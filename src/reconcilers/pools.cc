@@ -14,7 +14,6 @@ namespace {
 
 using model::ConditionStatus;
 
-constexpr std::string_view kValidationSucceeded = "ValidationSucceeded";
 constexpr std::string_view kNodeClassReady = "NodeClassReady";
 constexpr std::string_view kRegistrationHealthy = "NodeRegistrationHealthy";
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kValuesShownMax = 5;
 constexpr std::size_t kTolerationsMax = 8;  // sets of taints looked at
 // What a label can be on the pools' machines and on the nodes.
-struct Choice {
+struct KeyChoice {
   std::set<std::string> values;
   bool has_all = true;  // every machine and every node has the label: not to demand it is the same
 
@@ -32,8 +32,8 @@ struct Choice {
   }
 };
 
-Choice choice_of(Prepared& prepared, const std::string& key) {
-  Choice choice;
+KeyChoice choice_of(Prepared& prepared, const std::string& key) {
+  KeyChoice choice;
   if (key == model::kHostnameLabel) return {{}, false};  // what comes has no name yet
   for (const PoolTable& pool : prepared.pools.pools()) {
     const model::ValueSet* base = prepared.requirements.at(pool.base).find(key);
@@ -68,7 +68,7 @@ Choice choice_of(Prepared& prepared, const std::string& key) {
 void add_label(Prepared& prepared, const std::string& field, const std::string& key,
                const std::string& from, const std::vector<model::ValueSet>& asked,
                const std::function<void(PodGroup&)>& drop, std::vector<Change>& changes) {
-  const Choice choice = choice_of(prepared, key);
+  const KeyChoice choice = choice_of(prepared, key);
   const auto rules_out = [&](const std::string& value) {
     return std::any_of(asked.begin(), asked.end(),
                        [&](const model::ValueSet& set) { return !set.contains(value); });

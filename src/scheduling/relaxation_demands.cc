@@ -12,24 +12,24 @@
 namespace karst::scheduling {
 namespace {
 
-using Keys = std::vector<std::string>;
+using LabelKeys = std::vector<std::string>;
 
-bool is_of(const Keys& keys, const std::string& key) {
+bool is_of(const LabelKeys& keys, const std::string& key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-void give_up(const Keys& keys, model::NodePool& pool) {
+void give_up(const LabelKeys& keys, model::NodePool& pool) {
   std::erase_if(pool.requirements, [&](const auto& spec) { return is_of(keys, spec.key); });
 }
 
-Keys demands_of(const model::NodePool& pool) {
-  Keys keys;
+LabelKeys demands_of(const model::NodePool& pool) {
+  LabelKeys keys;
   for (const model::RequirementSpec& spec : pool.requirements)
     if (!is_of(keys, spec.key)) keys.push_back(spec.key);
   return keys;
 }
 
-Relaxation told(const model::NodePool& pool, const Keys& keys) {
+Relaxation told(const model::NodePool& pool, const LabelKeys& keys) {
   Relaxation all{"nodepool " + pool.name.str(), "", "", "", ""};
   all.text = all.subject + ": ";
   for (const std::string& key : keys) {
@@ -59,7 +59,7 @@ class Demands {
 
   std::optional<Relaxation> relax(const Unplaced& unplaced) {
     for (std::size_t pool = 0; pool < problem_.pools.size(); ++pool) {
-      const Keys keys = fewest(pool, unplaced.group);
+      const LabelKeys keys = fewest(pool, unplaced.group);
       if (keys.empty() || keys.size() > kDemandsToldMax) continue;
       Problem changed = problem_;
       give_up(keys, changed.pools[pool].pool);
@@ -71,11 +71,11 @@ class Demands {
 
  private:
   // Empty: not even without all of them has the pod a place there, or no trial is left.
-  Keys fewest(std::size_t pool, std::size_t group) {
-    Keys given_up = demands_of(problem_.pools[pool].pool);
+  LabelKeys fewest(std::size_t pool, std::size_t group) {
+    LabelKeys given_up = demands_of(problem_.pools[pool].pool);
     if (given_up.empty() || !would_do(pool, group, given_up)) return {};
     for (std::size_t i = 0; i < given_up.size();) {
-      Keys fewer = given_up;
+      LabelKeys fewer = given_up;
       fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
       if (left_ == 0) return {};
       if (!fewer.empty() && would_do(pool, group, fewer))
@@ -87,7 +87,7 @@ class Demands {
   }
 
   // One pod of the group beside what there is.
-  bool would_do(std::size_t pool, std::size_t group, const Keys& keys) {
+  bool would_do(std::size_t pool, std::size_t group, const LabelKeys& keys) {
     if (left_ == 0) return false;
     --left_;
     Problem one = there_is_;

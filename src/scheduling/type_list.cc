@@ -73,8 +73,8 @@ TypeList::TypeList(std::vector<InstanceType> types) {
 }
 
 const std::vector<InstanceType>& TypeList::items() const {
-  static const std::vector<InstanceType> kNone;
-  return body_ == nullptr ? kNone : body_->types;
+  static const std::vector<InstanceType> kNoTypes;
+  return body_ == nullptr ? kNoTypes : body_->types;
 }
 
 const model::Requirements& TypeList::requirements(std::size_t type) const {

@@ -2,20 +2,14 @@
 
 #include <utility>
 
+#include "sim/refusal.h"
+
 namespace karst::sim {
 
 namespace {
 
 constexpr std::int64_t kTerminatedVisibleMillis = 60'000;
 constexpr std::int64_t kListLagMillis = 120'000;  // younger instances may be missing from a list
-
-model::Outcome refused(model::RefusalCode code, std::string message) {
-  model::Outcome outcome;
-  outcome.kind = model::OutcomeKind::kRefused;
-  outcome.code = code;
-  outcome.message = std::move(message);
-  return outcome;
-}
 
 }  // namespace
 

@@ -3,7 +3,7 @@
 namespace karst::sim {
 
 std::string_view fault_name(Fault fault) {
-  constexpr std::array<std::string_view, kFaults> kNames = {
+  constexpr std::array<std::string_view, kFaults> kFaultNames = {
       "duplicate delivery", "late delivery",       "watch break",
       "stale view",         "write conflict",      "server error",
       "answer lost before", "answer lost after",   "eviction blocked",
@@ -15,7 +15,7 @@ std::string_view fault_name(Fault fault) {
       "message late",       "message foreign",     "message malformed",
       "wall jump",          "crash before append", "crash after append",
       "power loss",         "crash in dispatch",   "disk full"};
-  return kNames[static_cast<std::size_t>(fault)];
+  return kFaultNames[static_cast<std::size_t>(fault)];
 }
 
 }  // namespace karst::sim

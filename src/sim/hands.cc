@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "sim/refusal.h"
+
 namespace karst::sim {
 
 namespace {
@@ -18,14 +20,6 @@ bool is_write_with_version_test(model::CommandKind kind) {
 model::Outcome unclear(std::string message) {
   model::Outcome outcome;
   outcome.kind = model::OutcomeKind::kUnclear;
-  outcome.message = std::move(message);
-  return outcome;
-}
-
-model::Outcome refused(model::RefusalCode code, std::string message) {
-  model::Outcome outcome;
-  outcome.kind = model::OutcomeKind::kRefused;
-  outcome.code = code;
   outcome.message = std::move(message);
   return outcome;
 }

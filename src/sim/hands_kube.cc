@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "sim/hands.h"
+#include "sim/refusal.h"
 
 namespace karst::sim {
 
@@ -13,13 +14,6 @@ constexpr std::int64_t kStuckMillis =
 constexpr std::int64_t kBlockedFrom = 10'000;
 constexpr std::int64_t kBlockedTo = 90'000;
 
-model::Outcome refused(model::RefusalCode code, std::string message) {
-  model::Outcome outcome;
-  outcome.kind = model::OutcomeKind::kRefused;
-  outcome.code = code;
-  outcome.message = std::move(message);
-  return outcome;
-}
 model::Outcome gone(const std::string& what) {
   return refused(model::RefusalCode::kGone, what + " does not exist");
 }

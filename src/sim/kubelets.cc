@@ -14,7 +14,7 @@ const model::Taint kUnreachableExecute{"node.kubernetes.io/unreachable", "",
                                        model::TaintEffect::kNoExecute};
 constexpr std::int64_t kUnreachableTolerationMillis = 60'000;
 
-void add_taint(model::Node& node, const model::Taint& taint) {
+void add_new_taint(model::Node& node, const model::Taint& taint) {
   if (std::find(node.taints.begin(), node.taints.end(), taint) == node.taints.end()) {
     node.taints.push_back(taint);
     std::sort(node.taints.begin(), node.taints.end());
@@ -69,8 +69,9 @@ void Kubelets::register_node(const std::string& provider_id, bool becomes_ready)
   model::set_label(node.labels, model::kCapacityTypeLabel, machine.instance.offer.capacity_type);
   model::set_label(node.labels, model::kHostnameLabel, node.name.str());
   model::set_label(node.labels, model::kNodePoolLabel, machine.pool.str());
-  add_taint(node, kNotReady);
-  add_taint(node, {std::string(model::kUnregisteredTaintKey), "", model::TaintEffect::kNoExecute});
+  add_new_taint(node, kNotReady);
+  add_new_taint(node,
+                {std::string(model::kUnregisteredTaintKey), "", model::TaintEffect::kNoExecute});
   const std::string name = node.name.str();
   core_.tell("node " + name + " registers");
   api_.create_node(std::move(node));
@@ -188,8 +189,8 @@ void Kubelets::machine_gone(const model::ProviderId& id) {
 void Kubelets::stop_reporting(const std::string& name) {
   api_.update_node(name, [](model::Node& node, model::ClaimUid&) {
     node.ready = false;
-    add_taint(node, kUnreachable);
-    add_taint(node, kUnreachableExecute);
+    add_new_taint(node, kUnreachable);
+    add_new_taint(node, kUnreachableExecute);
   });
   core_.after(kUnreachableTolerationMillis, [this, name] { evict_intolerant(name); });
   if (scenario_.cloud_deletes_nodes)

@@ -56,7 +56,7 @@ constexpr const char* kEc2Throttle =
     "<?xml version=\"1.0\"?><Response><Errors><Error><Code>RequestLimitExceeded</Code><Message>"
     "slower</Message></Error></Errors><RequestID>r-1</RequestID></Response>";
 
-std::string ec2_error(const std::string& code, const std::string& message = "m") {
+std::string ec2_refusal(const std::string& code, const std::string& message = "m") {
   return "<Response><Errors><Error><Code>" + code + "</Code><Message>" + message +
          "</Message></Error></Errors><RequestID>r-1</RequestID></Response>";
 }
@@ -137,7 +137,7 @@ TEST(AwsProtocols, Ec2CodesAreClassed) {
       {"Unavailable", 503, Trouble::kServer},
   };
   for (const auto& c : kCases) {
-    const CallError error = read(c.status, ec2_error(c.code, c.message), c.skew);
+    const CallError error = read(c.status, ec2_refusal(c.code, c.message), c.skew);
     EXPECT_EQ(trouble_name(error.trouble), trouble_name(c.trouble)) << c.code;
     EXPECT_EQ(error.request_id, "r-1");
   }
@@ -146,12 +146,12 @@ TEST(AwsProtocols, Ec2CodesAreClassed) {
 TEST(AwsProtocols, WhatPeopleReadSaysWhatAndWhy) {
   EXPECT_EQ(told(read(503, kEc2Throttle), "DescribeInstances"),
             "DescribeInstances: throttled (RequestLimitExceeded, HTTP 503, request r-1): slower");
-  EXPECT_EQ(told(read(401, ec2_error("AuthFailure"), 600'000), "CreateFleet"),
+  EXPECT_EQ(told(read(401, ec2_refusal("AuthFailure"), 600'000), "CreateFleet"),
             "CreateFleet: refused for this machine's clock (AuthFailure, HTTP 401, request r-1): "
             "this machine's clock is 600 s off the service's; let NTP set it. m");
-  const CallError cut = read(400, ec2_error("X", std::string(5000, 'a') + "\n"));
+  const CallError cut = read(400, ec2_refusal("X", std::string(5000, 'a') + "\n"));
   EXPECT_EQ(cut.message.size(), kErrorTextMax);
-  EXPECT_EQ(read(400, ec2_error("X", "a\nb")).message, "a b");
+  EXPECT_EQ(read(400, ec2_refusal("X", "a\nb")).message, "a b");
 }
 
 TEST(AwsProtocols, OnlySomeTroublesLeaveTheOutcomeOpen) {

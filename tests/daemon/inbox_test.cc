@@ -15,7 +15,7 @@ ports::Fact beat(const std::string& version) {
   return {events::SourceBeat{"Pod", version}, base::WallTime(1), ""};
 }
 
-ports::Fact interruption(const std::string& message) {
+ports::Fact interruption_of(const std::string& message) {
   model::Interruption interruption;
   interruption.message = model::MessageId(message);
   return {events::InterruptionReceived{interruption}, base::WallTime(1), message};
@@ -37,7 +37,7 @@ std::vector<std::string> types(const std::vector<ports::Fact>& facts) {
 TEST(Inbox, InterruptionsAndOutcomesGoFirst) {
   Inbox inbox(10);
   ASSERT_TRUE(inbox.offer(beat("1")));
-  ASSERT_TRUE(inbox.offer(interruption("m")));
+  ASSERT_TRUE(inbox.offer(interruption_of("m")));
   ASSERT_TRUE(inbox.offer(beat("2")));
   ASSERT_TRUE(inbox.offer(outcome(7)));
   EXPECT_TRUE(inbox.has_urgent());
@@ -59,7 +59,7 @@ TEST(Inbox, AFloodOfOrdinaryFactsKeepsNoUrgentOneOut) {
   ASSERT_TRUE(inbox.try_offer(beat("1")));
   ASSERT_TRUE(inbox.try_offer(beat("2")));
   EXPECT_FALSE(inbox.try_offer(beat("3"))) << "the lane is full";
-  EXPECT_TRUE(inbox.try_offer(interruption("m")));
+  EXPECT_TRUE(inbox.try_offer(interruption_of("m")));
 }
 
 TEST(Inbox, AFullLaneHoldsItsSourceUntilThereIsRoom) {
@@ -81,7 +81,7 @@ TEST(Inbox, ClosingLetsWaitingSourcesGo) {
   inbox.close();
   source.join();
   EXPECT_FALSE(taken);
-  EXPECT_FALSE(inbox.offer(interruption("m")));
+  EXPECT_FALSE(inbox.offer(interruption_of("m")));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace karst::daemon {
 namespace {
 
-Happening some(HappeningKind kind, std::string reason = {}) {
+Happening happened(HappeningKind kind, std::string reason = {}) {
   Happening h;
   h.kind = kind;
   h.time = base::LogTime(1'800'000'000'000);
@@ -65,10 +65,11 @@ TEST(KubeEvents, SayWhatKarpenterSays) {
     Happening happening;
     std::vector<std::string> want;
   };
-  Happening nominated = with(some(HappeningKind::kPodsExpected), {"shop/cart-1", "shop/cart-2"});
+  Happening nominated =
+      with(happened(HappeningKind::kPodsExpected), {"shop/cart-1", "shop/cart-2"});
   nominated.uids = {"u1", "u2"};
   Happening pool_condition =
-      with(some(HappeningKind::kConditionChanged, "Ready"), {"Unknown", "False", "A", "b"});
+      with(happened(HappeningKind::kConditionChanged, "Ready"), {"Unknown", "False", "A", "b"});
   pool_condition.claim.clear();
   const std::vector<Case> cases = {
       {"pods with a place to come",
@@ -76,7 +77,7 @@ TEST(KubeEvents, SayWhatKarpenterSays) {
        {"Normal Pod/cart-1 Nominated: Pod should schedule on: nodeclaim/web-x1, node/node-1",
         "Normal Pod/cart-2 Nominated: Pod should schedule on: nodeclaim/web-x1, node/node-1"}},
       {"a pod without one",
-       with(some(HappeningKind::kPodUnplaced),
+       with(happened(HappeningKind::kPodUnplaced),
             {"web: taint: did not tolerate taint (taint=a=b:NoSchedule)",
              "batch: limit: all available instance types exceed limits for nodepool "
              "(NodePool=batch)",
@@ -85,136 +86,136 @@ TEST(KubeEvents, SayWhatKarpenterSays) {
         "(taint=a=b:NoSchedule) (NodePool=web); all available instance types exceed limits for "
         "nodepool (NodePool=batch); it would be placed with: toleration for a=b:NoSchedule"}},
       {"a removal of an empty node",
-       some(HappeningKind::kLeaving, "empty"),
+       happened(HappeningKind::kLeaving, "empty"),
        {"Normal Node/node-1 DisruptionTerminating: Disrupting Node: Empty",
         "Normal NodeClaim/web-x1 DisruptionTerminating: Disrupting NodeClaim: Empty"}},
-      {"an expiry is no disruption by choice", some(HappeningKind::kLeaving, "expired"), {}},
+      {"an expiry is no disruption by choice", happened(HappeningKind::kLeaving, "expired"), {}},
       {"no offer at all",
-       without_node(some(HappeningKind::kLeaving, "insufficient_capacity")),
+       without_node(happened(HappeningKind::kLeaving, "insufficient_capacity")),
        {"Warning NodeClaim/web-x1 InsufficientCapacityError: NodeClaim web-x1 event: no instance "
         "type that it allows has capacity"}},
       {"no node class",
-       saying(without_node(some(HappeningKind::kLeaving, "insufficient_capacity")),
+       saying(without_node(happened(HappeningKind::kLeaving, "insufficient_capacity")),
               "EC2NodeClass web"),
        {"Warning NodeClaim/web-x1 InsufficientCapacityError: NodeClaim web-x1 event: resolving "
         "node class, there is no EC2NodeClass web: create it, or name another one in "
         "spec.nodeClassRef"}},
       {"the cloud has none",
-       saying(some(HappeningKind::kLaunchRefused, "capacity"), "sold out"),
+       saying(happened(HappeningKind::kLaunchRefused, "capacity"), "sold out"),
        {"Warning NodeClaim/web-x1 InsufficientCapacityError: NodeClaim web-x1 event: sold out"}},
       {"another refusal is told by the condition",
-       some(HappeningKind::kLaunchRefused, "denied"),
+       happened(HappeningKind::kLaunchRefused, "denied"),
        {}},
       {"a budget that allows nothing",
-       with(some(HappeningKind::kVerdict, "blocked_by_budget"), {"web", "Empty", "0"}),
+       with(happened(HappeningKind::kVerdict, "blocked_by_budget"), {"web", "Empty", "0"}),
        {"Normal NodePool/web DisruptionBlocked: No allowed disruptions for disruption reason "
         "Empty due to blocking budget"}},
       {"a budget that is used up",
-       with(some(HappeningKind::kVerdict, "blocked_by_budget"), {"web", "Empty", "2"}),
+       with(happened(HappeningKind::kVerdict, "blocked_by_budget"), {"web", "Empty", "2"}),
        {}},
       {"a zone that traffic is shifted away from",
-       with(some(HappeningKind::kVerdict, "zonal_shift_active"), {"us-east-1a", "us-east-1b"}),
+       with(happened(HappeningKind::kVerdict, "zonal_shift_active"), {"us-east-1a", "us-east-1b"}),
        {"Normal NodePool/web ZonalShiftActive: Zonal shift is active, no capacity is launched in "
         "us-east-1a, us-east-1b"}},
       {"and when that is over",
-       with(some(HappeningKind::kVerdict, "zonal_shift_cleared"), {"us-east-1a"}),
+       with(happened(HappeningKind::kVerdict, "zonal_shift_cleared"), {"us-east-1a"}),
        {"Normal NodePool/web ZonalShiftCleared: Zonal shift is over, capacity is launched in "
         "us-east-1a again"}},
       {"a node that a person holds",
-       some(HappeningKind::kVerdict, "held_by_annotation"),
+       happened(HappeningKind::kVerdict, "held_by_annotation"),
        {"Normal Node/node-1 DisruptionBlocked: Disruption is blocked through the "
         "\"karpenter.sh/do-not-disrupt\" annotation",
         "Normal NodeClaim/web-x1 DisruptionBlocked: Disruption is blocked through the "
         "\"karpenter.sh/do-not-disrupt\" annotation"}},
       {"too many unhealthy nodes",
-       with(some(HappeningKind::kVerdict, "repair_blocked"), {"nodepool"}),
+       with(happened(HappeningKind::kVerdict, "repair_blocked"), {"nodepool"}),
        {"Warning Node/node-1 NodeRepairBlocked: more than 20% nodes are unhealthy in the nodepool",
         "Warning NodeClaim/web-x1 NodeRepairBlocked: more than 20% nodes are unhealthy in the "
         "nodepool",
         "Warning NodePool/web NodeRepairBlocked: more than 20% nodes are unhealthy in the "
         "nodepool"}},
       {"a notice of an interruption",
-       some(HappeningKind::kInterrupted, "spot_interrupted"),
+       happened(HappeningKind::kInterrupted, "spot_interrupted"),
        {"Warning NodeClaim/web-x1 SpotInterrupted: Spot interruption warning was triggered",
         "Warning Node/node-1 SpotInterrupted: Spot interruption warning was triggered"}},
       {"a recommendation",
-       some(HappeningKind::kInterrupted, "rebalance_recommendation"),
+       happened(HappeningKind::kInterrupted, "rebalance_recommendation"),
        {"Normal NodeClaim/web-x1 SpotRebalanceRecommendation: Spot rebalance recommendation was "
         "triggered",
         "Normal Node/node-1 SpotRebalanceRecommendation: Spot rebalance recommendation was "
         "triggered"}},
       {"a notice about an instance that is not ours",
-       without_claim(some(HappeningKind::kInterrupted, "spot_interrupted")),
+       without_claim(happened(HappeningKind::kInterrupted, "spot_interrupted")),
        {}},
       {"a removal for an interruption",
-       some(HappeningKind::kLeaving, "instance_stopping"),
+       happened(HappeningKind::kLeaving, "instance_stopping"),
        {"Warning NodeClaim/web-x1 TerminatingOnInterruption: Interruption triggered termination "
         "for the NodeClaim",
         "Warning Node/node-1 TerminatingOnInterruption: Interruption triggered termination for "
         "the Node"}},
       {"a pod that holds a drain for a time",
-       with(some(HappeningKind::kPodHeldUntil), {}, 1'800'000'060'000),
+       with(happened(HappeningKind::kPodHeldUntil), {}, 1'800'000'060'000),
        {"Normal Pod/cart-1 DoNotDisruptUntil: Pod is not disrupted until its "
         "karpenter.sh/do-not-disrupt grace period elapses at 2027-01-15T08:01:00Z"}},
       {"the end of a node",
-       some(HappeningKind::kNodeGone),
+       happened(HappeningKind::kNodeGone),
        {"Normal Node/node-1 Finalized: Finalized Node"}},
-      {"the end of a node that is not ours", without_claim(some(HappeningKind::kNodeGone)), {}},
+      {"the end of a node that is not ours", without_claim(happened(HappeningKind::kNodeGone)), {}},
       {"the end of a pool",
-       some(HappeningKind::kPoolGone),
+       happened(HappeningKind::kPoolGone),
        {"Normal NodePool/web Finalized: Finalized NodePool"}},
       {"an eviction",
-       some(HappeningKind::kEvicted, "empty"),
+       happened(HappeningKind::kEvicted, "empty"),
        {"Normal Pod/cart-1 Evicted: Evicted pod: Empty"}},
       {"an eviction for another reason",
-       some(HappeningKind::kEvicted, "expired"),
+       happened(HappeningKind::kEvicted, "expired"),
        {"Normal Pod/cart-1 Evicted: Evicted pod: Forceful Termination"}},
       {"a pod deleted for the deadline",
-       with(some(HappeningKind::kEvicted, "expired"), {"30"}, 1'800'000'005'000, 5),
+       with(happened(HappeningKind::kEvicted, "expired"), {"30"}, 1'800'000'005'000, 5),
        {"Normal Pod/cart-1 Disrupted: Deleting the pod for the terminationTime "
         "2027-01-15T08:00:05Z of its node. It is given 5 of its 30 seconds of grace; its PDB and "
         "its do-not-disrupt annotation are bypassed"}},
       {"a disruption budget of pods",
-       some(HappeningKind::kEvictionHeld, "blocked"),
+       happened(HappeningKind::kEvictionHeld, "blocked"),
        {"Warning Node/node-1 FailedDraining: Failed to drain node, evicting pod violates a PDB "
         "(Pod=shop/cart-1)"}},
       {"two of them",
-       saying(some(HappeningKind::kEvictionHeld, "retry"),
+       saying(happened(HappeningKind::kEvictionHeld, "retry"),
               "This pod has more than one PodDisruptionBudget, which the eviction subresource does "
               "not support."),
        {"Warning Node/node-1 FailedDraining: Failed to drain node, eviction does not support "
         "multiple PDBs (Pod=shop/cart-1)"}},
       {"pods that wait",
-       with(some(HappeningKind::kDrainWaits), {}, 0, 3),
+       with(happened(HappeningKind::kDrainWaits), {}, 0, 3),
        {"Warning Node/node-1 FailedDraining: Failed to drain node, 3 pods are waiting to be "
         "evicted"}},
       {"a pool without machines",
-       some(HappeningKind::kVerdict, "no_instance_types"),
+       happened(HappeningKind::kVerdict, "no_instance_types"),
        {"Warning NodePool/web NoCompatibleInstanceTypes: NodePool requirements filtered out all "
         "compatible available instance types"}},
       {"volumes that are still attached",
-       with(some(HappeningKind::kVerdict, "volumes_attached"), {"csi-1", "csi-2"}),
+       with(happened(HappeningKind::kVerdict, "volumes_attached"), {"csi-1", "csi-2"}),
        {"Normal Node/node-1 AwaitingVolumeDetachment: Awaiting deletion of bound "
         "volumeattachments (csi-1, csi-2)"}},
       {"a machine that is smaller than it was sold",
-       with(some(HappeningKind::kConditionChanged, "ConsistentStateFound"),
+       with(happened(HappeningKind::kConditionChanged, "ConsistentStateFound"),
             {"Unknown", "False", "ConsistencyCheckFailed", "too small"}),
        {"Normal NodeClaim/web-x1 ConsistentStateFound: Status condition transitioned, Type: "
         "ConsistentStateFound, Status: Unknown -> False, Reason: ConsistencyCheckFailed, Message: "
         "too small",
         "Warning NodeClaim/web-x1 FailedConsistencyCheck: too small"}},
       {"a deadline",
-       with(some(HappeningKind::kDeadlineSet), {}, 1'800'000'060'000),
+       with(happened(HappeningKind::kDeadlineSet), {}, 1'800'000'060'000),
        {"Warning Node/node-1 TerminationGracePeriodExpiring: All pods will be deleted by "
         "2027-01-15T08:01:00Z",
         "Warning NodeClaim/web-x1 TerminationGracePeriodExpiring: All pods will be deleted by "
         "2027-01-15T08:01:00Z"}},
       {"a node that let pods in too early",
-       some(HappeningKind::kTaintMissing),
+       happened(HappeningKind::kTaintMissing),
        {"Warning NodeClaim/web-x1 UnregisteredTaintMissing: Node node-1 joined without the taint "
         "karpenter.sh/unregistered:NoExecute, which keeps pods away until it is registered"}},
       {"a condition of a claim",
-       with(some(HappeningKind::kConditionChanged, "Launched"),
+       with(happened(HappeningKind::kConditionChanged, "Launched"),
             {"Unknown", "True", "Launched", ""}),
        {"Normal NodeClaim/web-x1 Launched: Status condition transitioned, Type: Launched, Status: "
         "Unknown -> True, Reason: Launched"}},
@@ -223,9 +224,9 @@ TEST(KubeEvents, SayWhatKarpenterSays) {
        {"Normal NodePool/web Ready: Status condition transitioned, Type: Ready, Status: Unknown -> "
         "False, Reason: A, Message: b"}},
       {"the end of a claim",
-       some(HappeningKind::kClaimGone),
+       happened(HappeningKind::kClaimGone),
        {"Normal NodeClaim/web-x1 Finalized: Finalized NodeClaim"}},
-      {"what is for the log lines only", some(HappeningKind::kTerminated), {}},
+      {"what is for the log lines only", happened(HappeningKind::kTerminated), {}},
   };
   for (const Case& test : cases) {
     KubeEvents events;
@@ -241,7 +242,7 @@ TEST(KubeEvents, ARepetitionIsLeftOutForItsWindow) {
   for (const Case& test :
        {Case{HappeningKind::kPodUnplaced, 300'000}, Case{HappeningKind::kDrainWaits, 120'000}}) {
     KubeEvents events;
-    Happening h = with(some(test.kind), {"web: taint: no"}, 0, 1);
+    Happening h = with(happened(test.kind), {"web: taint: no"}, 0, 1);
     const base::LogTime first = h.time;
     EXPECT_EQ(events.of({h, h}).size(), 1u);
     h.time = first + (test.window_millis - 1);
@@ -257,7 +258,7 @@ TEST(KubeEvents, ARepetitionIsLeftOutForItsWindow) {
 
 TEST(KubeEvents, TheBucketsBoundThem) {
   KubeEvents events;
-  Happening nominated = some(HappeningKind::kPodsExpected);
+  Happening nominated = happened(HappeningKind::kPodsExpected);
   for (int i = 0; i < 50; ++i) {
     nominated.args.push_back("shop/cart-" + std::to_string(i));
     nominated.uids.push_back(std::to_string(i));
@@ -270,7 +271,7 @@ TEST(KubeEvents, TheBucketsBoundThem) {
   KubeEvents others;
   std::vector<Happening> many;
   for (int i = 0; i < 1000; ++i) {
-    many.push_back(some(HappeningKind::kClaimGone));
+    many.push_back(happened(HappeningKind::kClaimGone));
     many.back().claim_uid = std::to_string(i);
   }
   EXPECT_EQ(others.of(many).size(), static_cast<std::size_t>(kEventsBurst));
@@ -278,8 +279,8 @@ TEST(KubeEvents, TheBucketsBoundThem) {
 
 TEST(KubeEvents, EachHasANameOfItsOwn) {
   KubeEvents events;
-  const auto both = events.of({some(HappeningKind::kLeaving, "empty"),
-                               with(some(HappeningKind::kDeadlineSet), {}, 1'800'000'060'000)});
+  const auto both = events.of({happened(HappeningKind::kLeaving, "empty"),
+                               with(happened(HappeningKind::kDeadlineSet), {}, 1'800'000'060'000)});
   ASSERT_EQ(both.size(), 4u);
   std::set<std::string> names;
   for (const auto& event : both) names.insert(event.name_suffix);

@@ -62,7 +62,7 @@ TEST(MetricsText, ASummaryHasTheQuantilesOfTheLatest) {
   EXPECT_EQ(summary.count(), 600u);
 }
 
-Happening some(HappeningKind kind, const std::string& reason = "") {
+Happening seen(HappeningKind kind, const std::string& reason = "") {
   Happening h;
   h.kind = kind;
   h.claim = "default-a";
@@ -74,50 +74,50 @@ Happening some(HappeningKind kind, const std::string& reason = "") {
 }
 
 TEST(Counters, OneLineForEachThingThatHappens) {
-  Happening leaving = some(HappeningKind::kLeaving, "empty");
+  Happening leaving = seen(HappeningKind::kLeaving, "empty");
   leaving.policy = "WhenEmpty";
   leaving.mode = "graceful";
   leaving.count = 3;
-  Happening node_gone = some(HappeningKind::kNodeGone);
+  Happening node_gone = seen(HappeningKind::kNodeGone);
   node_gone.millis = 2'000;
   node_gone.lifetime_millis = 3'600'000;
-  Happening claim_gone = some(HappeningKind::kClaimGone);
+  Happening claim_gone = seen(HappeningKind::kClaimGone);
   claim_gone.millis = 4'000;
-  Happening bound = some(HappeningKind::kPodBound);
+  Happening bound = seen(HappeningKind::kPodBound);
   bound.millis = 300;
   bound.placed_millis = 90;
-  Happening runs = some(HappeningKind::kPodRuns);
+  Happening runs = seen(HappeningKind::kPodRuns);
   runs.millis = 700;
   runs.placed_millis = 490;
-  Happening asked = some(HappeningKind::kCloudAnswered, "Create");
+  Happening asked = seen(HappeningKind::kCloudAnswered, "Create");
   asked.millis = 20;
   asked.text = "InsufficientCapacityError";
-  Happening drained = some(HappeningKind::kConditionChanged, "Drained");
+  Happening drained = seen(HappeningKind::kConditionChanged, "Drained");
   drained.args = {"Unknown", "True", "Drained", ""};
   drained.millis = 9'000;
-  Happening of_pool = some(HappeningKind::kConditionChanged, "Ready");
+  Happening of_pool = seen(HappeningKind::kConditionChanged, "Ready");
   of_pool.claim.clear();
   of_pool.args = {"True", "False", "A", ""};
   of_pool.millis = 400;
-  Happening unhealthy = some(HappeningKind::kLeaving, "unhealthy");
+  Happening unhealthy = seen(HappeningKind::kLeaving, "unhealthy");
   unhealthy.args = {"ready", "ami-1"};
-  Happening instance_gone = some(HappeningKind::kInstanceGone);
+  Happening instance_gone = seen(HappeningKind::kInstanceGone);
   instance_gone.millis = 7'000;
-  Happening expected = some(HappeningKind::kPodsExpected);
+  Happening expected = seen(HappeningKind::kPodsExpected);
   expected.decided_millis = {1'100, 1'200};
-  Happening interrupted = some(HappeningKind::kInterrupted, "spot_interrupted");
+  Happening interrupted = seen(HappeningKind::kInterrupted, "spot_interrupted");
   interrupted.lifetime_millis = 4'000;
-  Happening shadow = some(HappeningKind::kNotSent, "provisioned");
+  Happening shadow = seen(HappeningKind::kNotSent, "provisioned");
   shadow.args = {"create-nodeclaim", "log-1"};
   struct Case {
     Happening happening;
     std::string line;
   };
   const std::vector<Case> cases = {
-      {some(HappeningKind::kClaimCreated, "provisioned"),
+      {seen(HappeningKind::kClaimCreated, "provisioned"),
        "karpenter_nodeclaims_created_total{reason=\"provisioned\",nodepool=\"default\","
        "min_values_relaxed=\"false\"} 1\n"},
-      {some(HappeningKind::kRegistered),
+      {seen(HappeningKind::kRegistered),
        "karpenter_nodes_created_total{nodepool=\"default\",zone=\"zone-a\"} 1\n"},
       {leaving,
        "karpenter_nodeclaims_disrupted_total{reason=\"empty\",nodepool=\"default\",capacity_type="
@@ -135,7 +135,7 @@ TEST(Counters, OneLineForEachThingThatHappens) {
       {unhealthy,
        "karpenter_nodeclaims_unhealthy_disrupted_total{condition=\"ready\",nodepool=\"default\","
        "capacity_type=\"spot\",image_id=\"ami-1\"} 1\n"},
-      {some(HappeningKind::kCalledOff, "needed_again"),
+      {seen(HappeningKind::kCalledOff, "needed_again"),
        "karpenter_voluntary_disruption_failed_validations_total{consolidation_type=\"empty\"} "
        "1\n"},
       {instance_gone,
@@ -167,7 +167,7 @@ TEST(Counters, OneLineForEachThingThatHappens) {
        "karpenter_cloudprovider_errors_total{controller=\"karst\",method=\"Create\",provider="
        "\"kwok\",error=\"InsufficientCapacityError\"} 1\n"},
       {interrupted, "karpenter_interruption_message_queue_duration_seconds_bucket{le=\"4\"} 1\n"},
-      {some(HappeningKind::kInterrupted, "spot_interrupted"),
+      {seen(HappeningKind::kInterrupted, "spot_interrupted"),
        "karpenter_interruption_received_messages_total{message_type=\"spot_interrupted\"} 1\n"},
       {drained, "karpenter_nodes_drained_total{nodepool=\"default\"} 1\n"},
       {drained,
@@ -182,15 +182,15 @@ TEST(Counters, OneLineForEachThingThatHappens) {
       {of_pool,
        "operator_nodepool_status_condition_transition_seconds_bucket{type=\"Ready\",status="
        "\"True\",le=\"0.5\"} 1\n"},
-      {some(HappeningKind::kEvicted, "empty"),
+      {seen(HappeningKind::kEvicted, "empty"),
        "karpenter_pods_drained_total{reason=\"Empty\"} 1\n"},
-      {some(HappeningKind::kEvicted, "expired"),
+      {seen(HappeningKind::kEvicted, "expired"),
        "karpenter_pods_drained_total{reason=\"Forceful Termination\"} 1\n"},
-      {some(HappeningKind::kEvicted, "empty"),
+      {seen(HappeningKind::kEvicted, "empty"),
        "karpenter_pods_eviction_requests_total{code=\"200\"} 1\n"},
-      {some(HappeningKind::kEvictionHeld, "blocked"),
+      {seen(HappeningKind::kEvictionHeld, "blocked"),
        "karpenter_pods_eviction_requests_total{code=\"429\"} 1\n"},
-      {some(HappeningKind::kEvictionHeld, "invalid"),
+      {seen(HappeningKind::kEvictionHeld, "invalid"),
        "karpenter_pods_eviction_requests_total{code=\"422\"} 1\n"},
       {shadow, "karst_not_sent_total{kind=\"create-nodeclaim\"} 1\n"},
   };
@@ -205,18 +205,18 @@ TEST(Counters, OneLineForEachThingThatHappens) {
 
 TEST(Counters, APassIsARoundInWhichPodsWerePlaced) {
   Counters counters;
-  counters.count_pass({some(HappeningKind::kPodWaiting)}, 5);
+  counters.count_pass({seen(HappeningKind::kPodWaiting)}, 5);
   EXPECT_EQ(counters.scheduling.count(), 0u);
-  counters.count_pass({some(HappeningKind::kPodsExpected), some(HappeningKind::kPodsExpected)}, 5);
+  counters.count_pass({seen(HappeningKind::kPodsExpected), seen(HappeningKind::kPodsExpected)}, 5);
   EXPECT_EQ(counters.scheduling.count(), 1u);
 }
 
 TEST(Counters, AnEvaluationIsARoundInWhichARemovalBegins) {
   Counters counters;
-  counters.count_pass({some(HappeningKind::kLeaving, "expired")}, 5);
+  counters.count_pass({seen(HappeningKind::kLeaving, "expired")}, 5);
   EXPECT_TRUE(counters.evaluations.empty());
   counters.count_pass(
-      {some(HappeningKind::kLeaving, "empty"), some(HappeningKind::kLeaving, "empty")}, 5);
+      {seen(HappeningKind::kLeaving, "empty"), seen(HappeningKind::kLeaving, "empty")}, 5);
   ASSERT_EQ(counters.evaluations.size(), 1u);
   EXPECT_EQ(counters.evaluations.begin()->first, (LabelValues{"empty", "empty"}));
   EXPECT_EQ(counters.evaluations.begin()->second.count(), 1u);
@@ -241,7 +241,7 @@ Counters counted(const events::MemoryLog& log, const projections::ClusterState& 
 // How long pods waited for a decision and for their nodes.
 TEST(Counters, AStorysPodsAreTimed) {
   events::MemoryLog log(model::LogId("log"));
-  Story story(log);
+  engine::testing::Story story(log);
   set_the_stage(story);
   add_pods(story, 2);
   ASSERT_EQ(create_claims(story).size(), 1u);
@@ -311,7 +311,7 @@ struct Cluster {
     return metrics_text(view);
   }
   events::MemoryLog log{model::LogId("log")};
-  Story story{log};
+  engine::testing::Story story{log};
 };
 
 TEST(Gauges, ASmallCluster) {

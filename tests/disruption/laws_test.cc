@@ -42,8 +42,8 @@ World random_world() {
   return w;
 }
 
-const std::vector<Method> kOrder = {Method::kStaticDrift, Method::kDrift, Method::kEmptiness,
-                                    Method::kMultiNode, Method::kSingleNode};
+const std::vector<Method> kLawOrder = {Method::kStaticDrift, Method::kDrift, Method::kEmptiness,
+                                       Method::kMultiNode, Method::kSingleNode};
 
 // Everything that a decision says, as text.
 std::string shown(const std::vector<Step>& steps) {
@@ -91,9 +91,9 @@ TEST(DisruptionLaws, EveryDecision) {
   std::map<Method, int> acted;
   EXPECT_TRUE(rc::check("every decision is sound", [&acted] {
     const World w = random_world();
-    const std::vector<Step> steps = decide(w, kOrder);
+    const std::vector<Step> steps = decide(w, kLawOrder);
     if (!steps.back().outcome.commands.empty()) ++acted[steps.back().method];
-    RC_ASSERT(shown(steps) == shown(decide(w, kOrder)));
+    RC_ASSERT(shown(steps) == shown(decide(w, kLawOrder)));
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const Step& step = steps[i];
       RC_ASSERT(step.outcome.commands.empty() || i + 1 == steps.size());

@@ -19,7 +19,7 @@ const Condition* condition_of(const std::vector<Condition>& conditions, std::str
 }
 
 // What is written of the pool last; carried out, as the API server would.
-std::optional<model::MirrorPool> told(Story& story) {
+std::optional<model::MirrorPool> mirror_told(Story& story) {
   std::optional<model::MirrorPool> last;
   for (const auto& command : story.take<model::MirrorPool>()) {
     last = std::get<model::MirrorPool>(command.spec);
@@ -42,7 +42,7 @@ TEST(Pools, AReadyPoolIsShownAsReadyAndThenLeftAlone) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log);
   set_the_stage(story);
-  const auto first = told(story);
+  const auto first = mirror_told(story);
   ASSERT_TRUE(first);
   EXPECT_EQ(first->hash, model::pool_hash(pool_of("default")));
   EXPECT_EQ(first->hash_version, "v3");
@@ -56,7 +56,7 @@ TEST(Pools, AReadyPoolIsShownAsReadyAndThenLeftAlone) {
   EXPECT_EQ(first->conditions.back().type, "Ready") << "the root comes last";
   EXPECT_EQ(condition_of(first->conditions, "NodeRegistrationHealthy"), nullptr);
   for (int i = 0; i < 5; ++i) story.step(10'000);
-  EXPECT_FALSE(told(story)) << "what is shown is not written again";
+  EXPECT_FALSE(mirror_told(story)) << "what is shown is not written again";
   EXPECT_FALSE(verified(log).difference);
 }
 
@@ -64,11 +64,11 @@ TEST(Pools, CountsFollowTheClaims) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log);
   set_the_stage(story);
-  (void)told(story);
+  (void)mirror_told(story);
   bring_up_an_empty_node(story);
   story.step();
   story.step(6'000);
-  auto up = told(story);
+  auto up = mirror_told(story);
   ASSERT_TRUE(up);
   EXPECT_EQ(up->nodes, 1);
   EXPECT_EQ(up->resources.cpu_millis, 4000);
@@ -82,7 +82,7 @@ TEST(Pools, CountsFollowTheClaims) {
   story.fact(events::NodeClaimObserved{claim});
   story.step();
   story.step(6'000);
-  up = told(story);
+  up = mirror_told(story);
   ASSERT_TRUE(up);
   EXPECT_EQ(up->nodes, 0) << "what leaves does not count";
   EXPECT_EQ(up->resources, model::Resources{});
@@ -165,7 +165,7 @@ TEST(Pools, AFaultIsTheConditionsAndKeepsClaimsBack) {
     story.list("NodePool", {events::NodePoolObserved{pool}});
     story.list_all();
     story.step();
-    const auto mirror = told(story);
+    const auto mirror = mirror_told(story);
     ASSERT_TRUE(mirror) << fault.name;
     const Condition* one = condition_of(mirror->conditions, fault.type);
     ASSERT_NE(one, nullptr) << fault.name;
@@ -239,7 +239,7 @@ TEST(Pools, HalfOfTheLastFourClaimsFailingIsUnhealthyUntilTheSpecChanges) {
   EXPECT_EQ(story.state().pools().find(model::PoolName("default"))->registrations, "ff");
   std::optional<model::MirrorPool> last;
   for (int i = 0; i < 4; ++i) {
-    if (auto mirror = told(story)) last = mirror;
+    if (auto mirror = mirror_told(story)) last = mirror;
     story.step(6'000);
   }
   ASSERT_TRUE(last);
@@ -255,7 +255,7 @@ TEST(Pools, HalfOfTheLastFourClaimsFailingIsUnhealthyUntilTheSpecChanges) {
   story.fact(events::NodePoolObserved{changed});
   story.step();
   story.step(6'000);
-  const auto after = told(story);
+  const auto after = mirror_told(story);
   ASSERT_TRUE(after);
   EXPECT_EQ(condition_of(after->conditions, "NodeRegistrationHealthy")->status,
             ConditionStatus::kUnknown);
@@ -285,7 +285,7 @@ TEST(Pools, AnotherRecipesHashIsReplacedOnTheClaimsFirst) {
     if (drifted) claim.conditions = {{"Drifted", ConditionStatus::kTrue, "NodePoolDrifted", "", 1}};
     story.fact(events::NodeClaimObserved{claim});
     story.step();
-    const auto first = told(story);
+    const auto first = mirror_told(story);
     ASSERT_TRUE(first);
     EXPECT_EQ(first->hash, "") << "the claims come first";
     std::string version, hash;
@@ -309,7 +309,7 @@ TEST(Pools, AnotherRecipesHashIsReplacedOnTheClaimsFirst) {
     story.step(6'000);
     std::string written;
     for (int i = 0; i < 3 && written.empty(); ++i) {
-      if (const auto mirror = told(story)) written = mirror->hash;
+      if (const auto mirror = mirror_told(story)) written = mirror->hash;
       story.step(6'000);
     }
     EXPECT_EQ(written, model::pool_hash(pool));

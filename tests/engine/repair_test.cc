@@ -8,7 +8,7 @@ using namespace testing;
 
 constexpr std::int64_t kTolerated = 10 * base::kMillisPerMinute;
 
-events::Config gate_on() {
+events::Config repair_gate_on() {
   events::Config config;
   config.node_repair = true;
   return config;
@@ -16,7 +16,7 @@ events::Config gate_on() {
 
 // A node of the pool "default", with one pod that nothing may disrupt.
 struct Ailing {
-  explicit Ailing(events::Config config = gate_on()) : story(log, std::move(config)) {
+  explicit Ailing(events::Config config = repair_gate_on()) : story(log, std::move(config)) {
     model::NodePool pool = pool_of("default");
     pool.consolidate_after_millis.reset();
     set_the_stage(story, pool);
@@ -99,9 +99,9 @@ TEST(Repair, LeavesAlone) {
   const Case cases[] = {
       {"while the gate is off", {}, {ready}},
       {"a condition of which the provider says nothing",
-       gate_on(),
+       repair_gate_on(),
        {{"StorageReady", model::ConditionStatus::kFalse, "", "", 1, 0}}},
-      {"a node that is well again", gate_on(), {}},
+      {"a node that is well again", repair_gate_on(), {}},
   };
   for (const Case& row : cases) {
     Ailing ailing(row.config);

@@ -14,7 +14,7 @@ model::NodePool static_pool(std::int64_t replicas) {
   return pool;
 }
 
-events::Config gate_on() {
+events::Config static_gate_on() {
   events::Config config;
   config.static_capacity = true;
   return config;
@@ -62,7 +62,7 @@ std::vector<std::string> deleted_claims(Story& story) {
 
 TEST(StaticPools, HaveTheirNodesWithoutAnyPod) {
   events::MemoryLog log(model::LogId("log"));
-  Story story(log, gate_on());
+  Story story(log, static_gate_on());
   set_the_stage(story, static_pool(3));
   const auto created = story.take<model::CreateNodeClaim>();
   ASSERT_EQ(created.size(), 3u);
@@ -87,7 +87,7 @@ TEST(StaticPools, DoNothingWhileTheGateIsOff) {
 
 TEST(StaticPools, StopAtTheirLimitOfNodesAndSaySo) {
   events::MemoryLog log(model::LogId("log"));
-  Story story(log, gate_on());
+  Story story(log, static_gate_on());
   model::NodePool pool = static_pool(5);
   pool.limits = {{"nodes", 2}};
   set_the_stage(story, pool);
@@ -100,7 +100,7 @@ TEST(StaticPools, StopAtTheirLimitOfNodesAndSaySo) {
 
 TEST(StaticPools, ReplaceANodeThatIsTakenAway) {
   events::MemoryLog log(model::LogId("log"));
-  Story story(log, gate_on());
+  Story story(log, static_gate_on());
   set_the_stage(story, static_pool(2));
   const auto names = bring_up(story);
   ASSERT_EQ(names.size(), 2u);
@@ -115,7 +115,7 @@ TEST(StaticPools, ReplaceANodeThatIsTakenAway) {
 // one last.
 TEST(StaticPools, GiveUpFirstWhatCostsLeast) {
   events::MemoryLog log(model::LogId("log"));
-  Story story(log, gate_on());
+  Story story(log, static_gate_on());
   set_the_stage(story, static_pool(3));
   const auto names = bring_up(story);
   ASSERT_EQ(names.size(), 3u);

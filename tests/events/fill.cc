@@ -14,7 +14,6 @@
 #include "tests/events/parts.h"
 
 namespace karst::events::testing {
-namespace {
 
 template <class T>
 struct IsOptional : std::false_type {};
@@ -27,6 +26,9 @@ struct Anything {
     requires(!IsOptional<T>::value)
   operator T() const;
 };
+
+namespace {
+
 template <class T, class... Members>
 consteval std::size_t member_count() {
   if constexpr (requires { T{Members{}..., Anything{}}; })
@@ -98,10 +100,10 @@ class Walk {
     for (std::uint8_t& byte : bytes) self().leaf(byte);
   }
   void value(model::CommandSpec& spec) {
-    std::visit([this](auto& alternative) { value(alternative); }, spec);
+    std::visit([&](auto& alternative) { value(alternative); }, spec);
   }
   void value(model::NamedObject& object) {
-    std::visit([this](auto& alternative) { value(alternative); }, object);
+    std::visit([&](auto& alternative) { value(alternative); }, object);
   }
 
  private:

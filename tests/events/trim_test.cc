@@ -10,7 +10,7 @@ namespace karst::events::testing {
 namespace {
 
 constexpr std::uint64_t kEvents = 1'000;
-constexpr std::uint64_t kFirst = 2 * kTrimTile + 1;
+constexpr std::uint64_t kFirstKept = 2 * kTrimTile + 1;
 
 class TrimmedLog : public ::testing::TestWithParam<const char*> {
  protected:
@@ -18,14 +18,14 @@ class TrimmedLog : public ::testing::TestWithParam<const char*> {
     if (GetParam() == std::string("memory")) {
       auto log = std::make_unique<MemoryLog>(model::LogId("abc"));
       ASSERT_TRUE(append_numbered(*log, kEvents - 1, Durability::kSynced));
-      log->trim(baseline_before(kFirst));
+      log->trim(baseline_before(kFirstKept));
       log_ = std::move(log);
       return;
     }
     auto log = RocksLog::open(options_for(folder_ / "log"));
     ASSERT_TRUE(log) << log.error().message;
     ASSERT_TRUE(append_numbered(**log, kEvents - 2, Durability::kSynced));
-    ASSERT_NO_FATAL_FAILURE(trim_log(**log, kFirst));
+    ASSERT_NO_FATAL_FAILURE(trim_log(**log, kFirstKept));
     log_ = std::move(*log);
     if (GetParam() == std::string("reopened")) open_again(folder_ / "log", log_);
   }
@@ -34,14 +34,14 @@ class TrimmedLog : public ::testing::TestWithParam<const char*> {
 };
 
 TEST_P(TrimmedLog, BeginsWhereItWasTrimmed) {
-  EXPECT_EQ(log_->first().value(), kFirst);
+  EXPECT_EQ(log_->first().value(), kFirstKept);
   EXPECT_EQ(log_->end().value(), kEvents + 1);
-  for (std::uint64_t from = kFirst; from <= kEvents + 1; ++from)
+  for (std::uint64_t from = kFirstKept; from <= kEvents + 1; ++from)
     EXPECT_EQ(*read_all(*log_, from), kEvents);
 }
 
 TEST_P(TrimmedLog, WhatIsGoneIsAnErrorThatSaysSo) {
-  for (const std::uint64_t from : {std::uint64_t{1}, kTrimTile, kFirst - 1}) {
+  for (const std::uint64_t from : {std::uint64_t{1}, kTrimTile, kFirstKept - 1}) {
     const auto cursor = log_->read(model::Position(from));
     ASSERT_FALSE(cursor) << from;
     EXPECT_EQ(cursor.error().kind, base::Kind::kInvalid);
@@ -57,7 +57,7 @@ TEST_P(TrimmedLog, KeepsTheBaseline) {
   const auto baseline = log_->baseline();
   ASSERT_TRUE(baseline) << baseline.error().message;
   ASSERT_TRUE(*baseline);
-  EXPECT_EQ((*baseline)->position.value(), kFirst - 1);
+  EXPECT_EQ((*baseline)->position.value(), kFirstKept - 1);
   EXPECT_EQ((*baseline)->projection, "1");
   EXPECT_EQ((*baseline)->decision_version, "decisions-1");
   EXPECT_EQ((*baseline)->bytes, std::string(100, 's'));
@@ -65,8 +65,8 @@ TEST_P(TrimmedLog, KeepsTheBaseline) {
 
 TEST_P(TrimmedLog, GoesOn) {
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(append_numbered(*log_, 10, Durability::kSynced));
-  EXPECT_EQ(*read_all(*log_, kFirst), kEvents + 30);
-  EXPECT_EQ(log_->first().value(), kFirst);
+  EXPECT_EQ(*read_all(*log_, kFirstKept), kEvents + 30);
+  EXPECT_EQ(log_->first().value(), kFirstKept);
 }
 
 INSTANTIATE_TEST_SUITE_P(Logs, TrimmedLog, ::testing::Values("memory", "rocks", "reopened"),
@@ -89,12 +89,12 @@ TEST(TrimmedRocksLog, ItsLeavesAreThoseOfTheEventsThatWent) {
   auto log = filled(folder / "log");
   std::vector<std::string> before;
   auto cursor = log->read(model::Position(1));
-  for (std::uint64_t i = 1; i < kFirst; ++i)
+  for (std::uint64_t i = 1; i < kFirstKept; ++i)
     before.emplace_back(
         proof::as_text(proof::event_leaf_hash((**(*cursor)->next()).raw, log->secret())));
   EXPECT_FALSE(log->trimmed_leaves(0)) << "it is at hand";
   cursor->reset();
-  trim_log(*log, kFirst);
+  trim_log(*log, kFirstKept);
   log.reset();
   log = opened(folder / "log");
   for (std::uint64_t tile = 0; tile < 2; ++tile) {
@@ -138,7 +138,7 @@ TEST(TrimmedRocksLog, OpensWhateverACrashLeft) {
   TempFolder folder;
   auto log = filled(folder / "log");
   std::vector<std::string> steps;
-  trim_log(*log, kFirst, [&](const std::string& step) {
+  trim_log(*log, kFirstKept, [&](const std::string& step) {
     copy_folder(folder / "log", folder / step);
     steps.push_back(step);
   });
@@ -150,15 +150,15 @@ TEST(TrimmedRocksLog, OpensWhateverACrashLeft) {
     auto left = opened(folder / step);
     ASSERT_NE(left, nullptr) << step;
     const bool gone = step == "trimmed" || step == "compacted";
-    EXPECT_EQ(left->first().value(), gone ? kFirst : 1) << step;
+    EXPECT_EQ(left->first().value(), gone ? kFirstKept : 1) << step;
     const std::uint64_t last = left->end().value() - 1;
     EXPECT_EQ(last, kEvents + (gone || step == "told" ? 1 : 0)) << step;
     EXPECT_EQ(*read_all(*left, left->first().value()), last) << step;
     EXPECT_EQ((*left->baseline()).has_value(), gone) << step;
-    ASSERT_NO_FATAL_FAILURE(trim_log(*left, gone ? kFirst + kTrimTile : kFirst)) << step;
+    ASSERT_NO_FATAL_FAILURE(trim_log(*left, gone ? kFirstKept + kTrimTile : kFirstKept)) << step;
     left.reset();
     left = opened(folder / step);
-    EXPECT_EQ(left->first().value(), gone ? kFirst + kTrimTile : kFirst) << step;
+    EXPECT_EQ(left->first().value(), gone ? kFirstKept + kTrimTile : kFirstKept) << step;
     EXPECT_EQ(*read_all(*left, left->first().value()), last + 1) << step;
   }
 }
@@ -166,15 +166,15 @@ TEST(TrimmedRocksLog, OpensWhateverACrashLeft) {
 TEST(TrimmedRocksLog, NothingGoesThatTheLogWasNotToldOf) {
   TempFolder folder;
   auto log = filled(folder / "log");
-  keep_leaves_before(*log, kFirst);
-  auto note = log->keep_baseline(baseline_before(kFirst));
+  keep_leaves_before(*log, kFirstKept);
+  auto note = log->keep_baseline(baseline_before(kFirstKept));
   ASSERT_TRUE(note);
   LogTrimmed wrong = told_of(*note);
   wrong.digest[0] = wrong.digest[0] == '0' ? '1' : '0';
   Record record = make_record(wrong);
   const auto told = log->append({&record, 1}, Durability::kSynced);
   ASSERT_TRUE(told);
-  for (const model::Position event : {*told, model::Position(kFirst + 5)}) {
+  for (const model::Position event : {*told, model::Position(kFirstKept + 5)}) {
     const auto trimmed = log->trim({*note, event, base::WallTime(1), "/archive"});
     ASSERT_FALSE(trimmed);
     EXPECT_EQ(trimmed.error().kind, base::Kind::kInvalid);
@@ -188,7 +188,7 @@ TEST(TrimmedRocksLog, OldSnapshotsGoWithTheEvents) {
   auto log = filled(folder / "log");
   for (const std::uint64_t at : {100, 512, 700})
     ASSERT_TRUE(log->snapshots().put("1", {model::Position(at), "state"}));
-  trim_log(*log, kFirst);
+  trim_log(*log, kFirstKept);
   for (const auto& [until, found] : {std::pair<int, int>{511, 0}, {512, 512}, {999, 700}}) {
     const auto latest = log->snapshots().latest("1", model::Position(until));
     ASSERT_TRUE(latest);
@@ -204,7 +204,7 @@ TEST(TrimmedRocksLog, AReaderSeesItGo) {
   auto cursor = (*reader)->read(model::Position(1));
   ASSERT_TRUE(cursor);
   ASSERT_TRUE((*cursor)->next());
-  trim_log(*log, kFirst);
+  trim_log(*log, kFirstKept);
   ASSERT_TRUE(log->compact_trimmed());
   // What was begun is read to its end.
   std::uint64_t last = 1;
@@ -212,14 +212,14 @@ TEST(TrimmedRocksLog, AReaderSeesItGo) {
     last = (*event)->envelope.position.value();
   EXPECT_EQ(last, kEvents);
   ASSERT_TRUE((*reader)->refresh());
-  EXPECT_EQ((*reader)->first().value(), kFirst);
-  EXPECT_EQ(*read_all(**reader, kFirst), kEvents + 1);
+  EXPECT_EQ((*reader)->first().value(), kFirstKept);
+  EXPECT_EQ(*read_all(**reader, kFirstKept), kEvents + 1);
   ASSERT_TRUE((*reader)->trimmed());
   EXPECT_EQ((*reader)->trimmed()->archive, "/archive");
 
   const auto fresh = RocksLog::open_reader(folder / "log", folder / "scratch2");
   ASSERT_TRUE(fresh) << fresh.error().message;
-  EXPECT_EQ(*read_all(**fresh, kFirst), kEvents + 1);
+  EXPECT_EQ(*read_all(**fresh, kFirstKept), kEvents + 1);
 }
 
 TEST(TrimmedRocksLog, ItsSpaceComesBack) {
@@ -250,7 +250,7 @@ TEST_P(SpoiledTrim, IsRefused) {
   TempFolder folder;
   {
     auto log = filled(folder / "log");
-    trim_log(*log, kFirst);
+    trim_log(*log, kFirstKept);
   }
   {
     auto db = RocksDb::open(folder / "log", Recovery::kTornTail, Compactions::kOn);
@@ -314,7 +314,7 @@ TEST(TrimmedRocksLog, AnArchiveGoesOnWhereItStood) {
   auto archive = Archive::open(folder / "archive", {log->id(), log->secret()});
   ASSERT_TRUE(archive);
   ASSERT_TRUE(archive->seal_next(*log, model::Position(600)));
-  trim_log(*log, kFirst);
+  trim_log(*log, kFirstKept);
   const auto sealed = archive->seal_next(*log, model::Position(log->end().value() - 1));
   ASSERT_TRUE(sealed && *sealed) << sealed.error().message;
   EXPECT_EQ((*sealed)->first.value(), 601U);

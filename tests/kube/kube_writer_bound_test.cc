@@ -12,8 +12,8 @@ using testing_kube::FakeClock;
 using testing_kube::FakeSink;
 using testing_kube::FakeTransport;
 
-const model::CommandId kId{model::LogId("abcdefghijklmnopqrstuvwxyz"), model::Position(42)};
-const model::DeleteObject kDelete{{model::ObjectKind::kNodeClaim, "", "web-abcde", "cu"}};
+const model::CommandId kAnyId{model::LogId("abcdefghijklmnopqrstuvwxyz"), model::Position(42)};
+const model::DeleteObject kAnyDelete{{model::ObjectKind::kNodeClaim, "", "web-abcde", "cu"}};
 
 TEST(KubeWriter, RefusesBeyondItsBoundWithoutBlocking) {
   FakeTransport transport;
@@ -21,15 +21,15 @@ TEST(KubeWriter, RefusesBeyondItsBoundWithoutBlocking) {
   FakeClock clock;
   Client client(transport, ServerAccess{"https://s", {}, "t", ""}, "karst/test");
   KubeWriter writer(client, sink, clock);
-  for (std::size_t i = 0; i < ports::kInFlightMax; ++i) writer.submit({kId, 1, kDelete});
+  for (std::size_t i = 0; i < ports::kInFlightMax; ++i) writer.submit({kAnyId, 1, kAnyDelete});
   EXPECT_EQ(transport.open.size(), ports::kInFlightMax);
-  writer.submit({kId, 1, kDelete});
+  writer.submit({kAnyId, 1, kAnyDelete});
   EXPECT_TRUE(sink.facts.empty());
   transport.advance(0);
   ASSERT_EQ(sink.facts.size(), 1u);
   EXPECT_EQ(sink.all<model::Outcome>()[0].code, RefusalCode::kThrottled);
   transport.answer(200, "{}");
-  writer.submit({kId, 1, kDelete});
+  writer.submit({kAnyId, 1, kAnyDelete});
   EXPECT_EQ(transport.open.size(), ports::kInFlightMax) << "room again";
 }
 

@@ -9,7 +9,7 @@ namespace karst::kube {
 namespace {
 
 // An API server that says yes to everything, but for what a test takes away.
-struct Server {
+struct ScriptedServer {
   std::vector<http::Response> operator()(std::vector<Call> calls) const {
     std::vector<http::Response> answers;
     for (const Call& call : calls) answers.push_back(serve(call));
@@ -82,7 +82,7 @@ TEST(Preflight, SaysThatServersHaveNoBasicAuthentication) {
   PreflightQuestion asked = question();
   asked.has_password = true;
   for (const int code : {401, 403}) {
-    Server server;
+    ScriptedServer server;
     server.identity = status(code);
     const auto identity = preflight(asked, server);
     ASSERT_FALSE(identity);
@@ -95,7 +95,7 @@ TEST(Preflight, SaysThatServersHaveNoBasicAuthentication) {
 }
 
 TEST(Preflight, ReadsTheClustersUid) {
-  const auto identity = preflight(question(), Server());
+  const auto identity = preflight(question(), ScriptedServer());
   ASSERT_TRUE(identity) << identity.error().message;
   EXPECT_EQ(identity->uid, "u1");
   EXPECT_EQ(identity->version, "1.34");
@@ -104,17 +104,18 @@ TEST(Preflight, ReadsTheClustersUid) {
 TEST(Preflight, SaysWhatIsWrongAndWhatHelps) {
   struct Case {
     const char* name;
-    std::function<void(Server&)> break_it;
+    std::function<void(ScriptedServer&)> break_it;
     base::Kind kind;
     const char* message;
   };
   const Case cases[] = {
-      {"unreachable", [](Server& s) { s.identity = failure(http::Failure::kNotSent, "refused"); },
+      {"unreachable",
+       [](ScriptedServer& s) { s.identity = failure(http::Failure::kNotSent, "refused"); },
        base::Kind::kRetry,
        "https://s:1 cannot be reached: refused. Is the API server up, and F: "
        "clusters[0].cluster.server its address?"},
       {"wrong CA",
-       [](Server& s) {
+       [](ScriptedServer& s) {
          s.identity =
              failure(http::Failure::kNotSent, "self-signed", http::Obstacle::kServerCertificate);
        },
@@ -122,52 +123,53 @@ TEST(Preflight, SaysWhatIsWrongAndWhatHelps) {
        "the certificate of https://s:1 is not trusted: self-signed. F: clusters[0].cluster: "
        "certificate-authority(-data) must be the CA that signed it"},
       {"a key of another certificate",
-       [](Server& s) {
+       [](ScriptedServer& s) {
          s.identity = failure(http::Failure::kNotSent, "mismatch", http::Obstacle::kOwnCertificate);
        },
        base::Kind::kDenied,
        "the client certificate of F: users[0].user cannot be used: mismatch: "
        "client-certificate(-data) and client-key(-data) must be PEM and belong together"},
       {"a proxy that refuses",
-       [](Server& s) {
+       [](ScriptedServer& s) {
          s.identity = failure(http::Failure::kNotSent, "403", http::Obstacle::kProxy);
        },
        base::Kind::kRetry,
        "https://s:1 cannot be reached through the proxy: 403. Is F: clusters[0].cluster.proxy-url "
        "right, or HTTPS_PROXY and NO_PROXY of the environment?"},
-      {"expired", [](Server& s) { s.identity = status(401); }, base::Kind::kDenied,
+      {"expired", [](ScriptedServer& s) { s.identity = status(401); }, base::Kind::kDenied,
        "https://s:1 does not accept the credentials of F: users[0].user (HTTP 401): they have "
        "expired, or are of another cluster; get new ones"},
-      {"overloaded", [](Server& s) { s.identity = status(503); }, base::Kind::kRetry,
+      {"overloaded", [](ScriptedServer& s) { s.identity = status(503); }, base::Kind::kRetry,
        "https://s:1 cannot be reached: HTTP 503."},
-      {"something else", [](Server& s) { s.identity = status(404); }, base::Kind::kDenied,
+      {"something else", [](ScriptedServer& s) { s.identity = status(404); }, base::Kind::kDenied,
        "https://s:1 answers HTTP 404: is it a Kubernetes API server?"},
-      {"no CRDs", [](Server& s) { s.crds = false; }, base::Kind::kDenied,
+      {"no CRDs", [](ScriptedServer& s) { s.crds = false; }, base::Kind::kDenied,
        "https://s:1 has no nodepools.karpenter.sh v1: the CRDs are not installed; kubectl apply -f "
        "deploy/crds"},
-      {"no class CRD", [](Server& s) { s.class_crd = false; }, base::Kind::kDenied,
+      {"no class CRD", [](ScriptedServer& s) { s.class_crd = false; }, base::Kind::kDenied,
        "https://s:1 has no things.a.b v1: the CRDs are not installed"},
-      {"may not evict", [](Server& s) { s.denied = "eviction"; }, base::Kind::kDenied,
+      {"may not evict", [](ScriptedServer& s) { s.denied = "eviction"; }, base::Kind::kDenied,
        "the user me may not create pods/eviction; ClusterRole karst grants it: kubectl apply -f "
        "deploy/manifests/karst/rbac.yaml, and bind it to that user"},
-      {"may not show what a gate is about", [](Server& s) { s.denied = "nodeoverlays"; },
+      {"may not show what a gate is about", [](ScriptedServer& s) { s.denied = "nodeoverlays"; },
        base::Kind::kDenied,
        "the user me may not patch nodeoverlays/status.karpenter.sh; ClusterRole karst grants it"},
-      {"may not lead", [](Server& s) { s.denied = "leases"; }, base::Kind::kDenied,
+      {"may not lead", [](ScriptedServer& s) { s.denied = "leases"; }, base::Kind::kDenied,
        "the user me may not get leases.coordination.k8s.io ns/lease, update "
        "leases.coordination.k8s.io ns/lease, create leases.coordination.k8s.io in ns; Role "
        "karst-lease grants it"},
-      {"may not follow the class", [](Server& s) { s.denied = "things"; }, base::Kind::kDenied,
+      {"may not follow the class", [](ScriptedServer& s) { s.denied = "things"; },
+       base::Kind::kDenied,
        "the user me may not list things.a.b, watch things.a.b; ClusterRole karst-kwok grants it"},
       {"may nothing",
-       [](Server& s) {
+       [](ScriptedServer& s) {
          s.identity = status(403);
          s.denied = "verb";
        },
        base::Kind::kDenied, "the user me may not list nodepools.karpenter.sh, "},
   };
   for (const Case& test : cases) {
-    Server server;
+    ScriptedServer server;
     test.break_it(server);
     const auto identity = preflight(question(), server);
     ASSERT_FALSE(identity) << test.name;
@@ -181,7 +183,7 @@ TEST(Preflight, AnOptionalKindThatIsNotThereNeedsNoRight) {
   PreflightQuestion asked = question();
   asked.watched.push_back({WatchedKind::kPod, "/apis/gone.sh/v1/others", {}, {}});
   asked.rights = rights_to_follow(asked.watched, "kwok");
-  Server server;
+  ScriptedServer server;
   server.denied = "others";
   const auto with_404 = [&](std::vector<Call> calls) {
     auto answers = server(calls);

@@ -14,6 +14,7 @@
 #include "sim/rng.h"
 #include "tests/engine/story.h"
 #include "tests/kube/fake_transport.h"
+#include "tests/sanitized.h"
 
 namespace karst::kube {
 namespace {
@@ -321,7 +322,7 @@ class WatchWorld {
 
 TEST(WatchWorld, EndsInTheTruthWhateverHappenedToTheLine) {
   std::map<std::string, int> told;
-  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+  for (std::uint64_t seed = 1; seed <= (kSanitized ? 4 : 12); ++seed) {
     WatchWorld world(seed);
     world.run(600'000);
     world.wire.is_well = true;
@@ -335,7 +336,8 @@ TEST(WatchWorld, EndsInTheTruthWhateverHappenedToTheLine) {
   for (const char* what :
        {"410", "410 in the stream", "410 of a page", "cut", "lag", "list cut", "page", "refused",
         "relist", "stalled", "watch closed", "watch cut", "watch dead"})
-    EXPECT_GE(told[what], 5) << what << ": or the world is too quiet to tell anything";
+    EXPECT_GE(told[what], kSanitized ? 1 : 5)
+        << what << ": or the world is too quiet to tell anything";
 }
 
 }  // namespace

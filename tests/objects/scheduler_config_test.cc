@@ -5,7 +5,7 @@
 namespace karst::objects {
 namespace {
 
-std::string said(const std::string& text) {
+std::string refusal_of(const std::string& text) {
   const auto read = read_scheduler_config("c.yaml", text);
   return read ? "" : read.error().message;
 }
@@ -61,7 +61,7 @@ TEST(SchedulerConfig, IsReadStrictly) {
       {"two documents", "podTopologySpread: {}\n---\na: b\n",
        "c.yaml:3: expected one document, found another"},
   };
-  for (const Case& test : cases) EXPECT_EQ(said(test.text), test.want) << test.name;
+  for (const Case& test : cases) EXPECT_EQ(refusal_of(test.text), test.want) << test.name;
 }
 
 TEST(SchedulerConfig, EveryFieldCounts) {

@@ -10,10 +10,16 @@
 #include <string>
 #include <vector>
 
+#include "tests/sanitized.h"
+
 namespace {
 
 const std::string kFolder = std::string(KARST_SOURCE_DIR) + "/tests/oracle";
 const std::string kSolver = "'" + std::string(KARST_BINARY_DIR) + "/karst solve {in} -o {out}'";
+
+// Builds with sanitizers take one problem of five.
+const std::string kPart = karst::kSanitized ? "--filter '^[a-z]+-[0-9]*[05] ' " : "";
+const std::string kListed = kFolder + (karst::kSanitized ? "/bench-00500.json.gz" : "");
 
 struct Outcome {
   int status = -1;
@@ -43,7 +49,8 @@ class Oracle : public testing::Test {
 };
 
 TEST_F(Oracle, EveryRecordedProblemPasses) {
-  const Outcome run = judge("-v --threshold 100 --batch-solver " + kSolver + " " + kFolder);
+  const Outcome run =
+      judge("-v --threshold 100 " + kPart + "--batch-solver " + kSolver + " " + kFolder);
   EXPECT_EQ(0, run.status) << run.output;
   EXPECT_NE(std::string::npos, run.output.find("TOTAL")) << run.output;
 }
@@ -51,7 +58,7 @@ TEST_F(Oracle, EveryRecordedProblemPasses) {
 // A claim lists fewer types than Karpenter's for the same pods only where one more would break the
 // answer; a solver that lists only the cheapest type is told so.
 TEST_F(Oracle, NoTypeCouldBeListedBesides) {
-  const Outcome run = run_tool("lists.py", kSolver + " " + kFolder);
+  const Outcome run = run_tool("lists.py", kSolver + " " + kListed);
   EXPECT_EQ(0, run.status) << run.output;
   EXPECT_NE(std::string::npos, run.output.find("of which none could be listed: True"))
       << run.output;
@@ -66,7 +73,7 @@ TEST_F(Oracle, NoTypeCouldBeListedBesides) {
   std::ofstream(script) << cut;
   const std::string shortened = "'" + std::string(KARST_BINARY_DIR) +
                                 "/karst solve {in} -o {out} && python3 " + script + " {out}'";
-  const Outcome refused = run_tool("lists.py", shortened + " " + kFolder);
+  const Outcome refused = run_tool("lists.py", shortened + " " + kListed);
   EXPECT_NE(0, refused.status) << refused.output;
   EXPECT_NE(std::string::npos, refused.output.find("could list")) << refused.output;
 }
@@ -74,7 +81,7 @@ TEST_F(Oracle, NoTypeCouldBeListedBesides) {
 // Every disruption is decided as Karpenter decides it, and so is who may be disrupted at all.
 TEST_F(Oracle, EveryRecordedDisruptionPasses) {
   for (const char* const kind : {"disruption", "candidate"}) {
-    const Outcome run = judge("-v --threshold 100 --kind " + std::string(kind) +
+    const Outcome run = judge("-v --threshold 100 " + kPart + "--kind " + kind +
                               " --batch-solver " + kSolver + " " + kFolder);
     EXPECT_EQ(0, run.status) << run.output;
     EXPECT_NE(std::string::npos, run.output.find("TOTAL")) << run.output;

@@ -17,7 +17,7 @@ namespace {
 
 using model::ConditionStatus;
 
-const std::int64_t kNow = *base::parse_rfc3339("2026-08-01T00:00:00Z");
+const std::int64_t kToday = *base::parse_rfc3339("2026-08-01T00:00:00Z");
 const Cluster kCluster = {"demo", "uid-1",       "https://demo.example",
                           "Q0E=", "10.100.0.10", "10.100.0.0/16",
                           "1.34", "us-east-1",   false};
@@ -115,7 +115,7 @@ TEST(AwsSelectors, QuestionsComeUntilAllIsAnswered) {
 }
 
 TEST(AwsSelectors, WhatWasFoundIsOrderedAndReady) {
-  const Resolution out = resolve(subject(), kCluster, good_answers(), kNow);
+  const Resolution out = resolve(subject(), kCluster, good_answers(), kToday);
   EXPECT_TRUE(out.ready);
   std::vector<std::string> ids;
   for (const Subnet& one : out.resolved.subnets) ids.push_back(one.id);
@@ -252,7 +252,7 @@ TEST(AwsSelectors, ConditionsHaveKarpentersReasons) {
     SCOPED_TRACE(c.name);
     Answers answers = good_answers();
     for (const auto& [key, answer] : c.changes) answers[key] = answer;
-    const Resolution out = resolve(c.subject, c.cluster, answers, kNow);
+    const Resolution out = resolve(c.subject, c.cluster, answers, kToday);
     EXPECT_EQ(c.want, reason(out, c.type));
     EXPECT_EQ(c.ready, reason(out, "Ready"));
     EXPECT_EQ(std::string("True") == c.ready, out.ready);
@@ -264,7 +264,7 @@ TEST(AwsSelectors, WhatChangesEveryMinuteIsNotKept) {
     Answers answers = good_answers();
     answers["subnet/0"] = page(set_of("subnetSet", subnet("subnet-1", "a", addresses)));
     answers["subnet/ids"] = page("<Answer/>");
-    return resolve(subject(), kCluster, answers, kNow).resolved.subnets.front().free_addresses;
+    return resolve(subject(), kCluster, answers, kToday).resolved.subnets.front().free_addresses;
   };
   for (const auto& [addresses, want] : std::vector<std::pair<int, int>>{
            {0, 0}, {63, 63}, {64, 64}, {79, 64}, {80, 80}, {251, 224}, {4091, 3584}})
@@ -274,7 +274,7 @@ TEST(AwsSelectors, WhatChangesEveryMinuteIsNotKept) {
       {},
       "UnauthorizedOperation",
       "You may not. Encoded authorization failure message: " + std::string(900, 'x')};
-  const Resolution out = resolve(subject(), kCluster, answers, kNow);
+  const Resolution out = resolve(subject(), kCluster, answers, kToday);
   EXPECT_EQ("UnauthorizedOperation: You may not. ", condition(out, "SubnetsReady")->message);
 }
 
@@ -298,7 +298,7 @@ TEST(AwsSelectors, TermsOfImagesAreQuestionsOfTheirOwn) {
 }
 
 TEST(AwsSelectors, AMachineGetsTheImageOfItsKind) {
-  const Resolution out = resolve(subject(), kCluster, good_answers(), kNow);
+  const Resolution out = resolve(subject(), kCluster, good_answers(), kToday);
   const auto image_of = [&](const char* arch, bool gpu) {
     model::Labels labels = {{"kubernetes.io/arch", arch}};
     if (gpu) model::set_label(labels, "karpenter.k8s.aws/instance-gpu-count", "1");
@@ -326,7 +326,7 @@ TEST(AwsSelectors, ReservationsAreKeptWithWhatIsLeft) {
       "<instanceMatchCriteria>targeted</instanceMatchCriteria><reservationType>capacity-block"
       "</reservationType><endDate>2026-08-01T00:30:00.000Z</endDate><state>active</state>"
       "<availableInstanceCount>4</availableInstanceCount></item>"));
-  const Resolution out = resolve(one, kCluster, answers, kNow);
+  const Resolution out = resolve(one, kCluster, answers, kToday);
   ASSERT_EQ(1u, out.resolved.reservations.size());
   const Reservation& reservation = out.resolved.reservations.front();
   EXPECT_EQ("expiring", reservation.state) << "less than 40 minutes are left";
@@ -347,7 +347,7 @@ TEST(AwsSelectors, AProfileOfARoleIsMadeWhenItIsNotThere) {
   Answers answers = good_answers();
   EXPECT_EQ((std::vector<std::string>{"profile"}), keys(questions(one, kCluster, answers)));
   EXPECT_EQ("Unknown ResolutionFailed",
-            reason(resolve(one, kCluster, answers, kNow), "InstanceProfileReady"));
+            reason(resolve(one, kCluster, answers, kToday), "InstanceProfileReady"));
   answers["profile"] = refused("NoSuchEntity");
   auto next = questions(one, kCluster, answers);
   ASSERT_EQ((std::vector<std::string>{"profile/create"}), keys(next));
@@ -359,7 +359,7 @@ TEST(AwsSelectors, AProfileOfARoleIsMadeWhenItIsNotThere) {
   EXPECT_EQ("node", next.front().request.parameters["RoleName"]) << "without its path";
   answers["profile/role"] = refused("LimitExceeded");
   EXPECT_TRUE(questions(one, kCluster, answers).empty());
-  const Resolution out = resolve(one, kCluster, answers, kNow);
+  const Resolution out = resolve(one, kCluster, answers, kToday);
   EXPECT_TRUE(out.ready);
   EXPECT_EQ(name, out.resolved.instance_profile);
 
@@ -371,7 +371,7 @@ TEST(AwsSelectors, AProfileOfARoleIsMadeWhenItIsNotThere) {
   EXPECT_TRUE(questions(one, kCluster, answers).empty()) << "it has its role";
   answers["profile"] = refused("AccessDenied");
   EXPECT_EQ("Unknown ResolutionFailed",
-            reason(resolve(one, kCluster, answers, kNow), "InstanceProfileReady"));
+            reason(resolve(one, kCluster, answers, kToday), "InstanceProfileReady"));
 }
 
 TEST(AwsSelectors, AShadowTakesAProfileToBeThere) {
@@ -381,7 +381,7 @@ TEST(AwsSelectors, AShadowTakesAProfileToBeThere) {
   Cluster watched = kCluster;
   watched.may_make_profiles = false;
   EXPECT_TRUE(questions(one, watched, good_answers()).empty());
-  const Resolution out = resolve(one, watched, good_answers(), kNow);
+  const Resolution out = resolve(one, watched, good_answers(), kToday);
   EXPECT_TRUE(out.ready);
   EXPECT_EQ(profile_name(one, kCluster), out.resolved.instance_profile);
 }

@@ -12,6 +12,8 @@
 namespace karst::scheduling::test {
 
 inline constexpr std::int64_t kGi = std::int64_t{1} << 30;
+inline const std::string kZone(model::kZoneLabel);
+inline const std::string kHost(model::kHostnameLabel);
 inline constexpr std::int64_t kCent = 10'000'000;
 
 inline model::RequirementSpec in(std::string key, std::vector<std::string> values) {

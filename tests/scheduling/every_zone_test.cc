@@ -11,9 +11,8 @@
 namespace karst::scheduling::test {
 namespace {
 
-const std::string kZone(model::kZoneLabel);
-constexpr std::size_t kZones = 3;
-constexpr const char* kZoneNames[kZones] = {"a", "b", "c"};
+constexpr std::size_t kZoneCount = 3;
+constexpr const char* kZoneNames[kZoneCount] = {"a", "b", "c"};
 
 Pool three_zones() {
   Pool result = pool();
@@ -50,12 +49,13 @@ class Twin {
   explicit Twin(std::vector<Some> all) : all_(std::move(all)) {}
   std::int64_t most() {
     State start{};
-    for (std::size_t i = 0; i < all_.size(); ++i) start[kZones + i] = all_[i].count;
+    for (std::size_t i = 0; i < all_.size(); ++i) start[kZoneCount + i] = all_[i].count;
     return most_from(start);
   }
 
  private:
-  using State = std::array<std::int64_t, kZones + 3>;  // pods by zone, then what is left by group
+  using State =
+      std::array<std::int64_t, kZoneCount + 3>;  // pods by zone, then what is left by group
 
   std::int64_t most_from(const State& state) {
     const auto [at, is_new] = known_.try_emplace(state, 0);
@@ -63,14 +63,14 @@ class Twin {
     const std::int64_t low = std::min({state[0], state[1], state[2]});
     std::int64_t most = 0;
     for (std::size_t group = 0; group < all_.size(); ++group)
-      for (std::size_t zone = 0; zone < kZones && state[kZones + group] > 0; ++zone) {
+      for (std::size_t zone = 0; zone < kZoneCount && state[kZoneCount + group] > 0; ++zone) {
         const Some& some = all_[group];
         if ((some.zone >= 0 && some.zone != static_cast<int>(zone)) ||
             (some.spreads && state[zone] + 1 - low > 1))
           continue;
         State next = state;
         ++next[zone];
-        --next[kZones + group];
+        --next[kZoneCount + group];
         most = std::max(most, 1 + most_from(next));
       }
     return known_[state] = most;

@@ -15,9 +15,6 @@
 namespace karst::scheduling::test {
 namespace {
 
-const std::string kZone(model::kZoneLabel);
-const std::string kHost(model::kHostnameLabel);
-
 // Machines of 1 to `largest` CPUs with twice as many GiB, all at one price a CPU, of which a tenth
 // of a CPU is not for pods.
 Pool by_the_cpu(std::int64_t largest) {
@@ -37,7 +34,7 @@ PodGroup asking(std::int64_t count, std::int64_t cpu_millis, std::int64_t memory
   return group;
 }
 
-PodGroup alone(PodGroup group) {
+PodGroup with_nobody(PodGroup group) {
   group = app(std::move(group), "alone");
   group.shape.affinity = {one_per_node("alone")};
   return group;
@@ -70,10 +67,10 @@ Prices prices_of(const Problem& problem) {
   return prices;
 }
 
-// Everybody that must be alone gets neighbours that fill its machine.
+// Everybody that must be with_nobody gets neighbours that fill its machine.
 TEST(Improve, FillsTheMachinesOfThoseThatMustBeAlone) {
   const Problem mixed =
-      problem({alone(asking(30, 250, 300)), asking(30, 500, 900), asking(30, 100, 100),
+      problem({with_nobody(asking(30, 250, 300)), asking(30, 500, 900), asking(30, 100, 100),
                asking(40, 1500, 1800), asking(20, 1000, 700)},
               {by_the_cpu(40)});
   const Prices prices = prices_of(mixed);
@@ -147,8 +144,9 @@ TEST(Improve, KeepsAlternatives) {
 
 // Left as they are: limits that can be reached, minValues.
 TEST(Improve, LeavesPoolsWithLimitsAlone) {
-  Problem limited = problem({alone(asking(10, 250, 300)), asking(20, 500, 900), asking(9, 100, 90)},
-                            {by_the_cpu(40)});
+  Problem limited =
+      problem({with_nobody(asking(10, 250, 300)), asking(20, 500, 900), asking(9, 100, 90)},
+              {by_the_cpu(40)});
   ASSERT_LT(prices_of(limited).improved, prices_of(limited).greedy);
   limited.pools[0].pool.limits = {{"cpu", 100'000}};
   EXPECT_EQ(prices_of(limited).greedy, prices_of(limited).improved);
@@ -160,7 +158,7 @@ TEST(Improve, LeavesPoolsWithLimitsAlone) {
 TEST(Improve, LimitsAreKeptWhetherFarOrNear) {
   for (std::int64_t cpus = 5; cpus <= 3000; cpus += cpus / 3 + 1) {
     Problem limited =
-        problem({alone(asking(30, 250, 300)), asking(30, 500, 900), asking(30, 100, 100)},
+        problem({with_nobody(asking(30, 250, 300)), asking(30, 500, 900), asking(30, 100, 100)},
                 {by_the_cpu(40)});
     limited.pools[0].pool.limits = {{"cpu", cpus * 1000}};
     const Answer answer = solve(limited);
@@ -200,7 +198,7 @@ Problem random_problem() {
   Problem result = problem({}, {by_the_cpu(pick(8, 40))});
   for (std::int64_t i = pick(2, 10); i > 0; --i) result.pods.push_back(random_group());
   if (chance(2))
-    result.pods.push_back(alone(asking(pick(5, 20), pick(1, 15) * 100, pick(1, 20) * 100)));
+    result.pods.push_back(with_nobody(asking(pick(5, 20), pick(1, 15) * 100, pick(1, 20) * 100)));
   for (std::int64_t i = pick(0, 4); i > 0; --i)
     result.pods.push_back(asking(pick(5, 30), pick(1, 16) * 100, pick(1, 20) * 100));
   if (chance(4)) result.pools.push_back(by_the_cpu(30));
@@ -224,8 +222,8 @@ TEST(Improve, IsValidAndNeverDearer) {
 
 // Were pods dealt out without a look at who is on the host, the judge would say so.
 TEST(Improve, TheJudgeSeesAPodOnAHostThatRepelsIt) {
-  const Problem both =
-      problem({alone(asking(2, 250, 300)), app(asking(1, 500, 100), "free")}, {by_the_cpu(8)});
+  const Problem both = problem({with_nobody(asking(2, 250, 300)), app(asking(1, 500, 100), "free")},
+                               {by_the_cpu(8)});
   Answer answer = solve(both);
   ASSERT_EQ("", wrong_order(both, answer));
   ASSERT_EQ(2u, answer.claims.size());

@@ -12,8 +12,6 @@
 namespace karst::scheduling::test {
 namespace {
 
-const std::string kZone(model::kZoneLabel);
-const std::string kHost(model::kHostnameLabel);
 const std::vector<std::string> kZones = {"a", "b", "c"};
 
 PodGroup a_or_b(PodGroup group) {

@@ -11,8 +11,6 @@
 namespace karst::scheduling::test {
 namespace {
 
-const std::string kZone(model::kZoneLabel);
-
 // Pods of CPU alone, with a zone, a toleration, a port or a dislike of their like.
 Problem scarce_problem() {
   std::vector<PodGroup> groups;
@@ -43,9 +41,9 @@ Problem scarce_problem() {
   return one;
 }
 
-class Twin {
+class BruteForce {
  public:
-  explicit Twin(const Problem& problem) : problem_(problem) {
+  explicit BruteForce(const Problem& problem) : problem_(problem) {
     for (std::size_t group = 0; group < problem.pods.size(); ++group)
       pods_.insert(pods_.end(), static_cast<std::size_t>(problem.pods[group].count), group);
     for (std::size_t i = 0; i < problem.nodes.size(); ++i) places_.push_back({true, i, {}});
@@ -144,7 +142,7 @@ TEST(MostPlaced, NoWayPlacesMoreOfAFewPods) {
     const Answer answer = solve(problem);
     RC_LOG() << describe(problem, answer);
     RC_ASSERT(wrong(problem, answer) == "");
-    RC_ASSERT(placed(answer) == Twin(problem).most());
+    RC_ASSERT(placed(answer) == BruteForce(problem).most());
     RC_TAG(answer.unplaced.empty() ? "all placed" : "some left");
   }));
 }

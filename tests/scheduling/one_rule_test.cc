@@ -9,9 +9,6 @@
 namespace karst::scheduling::test {
 namespace {
 
-const std::string kZone(model::kZoneLabel);
-const std::string kHost(model::kHostnameLabel);
-
 // No pools: whoever finds no place on the nodes is left over.
 Problem only(std::vector<Node> nodes, std::vector<PodGroup> groups) {
   return on(std::move(nodes), problem(std::move(groups), {}));

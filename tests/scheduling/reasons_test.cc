@@ -11,9 +11,6 @@
 namespace karst::scheduling::test {
 namespace {
 
-const std::string kZone(model::kZoneLabel);
-const std::string kHost(model::kHostnameLabel);
-
 struct ReasonCase {
   const char* name;
   Problem problem;

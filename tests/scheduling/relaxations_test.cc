@@ -19,8 +19,6 @@
 namespace karst::scheduling::test {
 namespace {
 
-const std::string kZone(model::kZoneLabel);
-
 PodGroup random_pods() {
   PodGroup group = app(pods(pick(1, 4), pick(1, 24) * 500, pick(1, 12)), chance(2) ? "web" : "api");
   group.shape.owner_kind = model::OwnerKind::kReplicaSet;
@@ -36,7 +34,7 @@ PodGroup random_pods() {
   return group;
 }
 
-Problem random_problem() {
+Problem random_refusal() {
   std::vector<PodGroup> groups;
   for (std::int64_t i = pick(1, 4); i > 0; --i) groups.push_back(random_pods());
   Problem one = problem(std::move(groups), {});
@@ -143,7 +141,7 @@ int carry_out(const Relaxation& told, const Unplaced& unplaced, const std::vecto
 TEST(Relaxations, WhatIsToldHelpsAndIsTheFewest) {
   std::size_t told_in_all = 0;
   EXPECT_TRUE(rc::check("told", [&told_in_all] {
-    const Problem problem = random_problem();
+    const Problem problem = random_refusal();
     const Answer answer = solve(problem);
     const std::vector<std::int64_t> before = left_of(problem);
     Prepared prepared(problem);

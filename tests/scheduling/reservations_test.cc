@@ -32,7 +32,7 @@ Pool of_two_types(Pool pool) {
   return pool;
 }
 
-Problem under(ReservedMode mode, Problem problem) {
+Problem under_mode(ReservedMode mode, Problem problem) {
   problem.options.reserved = mode;
   problem.options.reservation_id_label = kId;
   return problem;
@@ -57,7 +57,7 @@ TEST(Reservations, AsManyAsPossibleAreHeld) {
   for (const bool small_first : {true, false}) {
     std::vector<PodGroup> groups = {apart(1, 500), apart(1, 5000)};
     if (!small_first) std::swap(groups[0], groups[1]);
-    const Problem one = under(ReservedMode::kStrict, problem(groups, {both}));
+    const Problem one = under_mode(ReservedMode::kStrict, problem(groups, {both}));
     const Answer answer = solve(one);
     EXPECT_EQ(placed(answer), 2) << describe(one, answer);
     EXPECT_EQ(held(answer).size(), 2U);
@@ -67,11 +67,12 @@ TEST(Reservations, AsManyAsPossibleAreHeld) {
 
 TEST(Reservations, WhoFindsThemUsedUpWaitsOrGoesElsewhere) {
   const Pool one_left = reserving(pool(), "m1", "r", 1);
-  const Problem strict = under(ReservedMode::kStrict, problem({apart(2, 500)}, {one_left}));
+  const Problem strict = under_mode(ReservedMode::kStrict, problem({apart(2, 500)}, {one_left}));
   EXPECT_EQ(held(solve(strict)), (std::vector<Ids>{{"r"}}));
   ASSERT_EQ(solve(strict).unplaced.size(), 1U);
   EXPECT_TRUE(solve(strict).unplaced[0].waits_for_reservation);
-  const Problem fallback = under(ReservedMode::kFallback, problem({apart(2, 500)}, {one_left}));
+  const Problem fallback =
+      under_mode(ReservedMode::kFallback, problem({apart(2, 500)}, {one_left}));
   EXPECT_EQ(held(solve(fallback)), (std::vector<Ids>{{"r"}, {}}));
 }
 
@@ -84,7 +85,8 @@ TEST(Reservations, NobodyGoesWithoutForAnothersSake) {
   model::PodAffinityTerm away = one_per_node("apart");
   away.topology_key = std::string(model::kCapacityTypeLabel);
   hopeless.shape.affinity = {away};
-  const Problem strict = under(ReservedMode::kStrict, problem({apart(5, 1500), hopeless}, {two}));
+  const Problem strict =
+      under_mode(ReservedMode::kStrict, problem({apart(5, 1500), hopeless}, {two}));
   const Answer answer = solve(strict);
   EXPECT_EQ(held(answer), (std::vector<Ids>{{"r"}, {"r"}})) << describe(strict, answer);
 }
@@ -92,13 +94,14 @@ TEST(Reservations, NobodyGoesWithoutForAnothersSake) {
 // A reservation of one type is no two types: what must be met is met without it.
 TEST(Reservations, MinValuesAreNotGivenUpForOne) {
   const Pool choosy = of_two_types(reserving(pool(), "m1", "r", 1));
-  const Answer fallback = solve(under(ReservedMode::kFallback, problem({pods(1, 500)}, {choosy})));
+  const Answer fallback =
+      solve(under_mode(ReservedMode::kFallback, problem({pods(1, 500)}, {choosy})));
   EXPECT_EQ(held(fallback), (std::vector<Ids>{{}}));
   EXPECT_GE(fallback.claims.at(0).types.size(), 2U);
   EXPECT_FALSE(fallback.claims.at(0).min_values_relaxed);
-  const Answer strict = solve(under(ReservedMode::kStrict, problem({pods(1, 500)}, {choosy})));
+  const Answer strict = solve(under_mode(ReservedMode::kStrict, problem({pods(1, 500)}, {choosy})));
   EXPECT_EQ(placed(strict), 0);
-  Problem lax = under(ReservedMode::kStrict, problem({pods(1, 500)}, {choosy}));
+  Problem lax = under_mode(ReservedMode::kStrict, problem({pods(1, 500)}, {choosy}));
   lax.options.min_values = MinValuesPolicy::kBestEffort;
   EXPECT_EQ(held(solve(lax)), (std::vector<Ids>{{"r"}}));
   EXPECT_TRUE(solve(lax).claims.at(0).min_values_relaxed);
@@ -109,23 +112,24 @@ TEST(Reservations, AHeavyPoolWithMinValuesIsUsedWithoutOne) {
   Pool heavy = of_two_types(reserving(pool("heavy"), "m1", "r", 1));
   heavy.pool.weight = 10;
   const Answer answer =
-      solve(under(ReservedMode::kFallback, problem({pods(1, 500)}, {heavy, pool("light")})));
+      solve(under_mode(ReservedMode::kFallback, problem({pods(1, 500)}, {heavy, pool("light")})));
   ASSERT_EQ(answer.claims.size(), 1U);
   EXPECT_EQ(answer.claims[0].pool, 0U);
 }
 
 TEST(Reservations, AsManyAsMinValuesNeedAreHeldTogether) {
   const Pool two = of_two_types(reserving(reserving(pool(), "m1", "r1", 1), "m2", "r2", 1));
-  const Answer strict = solve(under(ReservedMode::kStrict, problem({apart(2, 500)}, {two})));
+  const Answer strict = solve(under_mode(ReservedMode::kStrict, problem({apart(2, 500)}, {two})));
   EXPECT_EQ(held(strict), (std::vector<Ids>{{"r1", "r2"}}));
   EXPECT_FALSE(strict.claims.at(0).min_values_relaxed);
   ASSERT_EQ(strict.unplaced.size(), 1U);
   EXPECT_TRUE(strict.unplaced[0].waits_for_reservation);
-  const Answer fallback = solve(under(ReservedMode::kFallback, problem({apart(2, 500)}, {two})));
+  const Answer fallback =
+      solve(under_mode(ReservedMode::kFallback, problem({apart(2, 500)}, {two})));
   EXPECT_EQ(held(fallback), (std::vector<Ids>{{"r1", "r2"}, {}}));
   // A pod that needs the larger machine leaves one type: not enough for it beside the first.
   const Answer grown =
-      solve(under(ReservedMode::kFallback, problem({pods(1, 900), pods(1, 800)}, {two})));
+      solve(under_mode(ReservedMode::kFallback, problem({pods(1, 900), pods(1, 800)}, {two})));
   EXPECT_EQ(placed(grown), 2);
   for (const NewClaim& claim : grown.claims) {
     EXPECT_GE(claim.types.size(), 2U);
@@ -139,9 +143,9 @@ TEST(Reservations, ReasonsCountThoseUsedUp) {
   const Pool open = reserving(pool(), "m2", "only", 1);
   const Pool reserved = requiring(open, in(std::string(model::kCapacityTypeLabel), {"reserved"}));
   const std::vector<std::pair<Problem, Removal>> cases = {
-      {under(ReservedMode::kFallback, problem({apart(2, 500)}, {reserved})),
+      {under_mode(ReservedMode::kFallback, problem({apart(2, 500)}, {reserved})),
        {"reservations used up", 0, 1}},
-      {under(ReservedMode::kStrict, problem({apart(2, 500)}, {open})),
+      {under_mode(ReservedMode::kStrict, problem({apart(2, 500)}, {open})),
        {"reservations used up", 4, 13}},
   };
   for (const auto& [asked, told] : cases) {

@@ -6,10 +6,8 @@
 namespace karst::scheduling::test {
 namespace {
 
-const std::string kZone(model::kZoneLabel);
-
 // As `pool`, on demand in the zones a, b and c.
-Pool three_zones() {
+Pool three_zone_pool() {
   std::vector<InstanceType> types = machines();
   for (InstanceType& type : types) {
     const std::int64_t price = type.offerings[0].price_nanos_per_hour;
@@ -23,7 +21,7 @@ Pool three_zones() {
 }
 
 Pool in_zones(std::vector<std::string> zones) {
-  return requiring(three_zones(), in(kZone, std::move(zones)));
+  return requiring(three_zone_pool(), in(kZone, std::move(zones)));
 }
 
 // Zone c sells machines, but none that the pods could get: by the pool's limits as they are, by its
@@ -44,7 +42,7 @@ TEST(SpreadDomains, ZonesThatNoPoolCanFillDoNotHoldThemUp) {
       {beside(limited(there, "cpu", 9000, 8500)), "less CPU than any machine has"},
       {beside(requiring(there, {type, model::Operator::kExists, {}, 5})), "five types of four"},
       {under(large, beside(there)), "a DaemonSet"},
-      {under(large, problem({web}, {three_zones()})), "a DaemonSet in one zone of three"},
+      {under(large, problem({web}, {three_zone_pool()})), "a DaemonSet in one zone of three"},
   };
   for (const auto& [asked, what] : cases) {
     Problem one = asked;

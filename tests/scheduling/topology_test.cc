@@ -13,8 +13,6 @@
 namespace karst::scheduling::test {
 namespace {
 
-const std::string kZone(model::kZoneLabel);
-const std::string kHost(model::kHostnameLabel);
 const std::string kType(model::kCapacityTypeLabel);
 
 Problem with_bound(Problem problem, std::size_t node, const std::string& name, std::int64_t count) {
@@ -92,7 +90,7 @@ TEST(Topology, Tables) {
   });
 }
 
-PodGroup random_pods() {
+PodGroup random_spread_pods() {
   const std::string apps[] = {"web", "api", "db"};
   const auto name = [&] { return apps[static_cast<std::size_t>(pick(0, 3))]; };
   PodGroup group = app(pods(pick(1, 6), pick(1, 30) * 100), name());
@@ -114,7 +112,7 @@ PodGroup random_pods() {
 TEST(Topology, EveryConstraintHoldsAtItsTurn) {
   EXPECT_TRUE(rc::check("replay", [] {
     std::vector<PodGroup> groups;
-    for (std::int64_t i = pick(1, 6); i > 0; --i) groups.push_back(random_pods());
+    for (std::int64_t i = pick(1, 6); i > 0; --i) groups.push_back(random_spread_pods());
     Problem one = problem(std::move(groups));
     for (std::int64_t i = pick(0, 4); i > 0; --i) {
       Node place = node("n" + std::to_string(i), pick(0, 60) * 100, 16);

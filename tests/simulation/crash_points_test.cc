@@ -1,19 +1,16 @@
 // One crash, everywhere: a small story is played once for every append and every send, with the
 // process dying right before it, right after it, and right after it with a loss of power. Every
-// invariant holds each time. Builds with sanitizers play every fifth of them.
+// invariant holds each time. Builds with sanitizers play every 15th of them.
 #include <gtest/gtest.h>
 
 #include "providers/provider.h"
+#include "tests/sanitized.h"
 #include "tests/simulation/runner.h"
 
 namespace karst::simulation {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t kStride = 5;  // twenty times slower; the release build plays all of them
-#else
-constexpr std::uint64_t kStride = 1;
-#endif
+constexpr std::uint64_t kStride = kSanitized ? 15 : 1;
 
 RunOptions story(CrashPoint crash) {
   RunOptions options;

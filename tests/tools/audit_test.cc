@@ -4,13 +4,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/tools/json.h"
 #include "tests/tools/program.h"
 #include "tests/tools/story.h"
 
 namespace karst::tests {
 namespace {
-
-using Json = nlohmann::json;
 
 class Audit : public ::testing::Test {
  protected:
@@ -35,10 +34,6 @@ class Audit : public ::testing::Test {
 
   TempFolder folder_;
 };
-
-bool says(const Ended& ended, const std::string& words) {
-  return (ended.out + ended.err).find(words) != std::string::npos;
-}
 
 TEST_F(Audit, AWholeTrailIsProven) {
   const std::string key = new_key("key");

@@ -13,12 +13,11 @@
 
 #include "base/time.h"
 #include "events/rocks_db.h"
+#include "tests/tools/json.h"
 #include "tests/tools/story.h"
 
 namespace karst::tests {
 namespace {
-
-using Json = nlohmann::json;
 
 TEST(CommandLine, RefusesWhatItDoesNotUnderstand) {
   struct Case {

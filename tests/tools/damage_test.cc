@@ -8,12 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include "events/high_water.h"
+#include "tests/tools/json.h"
 #include "tests/tools/story.h"
 
 namespace karst::tests {
 namespace {
 
-using Json = nlohmann::json;
 using events::EventType;
 
 // In the write-ahead log: 12 to 14 bytes lie between two events of a batch, 19 more between

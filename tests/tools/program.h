@@ -35,6 +35,10 @@ struct Ended {
   std::string err;
 };
 
+inline bool says(const Ended& ended, const std::string& words) {
+  return (ended.out + ended.err).find(words) != std::string::npos;
+}
+
 // A running program. The destructor kills it.
 class Program {
  public:

@@ -8,11 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "tests/tools/json.h"
 #include "tests/tools/program.h"
 
 namespace karst::tests {
-
-using Json = nlohmann::json;
 
 inline constexpr const char* kPool = R"(
 apiVersion: karpenter.sh/v1

@@ -9,13 +9,12 @@
 
 #include "engine/replay.h"
 #include "events/rocks_log.h"
+#include "tests/tools/json.h"
 #include "tests/tools/program.h"
 #include "tests/tools/story.h"
 
 namespace karst::tests {
 namespace {
-
-using Json = nlohmann::json;
 
 std::vector<std::string> subjects_of(const std::string& data) {
   std::set<std::string> subjects;

@@ -3,17 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "tests/tools/json.h"
 #include "tests/tools/story.h"
 
 namespace karst::tests {
-
-using Json = nlohmann::json;
-
-inline bool says(const Ended& ended, const std::string& words) {
-  return (ended.out + ended.err).find(words) != std::string::npos;
-}
 
 // Two runs, so that there is a restart in it.
 inline const std::string& long_story() {

@@ -12,7 +12,7 @@ namespace {
 
 using base::Kind;
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trimmed_view(std::string_view text) {
   const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
   while (!text.empty() && blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && blank(text.back())) text.remove_suffix(1);
@@ -21,10 +21,10 @@ std::string_view trimmed(std::string_view text) {
 
 // The profile that a section's header opens; nullopt: a section of another kind.
 std::optional<std::string> profile_of(std::string_view header, FileKind kind) {
-  header = trimmed(header);
+  header = trimmed_view(header);
   if (kind == FileKind::kCredentials || header == "default") return std::string(header);
   if (!header.starts_with("profile ") && !header.starts_with("profile\t")) return std::nullopt;
-  header = trimmed(header.substr(8));
+  header = trimmed_view(header.substr(8));
   if (header.size() >= 2 && header.front() == '"' && header.back() == '"')
     header = header.substr(1, header.size() - 2);
   return std::string(header);
@@ -41,7 +41,7 @@ std::string lower(std::string_view text) {
 std::string_view without_remark(std::string_view value) {
   for (std::size_t i = 1; i < value.size(); ++i)
     if ((value[i] == '#' || value[i] == ';') && (value[i - 1] == ' ' || value[i - 1] == '\t'))
-      return trimmed(value.substr(0, i));
+      return trimmed_view(value.substr(0, i));
   return value;
 }
 
@@ -80,7 +80,7 @@ base::Result<Profiles> parse_shared_file(std::string_view text, FileKind kind,
   bool other_section = false;
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view raw = text.substr(0, end), line = trimmed(raw);
+    const std::string_view raw = text.substr(0, end), line = trimmed_view(raw);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.empty() || line.front() == '#' || line.front() == ';') continue;
     const std::string where = place + ":" + std::to_string(number);
@@ -101,8 +101,8 @@ base::Result<Profiles> parse_shared_file(std::string_view text, FileKind kind,
     if (equals == std::string_view::npos || open == nullptr)
       return base::fail(Kind::kInvalid,
                         where + ": expected [profile] or key = value below a profile");
-    const std::string_view value = without_remark(trimmed(line.substr(equals + 1)));
-    (*open)[lower(trimmed(line.substr(0, equals)))] = std::string(value);
+    const std::string_view value = without_remark(trimmed_view(line.substr(equals + 1)));
+    (*open)[lower(trimmed_view(line.substr(0, equals)))] = std::string(value);
     if (open->size() > kProfileKeysMax)
       return base::fail(Kind::kInvalid, where + ": more than 100 keys in one profile");
   }

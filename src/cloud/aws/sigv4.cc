@@ -37,7 +37,7 @@ std::string canonical_path(std::string_view path, PathRule rule) {
 }
 
 // Blanks at both ends go, each run of blanks within becomes one (a folded line is such a run).
-std::string trimmed(std::string_view value) {
+std::string one_spaced(std::string_view value) {
   std::string text;
   for (const char c : value) {
     if (std::isspace(static_cast<unsigned char>(c)) == 0)
@@ -56,8 +56,8 @@ std::map<std::string, std::string> canonical_headers(const Pairs& headers) {
     std::string lower = name;
     std::transform(lower.begin(), lower.end(), lower.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    const auto [place, is_new] = canonical.emplace(std::move(lower), trimmed(value));
-    if (!is_new) place->second += "," + trimmed(value);
+    const auto [place, is_new] = canonical.emplace(std::move(lower), one_spaced(value));
+    if (!is_new) place->second += "," + one_spaced(value);
   }
   return canonical;
 }

@@ -11,6 +11,11 @@ std::string stable_text(const std::string& message) {
   return message.substr(0, std::min(message.find("Encoded authorization"), kErrorTextMax));
 }
 
+const Answer* answer_of(const Answers& answers, std::string_view key) {
+  const auto at = answers.find(key);
+  return at == answers.end() ? nullptr : &at->second;
+}
+
 Pages pages_of(const Answers& answers, std::string_view prefix,
                std::initializer_list<std::string_view> not_found) {
   Pages out;

@@ -17,6 +17,9 @@ namespace karst::providers::aws {
 // condition; cut to a length.
 std::string stable_text(const std::string& message);
 
+// Null where there is no answer of that key.
+const Answer* answer_of(const Answers& answers, std::string_view key);
+
 // All the answers whose keys start with `prefix`, and the first error among them.
 struct Pages {
   std::vector<const std::string*> pages;

@@ -10,9 +10,6 @@ namespace karst::providers::aws {
 namespace {
 
 constexpr std::string_view kPrefix = "karpenter.k8s.aws/";
-constexpr std::string_view kNodeClassLabel = "karpenter.k8s.aws/ec2nodeclass";
-constexpr std::string_view kWindowsBuildLabel = "node.kubernetes.io/windows-build";
-constexpr std::int64_t kNanosPerMicro = 1000;
 
 // Sorted: what label_keys() gives.
 constexpr std::string_view kLabelKeys[] = {

@@ -20,6 +20,9 @@ inline constexpr std::string_view kNodeClassGroup = "karpenter.k8s.aws";
 inline constexpr std::string_view kNodeClassKind = "EC2NodeClass";
 inline constexpr std::string_view kZoneIdLabel = "topology.k8s.aws/zone-id";
 inline constexpr std::string_view kVolumeDriver = "ebs.csi.aws.com";
+inline constexpr std::string_view kNodeClassLabel = "karpenter.k8s.aws/ec2nodeclass";
+inline constexpr std::string_view kWindowsBuildLabel = "node.kubernetes.io/windows-build";
+inline constexpr std::int64_t kNanosPerMicro = 1'000;  // of a dollar
 
 // Where machines may be: zones of one region.
 struct Place {

@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::string_view kMemoryLabel = "karpenter.k8s.aws/instance-memory";
 constexpr std::string_view kNvmeLabel = "karpenter.k8s.aws/instance-local-nvme";
-constexpr std::string_view kWindowsBuildLabel = "node.kubernetes.io/windows-build";
 
 // The only value of a label; empty: it has none.
 std::string_view value_of(const model::InstanceType& type, std::string_view key) {

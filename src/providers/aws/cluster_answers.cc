@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "providers/aws/json_fields.h"
+
 namespace karst::providers::aws {
 namespace {
 
@@ -28,11 +30,6 @@ Request request_of(const char* service, const char* action, std::vector<std::str
   Request request{service, action};
   request.path = std::move(path);
   return request;
-}
-
-std::string text_of(const json& object, const char* key) {
-  const auto at = object.find(key);
-  return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
 }
 
 // Times are seconds since 1970, maybe with a fraction. A shift that AWS began itself has no end.

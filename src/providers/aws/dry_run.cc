@@ -70,11 +70,6 @@ Request run_instances(const Trial& trial, const std::string& subnet) {
   return request;
 }
 
-const Answer* answer_of(const Answers& answers, std::string_view key) {
-  const auto at = answers.find(key);
-  return at == answers.end() ? nullptr : &at->second;
-}
-
 bool passes(const Answer& answer) {
   return answer.error_code == kDryRunPasses;
 }

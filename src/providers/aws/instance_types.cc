@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/time.h"
+#include "providers/aws/catalogue.h"
 #include "providers/aws/class_types.h"
 #include "providers/aws/xml.h"
 
@@ -12,7 +13,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kNanosPerMicro = 1'000;
 constexpr std::int64_t kNanosPerMilli = 1'000'000;
 
 // A label's value, as Karpenter writes EC2's names.

@@ -7,6 +7,13 @@
 
 namespace karst::providers::aws {
 
+// The text in a field; empty where there is none, or what is there is no text, or `object` is none.
+template <class Json>
+std::string text_of(const Json& object, const char* key) {
+  const auto at = object.find(key);
+  return at != object.end() && at->is_string() ? at->template get<std::string>() : std::string();
+}
+
 template <class Json>
 class WritingFields {
  public:

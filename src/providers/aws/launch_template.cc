@@ -5,13 +5,13 @@
 #include "base/base64.h"
 #include "base/sha256.h"
 #include "model/labels.h"
+#include "providers/aws/catalogue.h"
 #include "providers/aws/late_user_data.h"
 
 namespace karst::providers::aws {
 namespace {
 
 constexpr std::size_t kNameHashLength = 26;  // 130 bits
-constexpr std::string_view kNodeClassLabel = "karpenter.k8s.aws/ec2nodeclass";
 constexpr std::string_view kDoNotSyncTaints = "karpenter.sh/do-not-sync-taints";
 
 const char* text(bool value) {

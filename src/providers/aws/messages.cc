@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/time.h"
+#include "providers/aws/json_fields.h"
 
 namespace karst::providers::aws {
 namespace {
@@ -17,12 +18,6 @@ constexpr std::string_view kIdCharacters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
 constexpr std::size_t kQuotedMax = 80;  // of foreign text in a reason
 constexpr std::size_t kDescriptionsMax = 16;
-
-std::string text_of(const json& object, const char* key) {
-  if (!object.is_object()) return {};
-  const auto at = object.find(key);
-  return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
-}
 
 const json& child(const json& object, const char* key) {
   static const json kNone;

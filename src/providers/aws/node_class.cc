@@ -4,13 +4,14 @@
 #include <string>
 
 #include "model/quantity.h"
+#include "providers/aws/json_fields.h"
 
 namespace karst::providers::aws {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kPercentMillisMax = 100'000;
+constexpr std::int64_t kAllMillis = 100'000;
 
 struct FamilyName {
   std::string_view name;  // amiFamily; in lower case the alias
@@ -27,12 +28,7 @@ constexpr FamilyName kFamilies[] = {
     {"Windows2025", "windows2025", Family::kWindows2025},
 };
 
-std::string text_of(const json& object, const char* key) {
-  const auto at = object.find(key);
-  return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
-}
-
-const json& child(const json& object, const char* key) {
+const json& map_at(const json& object, const char* key) {
   static const json kNone = json::object();
   const auto at = object.find(key);
   return at != object.end() && at->is_object() ? *at : kNone;
@@ -76,9 +72,9 @@ base::Status read_threshold(const json& map, const char* key, std::optional<Thre
   if (text.ends_with('%')) {
     text.pop_back();
     auto percent = model::parse_quantity_millis(text, model::Rounding::kUp);
-    if (!percent || *percent > kPercentMillisMax)
+    if (!percent || *percent > kAllMillis)
       return base::fail(base::Kind::kInvalid, field + ": expected 0% to 100%");
-    threshold.percent_millis = *percent == kPercentMillisMax ? 0 : *percent;
+    threshold.percent_millis = *percent == kAllMillis ? 0 : *percent;
   } else {
     auto bytes = bytes_of(field, text);
     if (!bytes) return base::fail(std::move(bytes.error()));
@@ -101,7 +97,7 @@ base::Status read_count(const json& kubelet, const char* key, std::optional<std:
 base::Status read_kubelet(const json& kubelet, NodeClassSettings& out) {
   KARST_TRY(read_count(kubelet, "maxPods", out.max_pods));
   KARST_TRY(read_count(kubelet, "podsPerCore", out.pods_per_core));
-  const json& reserved = child(kubelet, "kubeReserved");
+  const json& reserved = map_at(kubelet, "kubeReserved");
   if (const std::string cpu = text_of(reserved, "cpu"); !cpu.empty()) {
     auto millis = model::parse_quantity_millis(cpu, model::Rounding::kUp);
     if (!millis)
@@ -112,7 +108,7 @@ base::Status read_kubelet(const json& kubelet, NodeClassSettings& out) {
   KARST_TRY(read_bytes(reserved, "kubelet.kubeReserved", "memory", out.reserved_memory_bytes));
   KARST_TRY(read_bytes(reserved, "kubelet.kubeReserved", "ephemeral-storage",
                        out.reserved_ephemeral_bytes));
-  for (const auto& [key, value] : child(kubelet, "systemReserved").items()) {
+  for (const auto& [key, value] : map_at(kubelet, "systemReserved").items()) {
     if (key == "pid" || !value.is_string()) continue;
     auto status = model::set_from_quantity(out.system_reserved, key, value.get<std::string>(),
                                            model::Rounding::kUp);
@@ -120,7 +116,7 @@ base::Status read_kubelet(const json& kubelet, NodeClassSettings& out) {
       return base::fail(base::Kind::kInvalid,
                         "kubelet.systemReserved." + key + ": " + status.error().message);
   }
-  const json& evict = child(kubelet, "evictionHard");
+  const json& evict = map_at(kubelet, "evictionHard");
   KARST_TRY(read_threshold(evict, "memory.available", out.evict_memory));
   return read_threshold(evict, "nodefs.available", out.evict_ephemeral);
 }
@@ -142,7 +138,7 @@ base::Status read_disks(const json& spec, NodeClassSettings& out) {
   for (const json& mapping : *at)
     if (mapping.value("rootVolume", json(false)) == json(true)) disk = &mapping;
   if (disk == nullptr) return {};
-  return read_bytes(child(*disk, "ebs"), "blockDeviceMappings.ebs", "volumeSize", out.disk_bytes);
+  return read_bytes(map_at(*disk, "ebs"), "blockDeviceMappings.ebs", "volumeSize", out.disk_bytes);
 }
 
 }  // namespace
@@ -175,8 +171,8 @@ base::Result<NodeClassSettings> read_node_class(std::string_view spec_json) {
   settings.family = *family;
   settings.raid = text_of(spec, "instanceStorePolicy") == "RAID0";
   settings.nested_virtualization =
-      text_of(child(spec, "cpuOptions"), "nestedVirtualization") == "enabled";
-  KARST_TRY(read_kubelet(child(spec, "kubelet"), settings));
+      text_of(map_at(spec, "cpuOptions"), "nestedVirtualization") == "enabled";
+  KARST_TRY(read_kubelet(map_at(spec, "kubelet"), settings));
   KARST_TRY(read_disks(spec, settings));
   return settings;
 }

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kGi = std::int64_t{1} << 30;
+constexpr std::int64_t kBytesPerGib = std::int64_t{1} << 30;
 constexpr std::string_view kOwnTags[] = {"eks:eks-cluster-name", "karpenter.sh/nodepool",
                                          "karpenter.sh/nodeclaim",
                                          "karpenter.k8s.aws/ec2nodeclass"};
@@ -143,7 +143,7 @@ std::vector<Disk> read_disks(const Reader& spec) {
     if (const std::string size = ebs.text("volumeSize"); !size.empty()) {
       const auto bytes = model::parse_quantity_units(size, model::Rounding::kUp);
       if (!bytes) ebs.wrong("volumeSize", "an amount such as 50Gi");
-      if (bytes) disk.size_gib = *bytes / kGi + (*bytes % kGi == 0 ? 0 : 1);
+      if (bytes) disk.size_gib = *bytes / kBytesPerGib + (*bytes % kBytesPerGib == 0 ? 0 : 1);
     }
     disk.snapshot = ebs.text("snapshotID");
     disk.type = ebs.text("volumeType");

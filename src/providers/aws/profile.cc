@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/sha256.h"
+#include "providers/aws/answers.h"
 #include "providers/aws/xml.h"
 
 namespace karst::providers::aws {
@@ -13,11 +14,6 @@ constexpr std::size_t kHashLength = 20;
 constexpr std::string_view kMissing = "NoSuchEntity";
 constexpr std::string_view kThere = "EntityAlreadyExists";
 constexpr std::string_view kFull = "LimitExceeded";  // it has a role: the one that we gave it
-
-const Answer* answer_of(const Answers& answers, std::string_view key) {
-  const auto at = answers.find(key);
-  return at == answers.end() ? nullptr : &at->second;
-}
 
 // "team/node" is a role "node" at a path.
 std::string role_name(const std::string& role) {

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "providers/aws/json_fields.h"
+
 namespace karst::providers::aws {
 namespace {
 
@@ -17,11 +19,6 @@ constexpr StatusName kStatuses[] = {{model::ConditionStatus::kTrue, "True"},
 
 std::string dumped(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-std::string text_of(const json& object, const char* key) {
-  const auto at = object.find(key);
-  return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
 }
 
 json without(json object, std::initializer_list<const char*> keys) {

@@ -102,10 +102,10 @@ Question ask_parameter(const std::string& name) {
 std::string parameter_value(const Answers& answers, const std::string& name) {
   const auto at = answers.find(std::string(kSsmPrefix) + name);
   if (at == answers.end() || at->second.pages.empty()) return {};
-  const auto json = nlohmann::json::parse(at->second.pages.front(), nullptr, false);
+  const auto answer = nlohmann::json::parse(at->second.pages.front(), nullptr, false);
   const auto pointer = nlohmann::json::json_pointer("/Parameter/Value");
-  if (!json.is_object() || !json.contains(pointer) || !json[pointer].is_string()) return {};
-  std::string value = json[pointer].get<std::string>();
+  if (!answer.is_object() || !answer.contains(pointer) || !answer[pointer].is_string()) return {};
+  std::string value = answer[pointer].get<std::string>();
   return value.starts_with("ami-") ? value : std::string();
 }
 

@@ -132,7 +132,7 @@ class Scanner {
   std::size_t at_ = 0;
 };
 
-bool starts_with(const TomlPath& path, const TomlPath& prefix) {
+bool is_under(const TomlPath& path, const TomlPath& prefix) {
   return path.size() >= prefix.size() && std::equal(prefix.begin(), prefix.end(), path.begin());
 }
 
@@ -146,7 +146,7 @@ base::Result<TomlTable> read_header(Scanner& scanner, const std::vector<TomlTabl
   table.path = std::move(*path);
   table.of_array = table.element;
   for (const TomlTable& other : before)
-    if (other.of_array && starts_with(table.path, other.path)) table.of_array = true;
+    if (other.of_array && is_under(table.path, other.path)) table.of_array = true;
   return table;
 }
 
