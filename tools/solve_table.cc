@@ -6,7 +6,7 @@
 namespace karst::tools {
 namespace {
 
-// Nano-price_text an hour as "0.4147".
+// Nano-dollars an hour as "0.4147".
 std::string price_text(std::int64_t nanos) {
   return fmt::format("{}.{:04}", nanos / 1'000'000'000, nanos % 1'000'000'000 / 100'000);
 }
@@ -41,9 +41,8 @@ void print_places(const NamedProblem& named, const scheduling::Answer& answer) {
   }
   if (rows.empty()) return;
   print_rows({"where", "type", "zone", "capacity", "dollars/h", "pods"}, rows, Format::kTable);
-  print_line(fmt::format("{} new node{}, {} price_text an hour at the cheapest",
-                         answer.claims.size(), answer.claims.size() == 1 ? "" : "s",
-                         price_text(total)));
+  print_line(fmt::format("{} new node{}, {} dollars an hour at the cheapest", answer.claims.size(),
+                         answer.claims.size() == 1 ? "" : "s", price_text(total)));
 }
 
 void print_left_over(const NamedProblem& named, const scheduling::Unplaced& unplaced) {

@@ -67,7 +67,7 @@ Prices prices_of(const Problem& problem) {
   return prices;
 }
 
-// Everybody that must be with_nobody gets neighbours that fill its machine.
+// Everybody that must be alone gets neighbours that fill its machine.
 TEST(Improve, FillsTheMachinesOfThoseThatMustBeAlone) {
   const Problem mixed =
       problem({with_nobody(asking(30, 250, 300)), asking(30, 500, 900), asking(30, 100, 100),

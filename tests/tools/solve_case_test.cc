@@ -141,6 +141,22 @@ TEST(SolveCase, SaysWhyAPodIsLeftOverAndThatThereIsNone) {
   EXPECT_NE(ended.out.find("Dynamic Resource Allocation"), std::string::npos) << ended.out;
 }
 
+TEST(SolveCase, SaysWhatIsBoughtAndItsPrice) {
+  const Ended ended = karst({"solve", written(R"({"pods": {"pending": [{"metadata": {"name": "x"},
+      "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "400m"}}}]}}]},
+    "nodePools": [{"metadata": {"name": "p"}, "spec": {"template": {"spec": {}}},
+      "status": {"conditions": [{"type": "Ready", "status": "True"}]}}],
+    "instanceTypes": {"p": [{"name": "small", "requirements": [],
+      "capacity": {"cpu": "1", "pods": "9"}, "allocatable": {"cpu": "1", "pods": "9"},
+      "offerings": [{"price": 0.05, "available": true, "requirements": [
+        {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["on-demand"]},
+        {"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["a"]}]}]}]}})")});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.out.find("\n1 new node, 0.0500 dollars an hour at the cheapest\n"),
+            std::string::npos)
+      << ended.out;
+}
+
 TEST(SolveCase, AnAnswerThatCannotBeWrittenIsNoBadInput) {
   const std::string question = written(disruption_case());
   for (const auto& [out, why] :
