@@ -7,6 +7,7 @@
 
 #include "base/time.h"
 #include "model/quantity.h"
+#include "providers/aws/text.h"
 
 namespace karst::providers::aws {
 namespace {
@@ -170,11 +171,6 @@ constexpr std::string_view kSignals[] = {"imagefs.available", "imagefs.inodesFre
                                          "nodefs.inodesFree", "pid.available"};
 constexpr std::string_view kReservable[] = {"cpu", "ephemeral-storage", "memory", "pid"};
 
-template <std::size_t kCount>
-bool is_among(std::string_view word, const std::string_view (&words)[kCount]) {
-  return std::find(std::begin(words), std::end(words), word) != std::end(words);
-}
-
 Finding invalid(std::string message) {
   return {"InvalidKubeletConfiguration", "kubelet." + std::move(message)};
 }
@@ -261,7 +257,7 @@ std::optional<Finding> check_eviction(const json& kubelet) {
   for (const char* name : {"evictionHard", "evictionSoft", "evictionSoftGracePeriod"})
     for (const auto& [key, value] : map_of(kubelet, name).items()) {
       const std::string where = std::string(name) + "." + key.substr(0, 80);
-      if (!is_among(key, kSignals)) return invalid(where + ": no signal of kubelet's");
+      if (!is_one_of(key, kSignals)) return invalid(where + ": no signal of kubelet's");
       const auto text = value.get<std::string>();
       const bool grace = std::string_view(name) == "evictionSoftGracePeriod";
       if (grace && !base::parse_go_duration_millis(text))
@@ -283,7 +279,7 @@ std::optional<Finding> check_reserved(const json& kubelet) {
   for (const char* name : {"kubeReserved", "systemReserved"})
     for (const auto& [key, value] : map_of(kubelet, name).items()) {
       const std::string where = std::string(name) + "." + key.substr(0, 80);
-      if (!is_among(key, kReservable))
+      if (!is_one_of(key, kReservable))
         return invalid(where + ": expected cpu, memory, ephemeral-storage or pid");
       if (!model::parse_quantity_millis(value.get<std::string>(), model::Rounding::kUp))
         return invalid(where + ": expected an amount from 0");
@@ -337,7 +333,7 @@ std::optional<Finding> check_kubelet(std::string_view kubelet_json, Family famil
 }
 
 bool is_managed_kubelet_key(std::string_view key) {
-  return is_among(key, kManaged);
+  return is_one_of(key, kManaged);
 }
 
 }  // namespace karst::providers::aws

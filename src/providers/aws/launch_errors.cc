@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "providers/aws/text.h"
+
 namespace karst::providers::aws {
 namespace {
 
@@ -26,11 +28,6 @@ constexpr std::string_view kPassing[] = {
     "PendingVerification"};
 constexpr std::string_view kDenials[] = {"UnauthorizedOperation", "AccessDenied",
                                          "AccessDeniedException", "AuthFailure", "OptInRequired"};
-
-template <std::size_t kCount>
-bool is_one_of(std::string_view word, const std::string_view (&words)[kCount]) {
-  return std::find(std::begin(words), std::end(words), word) != std::end(words);
-}
 
 // In this order: the first text that is found decides.
 struct Reason {

@@ -6,6 +6,7 @@
 
 #include "base/time.h"
 #include "providers/aws/json_fields.h"
+#include "providers/aws/text.h"
 
 namespace karst::providers::aws {
 namespace {
@@ -31,12 +32,6 @@ std::string shown(std::string_view text) {
   std::string out = "\"";
   for (const char c : text.substr(0, kQuotedMax)) out += c >= ' ' && c <= '~' && c != '"' ? c : '?';
   return out + "\"";
-}
-
-std::string lower(std::string text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
-  return text;
 }
 
 // "Sat, 15 Aug 2026 05:00:00 GMT", as AWS Health writes, or RFC 3339.

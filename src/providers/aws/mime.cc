@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "providers/aws/text.h"
+
 namespace karst::providers::aws {
 namespace {
 
@@ -13,19 +15,13 @@ std::string without_carriage_returns(std::string_view text) {
   return out;
 }
 
-std::string in_lower_case(std::string text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
-  return text;
-}
-
 tl::unexpected<base::Error> broken(const std::string& what) {
   return base::fail(base::Kind::kInvalid, "userData: a broken MIME archive: " + what);
 }
 
 // The value of boundary= in the headers; empty: none.
 std::string boundary_in(const std::string& headers) {
-  const std::size_t at = in_lower_case(headers).find("boundary=");
+  const std::size_t at = lower(headers).find("boundary=");
   if (at == std::string::npos) return {};
   std::string rest = headers.substr(at + 9);
   if (rest.starts_with('"')) return rest.substr(1, rest.find('"', 1) - 1);
