@@ -131,7 +131,10 @@ class Cluster {
   }
 
   base::Status run() {
+    const auto listeners = serve(settings_.listening, board_);
+    if (!listeners) return base::fail(listeners.error());
     const auto identity = ask_cluster();
+    if (!identity && stop_signal_came()) return {};
     if (!identity) return base::fail(identity.error());
     config_.cluster_uid = settings_.cluster_uid.empty() ? identity->uid : settings_.cluster_uid;
     parts_.engine.config = config_;
@@ -140,14 +143,12 @@ class Cluster {
     trail.fill(parts_);
     Daemon daemon(std::move(parts_));
     sink_.set(daemon.inbox());
-    const auto listeners = serve(settings_.listening, daemon.view());
-    if (!listeners) return base::fail(listeners.error());
     tell_start(store_, settings_.settings, log_lines_, clock_.wall());
     for (const std::string& warning : settings_.access.warnings) tell(false, warning);
     settings_.credentials->start(
         [this](bool works, const std::string& line) { tell(works, line); });
     LogKeeper keeper({store_.log.get(), store_.data, store_.archive, &clock_, &daemon.inbox(),
-                      &daemon.board(), &notices_, store_.retain, kKeepEveryMillis, kill_points_});
+                      &board_, &notices_, store_.retain, kKeepEveryMillis, kill_points_});
     KARST_TRY(keeper.start());
     trail.listen(sink_);
     edge_->start();
@@ -188,6 +189,7 @@ class Cluster {
     parts_.lease = lease_ ? static_cast<const ports::LeasePort*>(&*lease_) : &always_;
     parts_.notices = &notices_;
     parts_.lines = &lines_;
+    parts_.board = &board_;
     parts_.kill_points = &kill_points_;
     parts_.objects_in_metrics = !settings_.settings.disable_cluster_state_observability;
     parts_.server_offset_millis = [this] { return edge_->server_offset_millis(); };
@@ -224,7 +226,10 @@ class Cluster {
     return kube::preflight(
         {settings_.access.server, settings_.access.cluster_place, settings_.access.user_place,
          !settings_.access.username.empty(), watches, std::move(rights)},
-        kube::ask_all_of(election_.client));
+        kube::ask_all_of(election_.client, {stop_signal_came, [this](const std::string& answer) {
+                                              tell(false, settings_.access.server +
+                                                              " is asked again: " + answer);
+                                            }}));
   }
 
   void tell(bool good, const std::string& line) {
@@ -249,6 +254,7 @@ class Cluster {
   events::Config config_;
   LineWriter lines_;
   LogNotices log_lines_;
+  ViewBoard board_;
   LateSink sink_;
   ports::WithheldTexts withheld_;
   Way watches_, writes_, election_;

@@ -110,6 +110,9 @@ void Counters::count(const Happening& h) {
     case HappeningKind::kInstanceGone:
       add(instance_terminations, h.pool, kTerminationBounds, h.millis);
       break;
+    case HappeningKind::kInputRefused:
+      ++inputs_refused[{h.args.front()}];
+      break;
     case HappeningKind::kNotSent:
       ++not_sent[{h.args.empty() ? "" : h.args.front()}];
       break;

@@ -41,6 +41,7 @@ struct Counters {
   Counts nodes_drained;        // pool
   Counts unhealthy;            // condition, pool, capacity type, image
   Counts not_sent;             // kind of command
+  Counts inputs_refused;       // source
   std::string cloud;           // provider
   std::map<std::string, Histogram> claim_terminations;     // by pool: deletion to gone
   std::map<std::string, Histogram> node_lifetimes;         // by pool

@@ -246,7 +246,7 @@ void Daemon::publish() {
   const std::int64_t now = parts_.clock->monotonic_millis();
   if (view->ready() || synced_millis_ == 0) synced_millis_ = now;
   view->unsynced_millis = now - synced_millis_;
-  board_.publish(std::move(view));
+  parts_.board->publish(std::move(view));
 }
 
 void Daemon::refresh_gauges() {

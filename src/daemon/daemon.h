@@ -62,6 +62,7 @@ struct DaemonParts {
   Notices* notices = nullptr;
   const LineWriter* lines = nullptr;  // for the count of dropped notices
   KillPoints* kill_points = nullptr;
+  ViewBoard* board = nullptr;             // a view is published there after each round
   std::function<void()> release_ballast;  // called when the disk is full; may be empty
   std::function<bool()> restore_ballast;  // asked now and then after that; may be empty
   bool log_space_low = false;             // there is no ballast from the start
@@ -96,8 +97,6 @@ class Daemon {
   void stop();  // not from a signal handler
 
   Inbox& inbox() { return inbox_; }
-  const ViewBoard& view() const { return board_; }
-  ViewBoard& board() { return board_; }  // for what others tell there
 
  private:
   base::Status recover();
@@ -121,7 +120,6 @@ class Daemon {
   std::optional<KillPointSnapshots> snapshots_;
   engine::Engine engine_;
   Inbox inbox_;
-  ViewBoard board_;
   Watcher watcher_;
   Counters counters_;
   std::shared_ptr<const Gauges> gauges_;

@@ -99,16 +99,18 @@ base::Status run_embedded(Store& store, const EmbeddedSettings& settings) {
     good ? notices.relief(world.clock().wall(), line) : notices.alarm(world.clock().wall(), line);
   });
   trail.fill(parts);
+  ViewBoard board;
+  parts.board = &board;
   Daemon daemon(std::move(parts));
   sink.set(daemon.inbox());
 
-  auto server = serve_health(settings.listen, daemon.view());
+  auto server = serve_health(settings.listen, board);
   if (!server && (settings.listen_asked || server.error().kind != base::Kind::kTaken))
     return base::fail(server.error());
   if (!server) lines.write("karst: no health and metrics: " + server.error().message);
   tell_start(store, lines);
-  LogKeeper keeper({store.log.get(), store.data, store.archive, &real, &daemon.inbox(),
-                    &daemon.board(), &notices, store.retain, kKeepEveryMillis, *kill_points});
+  LogKeeper keeper({store.log.get(), store.data, store.archive, &real, &daemon.inbox(), &board,
+                    &notices, store.retain, kKeepEveryMillis, *kill_points});
   KARST_TRY(keeper.start());
   trail.listen(sink);
   world.start();

@@ -143,11 +143,21 @@ void Watcher::see(const events::Event& event, const projections::ClusterState& s
   } else if (const auto* space = std::get_if<events::LogSpaceLow>(&body)) {
     scene.tell(
         scene.blank(space->low ? HappeningKind::kLogSpaceLow : HappeningKind::kLogSpaceBack));
+  } else if (const auto* refused = std::get_if<events::InputRefused>(&body)) {
+    input_refused(scene, *refused);
   } else if (const auto* cut = std::get_if<events::LogTailCut>(&body)) {
     Happening h = scene.blank(HappeningKind::kTailCut);
     h.text = cut->reason;
     scene.tell(std::move(h));
   }
+}
+
+void Watcher::input_refused(const Scene& scene, const events::InputRefused& refused) const {
+  Happening h = scene.blank(HappeningKind::kInputRefused);
+  h.args = {refused.source};
+  h.text = refused.source + (refused.id.empty() ? "" : "/" + refused.id);
+  h.reason = refused.reason;
+  scene.tell(std::move(h));
 }
 
 void Watcher::pod_observed(const Scene& scene, const model::Pod& pod) {

@@ -44,6 +44,7 @@ enum class HappeningKind {
   kNotSent,        // a shadow decided something; args: the kind of command, its id
   kVerdict,        // why something was or was not done
   kWallClockJumped,
+  kInputRefused,  // something that a source brought cannot be read; text: what, reason: why
   kTailCut,
   kLogSpaceLow,   // the disk of the log is full
   kLogSpaceBack,  // it has room again
@@ -165,6 +166,7 @@ class Watcher {
                           const std::vector<model::Condition>& now, ConditionMemo& memo);
   void node_joined(const Scene& scene, const model::Node& node, const projections::ClaimRow& claim);
   void unplaced(const Scene& scene);
+  void input_refused(const Scene& scene, const events::InputRefused& refused) const;
   void claim_refused(const Scene& scene, const model::CreateNodeClaim& create,
                      const model::Outcome& outcome);
   void eviction_held(const Scene& scene, const model::EvictPod& evict,

@@ -1,9 +1,11 @@
-// The engine's bounded inbox: what sources offer, in two lanes (ports/fact.h). Sources block while
-// their lane is full; nothing is dropped. Any thread.
+// The engine's bounded inbox: what sources offer, in two lanes (ports/fact.h), each with the order
+// in which it was offered. Sources block while their lane is full; nothing is dropped. Any thread.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -20,12 +22,14 @@ class Inbox final : public ports::FactSink {
 
   bool offer(ports::Fact fact) override {
     const base::Lane lane = ports::lane_of(fact.body);
+    fact.order = ++offered_;
     return queue_.push(std::move(fact), lane);
   }
   // Never blocks; false when the lane is full or the inbox closed. For the engine's own thread,
   // which must not wait for itself.
   bool try_offer(ports::Fact fact) {
     const base::Lane lane = ports::lane_of(fact.body);
+    fact.order = ++offered_;
     return queue_.try_push(std::move(fact), lane);
   }
   std::vector<ports::Fact> take(std::size_t most, std::chrono::milliseconds wait) {
@@ -39,6 +43,7 @@ class Inbox final : public ports::FactSink {
 
  private:
   base::BoundedQueue<ports::Fact> queue_;
+  std::atomic<std::uint64_t> offered_ = 0;
 };
 
 }  // namespace karst::daemon

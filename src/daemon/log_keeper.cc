@@ -1,5 +1,6 @@
 #include "daemon/log_keeper.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace karst::daemon {
@@ -38,7 +39,10 @@ void LogKeeper::run() {
     if (archive_ && parts_.retain) trim();
     if (archive_ && parts_.retain && parts_.retain->archived_millis > 0) expire();
     std::unique_lock lock(mutex_);
-    wake_.wait_for(lock, std::chrono::milliseconds(parts_.keep_every_millis),
+    const std::int64_t every = parts_.keep_every_millis;
+    const bool is_told = kept_ || expiring_;
+    wake_.wait_for(lock,
+                   std::chrono::milliseconds(is_told ? std::min(kToldEveryMillis, every) : every),
                    [this] { return stopping_; });
   }
 }
@@ -47,6 +51,7 @@ void LogKeeper::look() {
   const events::LogSizes sizes = events::sizes_of(parts_.data);
   const auto word = sizes_.see(parts_.clock->monotonic_millis(), sizes);
   parts_.board->publish_sizes({sizes, sizes_.growth_bytes_per_day(),
+                               archive_ ? archive_->first().value() : std::uint64_t{0},
                                archive_ ? archive_->end().value() - 1 : std::uint64_t{0},
                                parts_.log->first().value()});
   if (!word) return;

@@ -28,7 +28,9 @@
 
 namespace karst::daemon {
 
-inline constexpr std::int64_t kKeepEveryMillis = 10'000;     // between two looks, in real time
+inline constexpr std::int64_t kKeepEveryMillis = 10'000;  // between two looks, in real time
+// Between two, while the log is being told what is about to go.
+inline constexpr std::int64_t kToldEveryMillis = 250;
 inline constexpr std::int64_t kTrimEveryMillis = 3'600'000;  // between two tries to trim
 // Between two tries to let segments expire: each that does reads all of the archive.
 inline constexpr std::int64_t kExpireEveryMillis = 24 * 3'600'000;

@@ -203,6 +203,8 @@ std::string LogLines::line_of(const Happening& h) const {
           .take();
     case HappeningKind::kLogSpaceBack:
       return start(h, LogLevel::kInfo, "the log has room again", {"karst", "", "", ""}).take();
+    case HappeningKind::kInputRefused:
+      return refused_line(h);
     case HappeningKind::kTailCut:
       return start(h, LogLevel::kError, "cut the torn end of the log", {"karst", "", "", ""})
           .text("error", h.text)
@@ -226,6 +228,13 @@ std::string LogLines::line_of(const Happening& h) const {
       return "";
   }
   return "";
+}
+
+std::string LogLines::refused_line(const Happening& h) const {
+  return start(h, LogLevel::kError, "cannot read what a source brought", {"karst", "", "", ""})
+      .text("what", h.text)
+      .text("error", h.reason)
+      .take();
 }
 
 std::string LogLines::not_sent_line(const Happening& h) const {

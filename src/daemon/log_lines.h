@@ -32,6 +32,7 @@ class LogLines {
   std::string line_of(const Happening& happening) const;  // empty: no line
   std::string claim_line(const Happening& happening) const;
   std::string leaving_line(const Happening& happening) const;
+  std::string refused_line(const Happening& happening) const;
   std::string not_sent_line(const Happening& happening) const;
   void provisioning_lines(const std::vector<Happening>& happenings, const Watcher& watcher,
                           std::int64_t round_millis, std::vector<std::string>& lines) const;

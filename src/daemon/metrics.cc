@@ -111,6 +111,9 @@ void karst_families(MetricsText& text, const View& view) {
            {"reason"}, view.counters.evictions);
   counters(text, "karst_not_sent_total", "What a shadow has decided and not sent, by kind.",
            {"kind"}, view.counters.not_sent);
+  counters(text, "karst_inputs_refused_total",
+           "Objects and messages that could not be read; what was known of one stays.", {"source"},
+           view.counters.inputs_refused);
 }
 
 void nodeclaim_families(MetricsText& text, const Counters& c) {
@@ -280,6 +283,9 @@ std::string log_sizes_text(const LogSizesView& view) {
   bytes("karst_log_bytes", "All files in the log's folder.", view.sizes.log_bytes);
   bytes("karst_log_disk_free_bytes", "Free on the disk of the log.", view.sizes.free_bytes);
   bytes("karst_log_disk_bytes", "Size of the disk of the log.", view.sizes.disk_bytes);
+  bytes("karst_log_archive_first_position",
+        "First position in the archive, 1 until its oldest segments expire; 0 without one.",
+        view.archived_from);
   bytes("karst_log_archived_position", "Last position in the archive; 0 without one.",
         view.archived_to);
   bytes("karst_log_first_position", "First position at hand; 1 until the log is trimmed.",

@@ -26,8 +26,7 @@ http::Reply reply_to(const ViewBoard& board, std::string_view target) {
 // Both addresses; equal ones mean one listener.
 std::pair<std::string, std::string> addresses_of(const Listening& where) {
   if (!where.metrics_port && !where.health_probe_port) return {where.address, where.address};
-  const std::string host = where.host.empty() ? "0.0.0.0" : where.host;
-  const auto at = [&](int port) { return host + ":" + std::to_string(port); };
+  const auto at = [&](int port) { return where.host + ":" + std::to_string(port); };
   return {at(where.metrics_port.value_or(kMetricsPort)),
           at(where.health_probe_port.value_or(kHealthProbePort))};
 }

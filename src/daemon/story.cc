@@ -43,6 +43,7 @@ std::string_view color_of(HappeningKind kind) {
   switch (kind) {
     case HappeningKind::kInterrupted:
     case HappeningKind::kLaunchRefused:
+    case HappeningKind::kInputRefused:
     case HappeningKind::kTailCut:
     case HappeningKind::kLogSpaceLow:
     case HappeningKind::kWallClockJumped:
@@ -150,6 +151,8 @@ std::string Story::line_of(const Happening& h) const {
       return "! the disk of the log is full: open work is finished, nothing new is started";
     case HappeningKind::kLogSpaceBack:
       return "the log has room again";
+    case HappeningKind::kInputRefused:
+      return fmt::format("! {} cannot be read: {}", h.text, h.reason);
     case HappeningKind::kTailCut:
       return fmt::format("! the torn end of the log was cut: {}", h.text);
     case HappeningKind::kPodWaiting:

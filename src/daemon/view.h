@@ -53,8 +53,9 @@ struct View {
 struct LogSizesView {
   events::LogSizes sizes;
   std::optional<std::int64_t> growth_bytes_per_day;
-  std::uint64_t archived_to = 0;  // position; 0: nothing, or no archive
-  std::uint64_t first = 1;        // position at hand
+  std::uint64_t archived_from = 0;  // position: 1, or the first that has not expired; 0: no archive
+  std::uint64_t archived_to = 0;    // position; 0: nothing, or no archive
+  std::uint64_t first = 1;          // position at hand
 };
 
 // Where the latest view is kept. Any thread.

@@ -165,6 +165,13 @@ std::optional<std::string> refusal(const ClusterState& state, const events::Body
 
 }  // namespace
 
+void Admission::note_refused(const events::InputRefused& refused) {
+  constexpr std::string_view kFromLists = "kube/";
+  if (!refused.source.starts_with(kFromLists)) return;
+  const auto bracket = brackets_.find(refused.source.substr(kFromLists.size()));
+  if (bracket != brackets_.end()) bracket->second.refused.insert(refused.id);
+}
+
 void Admission::note_named(const events::Body& body) {
   const Named named = std::visit(NameOf{}, body);
   if (named.kind.empty()) return;
@@ -173,14 +180,18 @@ void Admission::note_named(const events::Body& body) {
 }
 
 std::vector<events::Body> Admission::admit(const ClusterState& state, base::LogTime now,
-                                           events::Body body) {
+                                           events::Body body, std::uint64_t order) {
+  // What was asked for before the epoch says nothing about what the last leader did.
+  if (std::holds_alternative<events::EpochOpened>(body)) {
+    brackets_.clear();
+    epoch_order_ = order;
+  }
   if (const auto* started = std::get_if<events::ListStarted>(&body)) {
+    if (order < epoch_order_) return {};                   // the urgent lane was faster
     const bool again = brackets_.contains(started->kind);  // the last one was never ended
     brackets_[started->kind] = {now, {}};
     if (again) return {};
   }
-  // What was asked for before the epoch says nothing about what the last leader did.
-  if (std::holds_alternative<events::EpochOpened>(body)) reset();
   note_named(body);
   if (const auto* ended = std::get_if<events::ListEnded>(&body)) {
     if (!brackets_.contains(ended->kind)) return {};
@@ -193,6 +204,7 @@ std::vector<events::Body> Admission::admit(const ClusterState& state, base::LogT
     return admit(state, now, events::InputRefused{"admission", id, *why, ""});
   }
   if (const auto* refused = std::get_if<events::InputRefused>(&body)) {
+    note_refused(*refused);
     if (refused_lately_.size() >= kRefusalsRememberedMax) refused_lately_.clear();
     if (!refused_lately_.emplace(refused->source + "/" + refused->id + "/" + refused->reason, now)
              .second)
@@ -210,34 +222,41 @@ std::vector<events::Body> Admission::close_bracket(const ClusterState& state,
   brackets_.erase(open);
   Bodies gone;
   const auto missing = [&](const std::string& key) { return !bracket.named.contains(key); };
+  // One that came and could not be read is there: what was known of it stays.
+  const auto unread = [&](const std::string& place) { return bracket.refused.contains(place); };
   const auto settled = [&](base::LogTime known_since) {
     return bracket.started_at - known_since >= kListMarginMillis;
   };
   if (ended.kind == "Pod") {
-    for (const std::string& uid : state.pods().all_uids())
-      if (missing(uid)) {
-        const auto& row = state.pods().row_of(uid);
-        gone.push_back(events::PodGone{
-            row.uid, row.namespace_name == nullptr ? "" : *row.namespace_name, row.name});
-      }
+    for (const std::string& uid : state.pods().all_uids()) {
+      if (!missing(uid)) continue;
+      const auto& row = state.pods().row_of(uid);
+      const std::string space = row.namespace_name == nullptr ? "" : *row.namespace_name;
+      if (!unread(space + "/" + row.name))
+        gone.push_back(events::PodGone{row.uid, space, row.name});
+    }
   } else if (ended.kind == "Node") {
     for (const auto& [name, slot] : state.nodes().slots())
-      if (missing(name.str())) gone.push_back(events::NodeGone{slot.row.node.uid, name});
+      if (missing(name.str()) && !unread(name.str()))
+        gone.push_back(events::NodeGone{slot.row.node.uid, name});
   } else if (ended.kind == "NodeClaim") {
     for (const auto& [name, slot] : state.claims().slots())
-      if (missing(name.str()) && !slot.row.claim.uid.empty() &&
+      if (missing(name.str()) && !unread(name.str()) && !slot.row.claim.uid.empty() &&
           (slot.row.observed || settled(slot.row.confirmed_at)))
         gone.push_back(events::NodeClaimGone{slot.row.claim.uid, name});
   } else if (ended.kind == "NodePool") {
     for (const auto& [name, slot] : state.pools().slots())
-      if (missing(name.str())) gone.push_back(events::NodePoolGone{name});
+      if (missing(name.str()) && !unread(name.str())) gone.push_back(events::NodePoolGone{name});
   } else if (ended.kind == "NodeClass") {
     for (const auto& [ref, slot] : state.node_classes().slots())
-      if (missing(ref.group + "/" + ref.kind + "/" + ref.name))
+      if (missing(ref.group + "/" + ref.kind + "/" + ref.name) && !unread(ref.name))
         gone.push_back(events::NodeClassGone{ref});
   } else if (ended.kind == "DaemonSet") {
-    for (const auto& [uid, slot] : state.daemon_sets().slots())
-      if (missing(uid)) gone.push_back(events::DaemonSetGone{uid});
+    for (const auto& [uid, slot] : state.daemon_sets().slots()) {
+      const model::DaemonSet& daemon = slot.row.daemon_set;
+      if (missing(uid) && !unread(daemon.namespace_name + "/" + daemon.name))
+        gone.push_back(events::DaemonSetGone{uid});
+    }
   } else if (ended.kind == "Instance") {
     for (const auto& [id, slot] : state.instances().slots())
       if (missing(id.str()) && !slot.row.missing && settled(slot.row.seen_at))
@@ -245,8 +264,10 @@ std::vector<events::Body> Admission::close_bracket(const ClusterState& state,
   } else {
     const auto& slots = state.objects().slots();
     for (auto at = slots.lower_bound(model::ObjectKeyView{ended.kind, {}, {}});
-         at != slots.end() && at->first.kind == ended.kind; ++at)
-      if (missing(model::place_of(at->first))) gone.push_back(events::ObjectGone{at->first});
+         at != slots.end() && at->first.kind == ended.kind; ++at) {
+      const std::string place = model::place_of(at->first);
+      if (missing(place) && !unread(place)) gone.push_back(events::ObjectGone{at->first});
+    }
   }
   return gone;
 }

@@ -138,7 +138,7 @@ base::Result<Round> Engine::step(base::LogTime now, base::WallTime wall,
   Round round;
   const std::uint64_t facts_before = facts_since_round_;
   for (ports::Fact& fact : facts) {
-    for (events::Body& body : admission_.admit(state_, now, std::move(fact.body)))
+    for (events::Body& body : admission_.admit(state_, now, std::move(fact.body), fact.order))
       fact_record(std::move(body), now, fact.wall_time);
     if (!fact.receipt.empty()) unsaved_receipts_.push_back(std::move(fact.receipt));
   }

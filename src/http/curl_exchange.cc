@@ -84,6 +84,7 @@ void set_tls(CURL* easy, const TlsOptions& tls) {
   if (!tls.ca_pem.empty()) {
     const curl_blob blob = blob_of(tls.ca_pem);
     curl_easy_setopt(easy, CURLOPT_CAINFO_BLOB, &blob);
+    curl_easy_setopt(easy, CURLOPT_CAPATH, nullptr);  // or the system's CAs would do, too
   }
   if (tls.insecure) {
     curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);

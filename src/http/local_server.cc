@@ -158,22 +158,35 @@ base::Result<Resolved> resolve(const std::string& address) {
   return Resolved(found, &freeaddrinfo);
 }
 
+// 0, or errno.
+int bind_to(const addrinfo& where, Descriptor& socket) {
+  socket = Descriptor(::socket(where.ai_family, where.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC,
+                               where.ai_protocol));
+  if (socket.get() < 0) return errno;
+  const int on = 1, off = 0;
+  (void)setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (where.ai_family == AF_INET6)  // of "every address" IPv4's too
+    (void)setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+  const bool bound =
+      bind(socket.get(), where.ai_addr, where.ai_addrlen) == 0 && ::listen(socket.get(), 64) == 0;
+  return bound ? 0 : errno;
+}
+
+// IPv6 first, which for every address takes IPv4 along; IPv4 where there is no IPv6.
 base::Result<Descriptor> open_listener(const std::string& address) {
   const base::Result<Resolved> resolved = resolve(address);
   if (!resolved) return base::fail(resolved.error());
-  const addrinfo* found = resolved->get();
-  Descriptor socket(::socket(found->ai_family, found->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC,
-                             found->ai_protocol));
-  const int on = 1;
-  (void)setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  const bool bound =
-      bind(socket.get(), found->ai_addr, found->ai_addrlen) == 0 && ::listen(socket.get(), 64) == 0;
-  const int error = errno;
-  if (!bound)
-    return base::fail(error == EADDRINUSE ? base::Kind::kTaken : base::Kind::kInvalid,
-                      "cannot listen on " + address + ": " + std::strerror(error) +
-                          "; choose another address with --listen");
-  return socket;
+  Descriptor socket;
+  int error = EAFNOSUPPORT;
+  for (const int family : {AF_INET6, AF_INET})
+    for (const addrinfo* one = resolved->get(); one != nullptr; one = one->ai_next) {
+      if (one->ai_family != family || error == EADDRINUSE) continue;
+      error = bind_to(*one, socket);
+      if (error == 0) return socket;
+    }
+  return base::fail(error == EADDRINUSE ? base::Kind::kTaken : base::Kind::kInvalid,
+                    "cannot listen on " + address + ": " + std::strerror(error) +
+                        "; choose another address with --listen");
 }
 
 }  // namespace

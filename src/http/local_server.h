@@ -30,8 +30,9 @@ class LocalServer {
   // `target`: path and query, as sent. Runs on the server's thread; must not block and not throw.
   using Handler = std::function<Reply(std::string_view target)>;
 
-  // Listens on "HOST:PORT" (an address, or localhost; port 0 takes a free one). Errors: kInvalid
-  // for an address that is none, kTaken when somebody listens there.
+  // Listens on "HOST:PORT" (an address, or localhost; no HOST: every address, of IPv4 and IPv6;
+  // port 0 takes a free one). Errors: kInvalid for an address that is none, kTaken when somebody
+  // listens there.
   static base::Result<std::unique_ptr<LocalServer>> listen(const std::string& address,
                                                            Handler handler);
   // Whether `address` is one, without listening. Errors: kInvalid.

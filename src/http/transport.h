@@ -21,7 +21,7 @@ inline constexpr std::size_t kResponseBytesDefault = 4u << 20;
 inline constexpr std::size_t kHeaderBytesMax = 16 * 1024;
 
 struct TlsOptions {
-  std::string ca_pem;           // empty: the system's
+  std::string ca_pem;           // these alone are trusted; empty: the system's
   std::string certificate_pem;  // client certificate and its key
   std::string key_pem;
   std::string server_name;  // asked for and verified instead of the URL's host; empty: the host

@@ -9,7 +9,8 @@ constexpr std::int64_t kListTimeoutMillis = 60'000;
 constexpr std::int64_t kWatchTimeoutMillis = (kWatchSeconds + 60) * 1000;
 
 ListWatch::Answer answer_of(const http::Response& response) {
-  ListWatch::Answer answer{response.status, response.body, {}};
+  ListWatch::Answer answer{
+      response.status, response.body, {}, response.failure == http::Failure::kTooLarge};
   const bool good = response.failure == http::Failure::kNone && response.status == 200;
   if (!good) answer.error = failure_text(response);
   // A list that was cut is no list, whatever its status said. A watch may end anyhow.
@@ -136,9 +137,10 @@ void KubeEdge::list(Resource& resource, const std::string& path) {
   call.path = path;
   call.timeout_millis = kListTimeoutMillis;
   call.response_bytes_max = objects::kListBytesMax;
-  send(resource, std::move(call), [this, &resource](const http::Response& response) {
+  const std::int64_t asked = clock_.monotonic_millis();
+  send(resource, std::move(call), [this, &resource, asked](const http::Response& response) {
     if (response.failure == http::Failure::kCancelled) return;
-    note_date(response);
+    if (clock_.monotonic_millis() - asked <= kDateAgeMillisMax) note_date(response);
     ListWatch::Answer answer = answer_of(response);
     if (response.failure != http::Failure::kNone) answer.status = 0;
     carry_out(resource, resource.protocol.list_answered(answer));
@@ -176,6 +178,7 @@ void KubeEdge::note_trouble(Resource& resource) {
 }
 
 void KubeEdge::note_date(const http::Response& response) {
+  if (!response.ok()) return;  // a proxy's, perhaps
   const auto date = http::parse_http_date(response.header("date"));
   if (!date) return;
   offset_millis_ = *date - clock_.wall().value();

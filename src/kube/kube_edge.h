@@ -22,6 +22,8 @@ namespace karst::kube {
 
 // A stream without a byte for so long is dead (bookmarks come about every minute).
 inline constexpr std::int64_t kWatchIdleMillis = 150'000;
+// A Date is of when the answer began: of one that took longer nobody knows how old it is.
+inline constexpr std::int64_t kDateAgeMillisMax = 1'000;
 
 // Everything but node classes that decisions under these settings rest on.
 std::vector<Watched> core_resources(const events::Config& config);
@@ -51,8 +53,9 @@ class KubeEdge {
   // that began before this call counts for nothing.
   void relist();
 
-  // The API server's clock (Date header of the last list) minus this machine's wall clock, in
-  // milliseconds; the header has whole seconds. None before the first list. Any thread.
+  // The API server's clock (Date header of the last page of a list that was there within
+  // kDateAgeMillisMax) minus this machine's wall clock, in milliseconds; the header has whole
+  // seconds. None before the first one. Any thread.
   std::optional<std::int64_t> server_offset_millis() const;
 
  private:

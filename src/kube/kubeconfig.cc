@@ -80,17 +80,26 @@ bool plain_http_allowed(const std::string& server) {
   return host == "localhost" || host.starts_with("127.") || rest.starts_with("[::1]");
 }
 
+// A URL as an error may show it: who it names before '@' may be with a password.
+std::string shown_url(const std::string& url) {
+  const auto at = url.rfind('@');
+  if (at == std::string::npos) return url.substr(0, kShownMax);
+  const auto scheme = url.find("://");
+  const std::string front = scheme < at ? url.substr(0, scheme + 3) : "";
+  return (front + "..." + url.substr(at)).substr(0, kShownMax);
+}
+
 void read_cluster(const Section& cluster, ServerAccess& access) {
   access.cluster_place = cluster.place;
   access.server = cluster.text("server");
   while (access.server.ends_with('/')) access.server.pop_back();
   const bool http = access.server.starts_with("http://");
   if (!http && !access.server.starts_with("https://"))
-    cluster.wrong("server", "expected https://HOST:PORT, found \"" +
-                                access.server.substr(0, kShownMax) + "\"");
+    cluster.wrong("server",
+                  "expected https://HOST:PORT, found \"" + shown_url(access.server) + "\"");
   else if (http && !plain_http_allowed(access.server))
     cluster.wrong("server",
-                  "expected https://HOST:PORT, found \"" + access.server.substr(0, kShownMax) +
+                  "expected https://HOST:PORT, found \"" + shown_url(access.server) +
                       "\": without TLS only this machine itself is talked to (kubectl proxy)");
   pem_of(cluster, "certificate-authority", access.tls.ca_pem, access.ca_file);
   access.tls.server_name = cluster.text("tls-server-name");
@@ -100,7 +109,7 @@ void read_cluster(const Section& cluster, ServerAccess& access) {
       std::none_of(known.begin(), known.end(),
                    [&](const char* scheme) { return access.proxy_url.starts_with(scheme); }))
     cluster.wrong("proxy-url", "expected http://, https:// or socks5://HOST:PORT, found \"" +
-                                   access.proxy_url.substr(0, kShownMax) + "\"");
+                                   shown_url(access.proxy_url) + "\"");
   access.tls.insecure = cluster.flag("insecure-skip-tls-verify");
   if (!access.tls.insecure) return;
   if (!access.tls.ca_pem.empty() || !access.ca_file.empty())

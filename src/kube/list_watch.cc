@@ -32,7 +32,7 @@ ListWatch::Step ListWatch::relist() {
 
 ListWatch::Step ListWatch::list_step() {
   if (continue_.empty()) observer_.list_started();
-  std::string path = path_ + "?limit=" + std::to_string(kListPageItems);
+  std::string path = path_ + "?limit=" + std::to_string(page_items_);
   if (!continue_.empty()) path += "&continue=" + escaped(continue_);
   return {Step::Kind::kList, std::move(path), 0};
 }
@@ -63,6 +63,10 @@ ListWatch::Step ListWatch::waited() {
 
 ListWatch::Step ListWatch::list_answered(const Answer& answer) {
   if (answer.status == 404 && optional_) return absent();
+  if (answer.too_large && page_items_ > 1) {
+    page_items_ /= 2;
+    return list_step();
+  }
   if (answer.status != 200) return wait(true, answer.error);
   std::string error;
   if (!read_page(answer.body, error)) return wait(true, error);

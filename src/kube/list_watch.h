@@ -16,8 +16,10 @@
 
 namespace karst::kube {
 
-inline constexpr int kListPageItems = 500;
-inline constexpr std::size_t kWatchLineBytesMax = objects::kObjectBytesMax + 64 * 1024;
+inline constexpr int kListPageItems = 500;  // fewer once a page was too large (kListBytesMax)
+// One event. etcd holds an object to 1.5 MiB unless told otherwise, in a form that JSON is some
+// times as long as.
+inline constexpr std::size_t kWatchLineBytesMax = 8u << 20;
 inline constexpr std::int64_t kWatchSeconds =
     290;  // the server closes a watch after so long; we open the next
 inline constexpr std::int64_t kBackOffFirstMillis = 200;
@@ -53,7 +55,8 @@ class ListWatch {
   struct Answer {
     int status = 0;  // 0: none came
     std::string_view body;
-    std::string error;  // for people, when it is no success
+    std::string error;       // for people, when it is no success
+    bool too_large = false;  // more came than a page may have
   };
 
   // `path`: of the collection, e.g. /api/v1/pods. `observer` outlives this.
@@ -93,6 +96,7 @@ class ListWatch {
   objects::Parser parser_;
   std::string version_;
   std::string continue_;
+  int page_items_ = kListPageItems;
   std::string partial_;    // of a watch line
   bool skipping_ = false;  // the rest of a line that was too long
   bool expired_ = false;   // the server has forgotten our version

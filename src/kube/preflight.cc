@@ -1,6 +1,7 @@
 #include "kube/preflight.h"
 
 #include <algorithm>
+#include <chrono>
 #include <future>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -167,6 +168,22 @@ bool passing(const http::Response& answer) {
   return answer.failure == http::Failure::kNone && (answer.status == 429 || answer.status >= 500);
 }
 
+std::future<http::Response> sent(Client& client, const Call& call) {
+  auto promise = std::make_shared<std::promise<http::Response>>();
+  client.send(call,
+              [promise](http::Response response) { promise->set_value(std::move(response)); });
+  return promise->get_future();
+}
+
+// False: nobody waits for it any more.
+template <class Value>
+bool comes(std::future<Value>& future, const AskPatience& patience) {
+  while (future.wait_for(std::chrono::milliseconds(kPreflightLookMillis)) !=
+         std::future_status::ready)
+    if (patience.give_up && patience.give_up()) return false;
+  return true;
+}
+
 }  // namespace
 
 base::Result<ClusterIdentity> preflight(const PreflightQuestion& question, const AskAll& ask) {
@@ -188,30 +205,27 @@ base::Result<ClusterIdentity> preflight(const PreflightQuestion& question, const
   return identity;
 }
 
-AskAll ask_all_of(Client& client) {
-  return [&client](std::vector<Call> calls) {
+AskAll ask_all_of(Client& client, AskPatience patience) {
+  return [&client, patience = std::move(patience)](std::vector<Call> calls) {
     std::vector<http::Response> answers(calls.size());
+    for (http::Response& answer : answers) answer.failure = http::Failure::kCancelled;
     std::vector<std::size_t> open(calls.size());
     for (std::size_t i = 0; i < open.size(); ++i) open[i] = i;
     for (int attempt = 1;; ++attempt) {
       std::vector<std::future<http::Response>> coming;
-      for (const std::size_t i : open) {
-        auto promise = std::make_shared<std::promise<http::Response>>();
-        coming.push_back(promise->get_future());
-        client.send(calls[i], [promise](http::Response response) {
-          promise->set_value(std::move(response));
-        });
-      }
+      for (const std::size_t i : open) coming.push_back(sent(client, calls[i]));
       std::vector<std::size_t> again;
       for (std::size_t n = 0; n < open.size(); ++n) {
+        if (!comes(coming[n], patience)) return answers;
         answers[open[n]] = coming[n].get();
         if (passing(answers[open[n]])) again.push_back(open[n]);
       }
       if (again.empty() || attempt == kPreflightTriesMax) return answers;
+      if (attempt == 1 && patience.waiting) patience.waiting(failure_text(answers[again.front()]));
       open = std::move(again);
       auto paused = std::make_shared<std::promise<void>>();
       client.after(kPreflightPauseMillis, [paused] { paused->set_value(); });
-      paused->get_future().wait();
+      if (auto over = paused->get_future(); !comes(over, patience)) return answers;
     }
   };
 }

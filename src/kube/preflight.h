@@ -38,7 +38,16 @@ struct ClusterIdentity {
 // something.
 base::Result<ClusterIdentity> preflight(const PreflightQuestion& question, const AskAll& ask);
 
+struct AskPatience {
+  // Asked every kPreflightLookMillis: whether to wait no longer. What is not answered then is
+  // http::Failure::kCancelled. May be empty.
+  std::function<bool()> give_up;
+  // Told when a first try failed, and there will be another: what came. May be empty.
+  std::function<void(const std::string& answer)> waiting;
+};
+inline constexpr std::int64_t kPreflightLookMillis = 100;
+
 // The AskAll over a client: blocks the calling thread, which must not be the transport's.
-AskAll ask_all_of(Client& client);
+AskAll ask_all_of(Client& client, AskPatience patience);
 
 }  // namespace karst::kube

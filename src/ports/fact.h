@@ -17,9 +17,12 @@ struct Fact {
   // What to acknowledge once the fact is durable or known to be old news (a queue's receipt
   // handle). Empty: nothing.
   std::string receipt;
+  // When it was offered among all that the inbox was, whatever lane it took; 0: in its turn.
+  std::uint64_t order = 0;
 };
 
-// Interruptions, outcomes and leadership go first.
+// Interruptions, outcomes and leadership go first. So an EpochOpened may overtake a list that began
+// before it; Fact::order tells (engine/admission.h).
 inline base::Lane lane_of(const events::Body& body) {
   const bool urgent = std::holds_alternative<events::InterruptionReceived>(body) ||
                       std::holds_alternative<model::Outcome>(body) ||

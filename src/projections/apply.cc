@@ -1,33 +1,11 @@
 // The fold itself: what each event changes. Exhaustive over events::Body, so a new event type does
 // not compile until it is handled here. What clouds tell is in apply_cloud.cc,
-// outcomes are in apply_outcome.cc.
+// outcomes are in apply_outcome.cc, the way in is fold.cc.
 #include "projections/apply.h"
 
 #include <algorithm>
 
-#include "events/codec.h"
-
 namespace karst::projections {
-
-void ClusterState::apply(const events::Envelope& envelope, const events::Body& body) {
-  settle_echoes(envelope.stream, body);
-  Apply fold{*this, envelope, envelope.log_time};
-  std::visit(fold, body);
-  last_position_ = envelope.position;
-  last_log_time_ = std::max(last_log_time_, envelope.log_time);
-}
-
-void ClusterState::apply(const events::Event& event) {
-  if (event.envelope.type != events::EventType::kPodObserved)
-    return apply(event.envelope, events::decode_body(event));
-  // Nearly every event of a large log: read in place.
-  const events::PodView pod = events::view_pod(event.payload, pod_labels_);
-  if (echoes_.size() != 0 && (pod.deletion_millis != 0 || pod.terminal()))
-    settle_echoes(event.envelope.stream, events::decode_body(event));
-  Apply{*this, event.envelope, event.envelope.log_time}.observe_pod(pod);
-  last_position_ = event.envelope.position;
-  last_log_time_ = std::max(last_log_time_, event.envelope.log_time);
-}
 
 void Apply::operator()(const events::ShapeRecorded& e) const {
   s.shapes_.edit(e.hash, [&](ShapeRow& row) { row.shape = e.shape; });
@@ -176,6 +154,12 @@ void Apply::operator()(const events::NodeGone& e) const {
   forget_subject("node/" + e.name.str());
 }
 
+// As the API server says, unless one of the clocks is wrong.
+LogTime Apply::creation_of(const model::NodeClaim& claim) const {
+  if (claim.creation_millis == 0 || s.wall_clock_wrong_) return now;
+  return std::min(now, LogTime(claim.creation_millis));
+}
+
 void Apply::operator()(const events::NodeClaimObserved& e) const {
   const ClaimRow& row = s.edit_claim(e.claim.name, [&](ClaimRow& claim) {
     const bool replaced = !claim.claim.uid.empty() && claim.claim.uid != e.claim.uid;
@@ -184,7 +168,7 @@ void Apply::operator()(const events::NodeClaimObserved& e) const {
     if (claim.launched()) claim.claim.requirements.clear();
     claim.observed = true;
     claim.position = at.position;
-    if (claim.created_at.value() == 0) claim.created_at = now;
+    if (claim.created_at.value() == 0) claim.created_at = creation_of(e.claim);
     if (claim.confirmed_at.value() == 0) claim.confirmed_at = now;
     if (claim.root == Position()) claim.root = at.position;
     if (!claim.launched() && !e.claim.provider_id.empty()) adopt(claim, e.claim);

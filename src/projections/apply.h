@@ -80,6 +80,7 @@ struct Apply {
   void forget_subject(const std::string& subject) const;
   void note_registration(const model::PoolName& pool, char how) const;
   void join(const model::Node& node) const;
+  LogTime creation_of(const model::NodeClaim& claim) const;
   void adopt(ClaimRow& row, const model::NodeClaim& claim) const;
   void begin_anew() const;
   void drop_claim(const model::ClaimName& name) const;

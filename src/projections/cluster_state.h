@@ -24,7 +24,10 @@ namespace karst::projections {
 
 // Bump when rows, digests or the meaning of apply() change: snapshots of another version are not
 // used.
-inline constexpr std::string_view kProjectionVersion = "9";
+inline constexpr std::string_view kProjectionVersion = "10";
+
+// A refusal is forgotten so long after it is over, and the next wait is a first one again.
+inline constexpr std::int64_t kBackOffKeptMillis = 10 * base::kMillisPerMinute;
 
 // A machine whose clock is further off than this cannot be trusted with ages and deadlines.
 inline constexpr std::int64_t kWallOffsetMaxMillis = 5 * base::kMillisPerMinute;
@@ -173,6 +176,8 @@ class ClusterState {
   base::Status load(std::string_view bytes);
 
  private:
+  void advance(const events::Envelope& envelope);
+  void forget_old_back_offs();
   friend struct Apply;
   friend struct OnCommand;
   friend struct OnOutcome;

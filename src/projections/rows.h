@@ -69,7 +69,7 @@ struct ClaimRow {
   bool observed = false;    // seen in the API server
   Position position;        // of the latest observation or of the intent
   Position create_command;  // 0 when somebody else made it
-  LogTime created_at;       // intent or first observation
+  LogTime created_at;       // intent, or of another writer's as the API server says
   LogTime confirmed_at;     // the API server is known to have it since
   Position root;            // correlation of what made it
   // launch

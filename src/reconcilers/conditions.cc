@@ -84,8 +84,11 @@ bool Conditions::differ() const {
 }
 
 bool Conditions::same_generation() const {
-  return std::all_of(observed_.begin(), observed_.end(),
-                     [&](const Condition& one) { return one.observed_generation == generation_; });
+  return std::all_of(all_.begin(), all_.end(), [&](const Condition& one) {
+    if (one.observed_generation != generation_) return true;  // not said here
+    const Condition* other = find_in(observed_, one.type);
+    return other != nullptr && other->observed_generation == generation_;
+  });
 }
 
 std::vector<Condition> Conditions::sorted() const {

@@ -35,7 +35,7 @@ class Conditions {
 
   // What is observed differs in more than times.
   bool differ() const;
-  // What is observed of each was said of this generation.
+  // What is observed of each that was set here was said of this generation.
   bool same_generation() const;
   std::vector<model::Condition> sorted() const;
 

@@ -116,7 +116,7 @@ void reconcile_pools(const ClusterState& state, const Context& context, Plan& pl
     const bool shown = mirror.hash.empty() && mirror.resources == pool.status_resources &&
                        mirror.nodes == pool.status_nodes &&
                        mirror.node_class_observed_generation == pool.node_class_observed_generation;
-    if (shown && !conditions.differ()) continue;
+    if (shown && !conditions.differ() && conditions.same_generation()) continue;
     if (!may_issue(state, context, plan, pool_subject(name), model::CommandKind::kMirrorPool))
       continue;
     mirror.name = name;

@@ -4,7 +4,7 @@
 # a plugin's credentials, a proxy by name, basic things of kubeconfig. Ends with "N passed, N failed"; exit 4: no control plane.
 set -euo pipefail
 source "$(dirname "$0")/parts.sh"
-tools_needed
+tools_needed python3
 export LEADER_ELECTION_NAMESPACE=karpenter
 unset KUBECONFIG KUBERNETES_SERVICE_HOST HTTPS_PROXY https_proxy
 starts=0; rm -rf "$work"/data.*
@@ -63,6 +63,20 @@ bad "the server is not there" 4 '127.0.0.1:'$((base + 8))' cannot be reached: .*
 openssl req -x509 -newkey rsa:2048 -nodes -keyout "$work/other.key" -out "$work/other.crt" -subj /CN=other -days 1 2> /dev/null
 bad "the wrong CA" 4 'certificate of .* is not trusted.*certificate-authority' \
   --kubeconfig "$(config a "$server, certificate-authority: $work/other.crt" "$token")"
+# With a trust store of its own, which holds the server's certificate: the kubeconfig's CA is the only one that counts.
+mkdir -p "$work/system_ca"
+cp "$plane/certs/apiserver.crt" "$work/system_ca/$(openssl x509 -hash -noout -in "$plane/certs/apiserver.crt").0"
+cp "$plane/certs/apiserver.crt" "$work/system_ca/ca-certificates.crt"
+printf '#!/bin/sh\nexec unshare -m sh -c "mount --bind %s /etc/ssl/certs && exec \\"\\$0\\" \\"\\$@\\"" %s "$@"\n' "$work/system_ca" "$karst" > "$work/karst_with_ca"
+chmod +x "$work/karst_with_ca"
+if unshare -m true 2> /dev/null; then
+  karst="$work/karst_with_ca" bad "the wrong CA, where the system trusts the server" 4 'certificate of .* is not trusted' \
+    --kubeconfig "$(config a "$server, certificate-authority: $work/other.crt" "$token")"
+  karst="$work/karst_with_ca" bad "no CA of its own: the system's do" 4 'does not accept the credentials' \
+    --kubeconfig "$(config a "$server" 'token: expired')"
+else
+  echo "# no mount namespaces here: what the system trusts is not looked at"
+fi
 bad "a CA file that is none" 4 'certificate of .* is not trusted' \
   --kubeconfig "$(config a "$server, certificate-authority: $work/empty" "$token")"
 bad "a server name that is not in the certificate" 4 'certificate of .* is not trusted.*tls-server-name' \
@@ -79,6 +93,33 @@ bad "a refused token" 4 'does not accept the credentials of .*users\[0\].user \(
   --kubeconfig "$(config a "$server, $ca" 'token: expired')"
 bad "a server that is no API server" 4 'is it a Kubernetes API server' \
   --kubeconfig "$(config a "server: 'http://127.0.0.1:$base'" '')"
+
+echo "# a server that takes connections and does not answer"
+cat > "$work/silent.py" <<'P'
+import socket, ssl, sys
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(sys.argv[2], sys.argv[3])
+listener = context.wrap_socket(socket.create_server(("127.0.0.1", int(sys.argv[1]))), server_side=True)
+held = []
+while True:
+    try: held.append(listener.accept())
+    except OSError: pass
+P
+python3 "$work/silent.py" $((base + 8)) "$plane/certs/apiserver.crt" "$plane/certs/apiserver.key" & silent=$!
+started=("$silent")
+listens() { (: < "/dev/tcp/127.0.0.1/$((base + 8))") 2> /dev/null; }
+await "the silent server is there" 30 listens
+"$karst" run --data "$work/data.silent" --listen "127.0.0.1:$listen" > "$work/out" 2> "$work/err" < /dev/null \
+  --kubeconfig "$(config a "server: 'https://127.0.0.1:$((base + 8))', $ca" "$token")" & pid=$!
+started=("$silent" "$pid")
+await "/healthz answers while it waits" 30 curl -fsS "http://127.0.0.1:$listen/healthz" || true
+check "/readyz says that it is not ready" [ "$(curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$listen/readyz")" = 503 ] || true
+code=0; kill -TERM $pid || true
+ended() { ! kill -0 $pid 2> /dev/null; }
+await "SIGTERM ends the wait" 10 ended || kill -KILL $pid
+wait $pid || code=$?
+check "it stops with exit code 0 (was $code)" [ $code = 0 ] || true
+kill $silent; wait $silent 2> /dev/null || true; started=()
 
 echo "# the command line"
 good_config=$(config good "$server, $ca" "$token")

@@ -116,6 +116,7 @@ class DaemonTest : public testing::Test {
  protected:
   DaemonTest() : hands_(log_) {
     DaemonParts parts;
+    parts.board = &board_;
     parts.log = &log_;
     parts.provider = providers::find_provider("kwok");
     parts.clock = &clock_;
@@ -146,6 +147,7 @@ class DaemonTest : public testing::Test {
   Heard heard_;
   const AlwaysLeads lease_;
   KillPoints kill_points_;
+  ViewBoard board_;
   std::atomic<int> ballasts_{0};
   std::atomic<bool> room_{false};
   std::optional<Daemon> daemon_;
@@ -161,7 +163,7 @@ TEST_F(DaemonTest, AcknowledgesWhatIsInTheLog) {
   EXPECT_TRUE(status_.has_value());
   EXPECT_EQ(heard_.count(HappeningKind::kInterrupted), 1U);
   EXPECT_EQ(heard_.count(HappeningKind::kStarted), 1U);
-  const auto view = daemon_->view().read();
+  const auto view = board_.read();
   EXPECT_TRUE(view->recovered);
   EXPECT_FALSE(view->ready()) << "nothing was listed";
   EXPECT_EQ(view->counters.interruptions.at({"spot_interrupted"}), 1U);
@@ -187,7 +189,7 @@ TEST_F(DaemonTest, AFullDiskEndsNothing) {
   ASSERT_TRUE(daemon_->inbox().offer(interruption("m-2")));
   ASSERT_TRUE(heard_.await_alarm("the ballast was given up"));
   ASSERT_TRUE(heard_.await_alarm("there is no ballast left"));
-  EXPECT_TRUE(daemon_->view().read()->disk_full);
+  EXPECT_TRUE(board_.read()->disk_full);
   log_.full = false;
   EXPECT_TRUE(hands_.await("m-2")) << "the same round is finished once there is room";
   EXPECT_TRUE(heard_.await_alarm("has space again"));
@@ -197,7 +199,7 @@ TEST_F(DaemonTest, AFullDiskEndsNothing) {
   EXPECT_TRUE(heard_.await(HappeningKind::kLogSpaceBack));
   finish();
   EXPECT_EQ(ballasts_, 1);
-  EXPECT_FALSE(daemon_->view().read()->disk_full);
+  EXPECT_FALSE(board_.read()->disk_full);
   EXPECT_EQ(heard_.count(HappeningKind::kInterrupted), 2U);
 }
 

@@ -47,6 +47,16 @@ TEST(Inbox, InterruptionsAndOutcomesGoFirst) {
   EXPECT_FALSE(inbox.has_urgent());
 }
 
+TEST(Inbox, TellsInWhichOrderItWasOffered) {
+  Inbox inbox(10);
+  ASSERT_TRUE(inbox.offer({events::ListStarted{"Pod"}, base::WallTime(0), ""}));
+  ASSERT_TRUE(inbox.offer({events::EpochOpened{7, "me"}, base::WallTime(0), ""}));
+  const auto facts = inbox.take(10, milliseconds(0));
+  ASSERT_EQ(types(facts), (std::vector<std::string>{"EpochOpened", "ListStarted"}));
+  EXPECT_GT(facts[0].order, facts[1].order);
+  EXPECT_GT(facts[1].order, 0U);
+}
+
 TEST(Inbox, TakesNoMoreThanAsked) {
   Inbox inbox(10);
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(inbox.offer(beat(std::to_string(i))));

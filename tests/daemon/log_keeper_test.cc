@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <thread>
 
+#include "daemon/metrics.h"
 #include "daemon/system_clock.h"
 #include "projections/cluster_state.h"
 #include "tests/events/log_fixture.h"
@@ -166,24 +168,28 @@ TEST(LogKeeper, WhatIsTooOldInTheArchiveGoesToo) {
   Appends sink(**log);
   ViewBoard board;
   Hears notices;
-  const auto keep = [&](std::int64_t archived_millis, const std::string& until) {
+  const auto keep_until = [&](std::int64_t archived_millis, const std::function<bool()>& done) {
     const auto began = std::chrono::steady_clock::now();
     LogKeeper keeper({log->get(), folder / "log", folder / "archive", &clock, &sink, &board,
                       &notices, Retention{100'000, archived_millis}, /*keep_every_millis=*/1});
     ASSERT_TRUE(keeper.start());
-    while (!notices.heard(until) &&
-           std::chrono::steady_clock::now() - began < std::chrono::minutes(1))
+    while (!done() && std::chrono::steady_clock::now() - began < std::chrono::minutes(1))
       std::this_thread::yield();
-    EXPECT_TRUE(notices.heard(until)) << notices.all();
+    EXPECT_TRUE(done()) << notices.all();
+  };
+  const auto keep = [&](std::int64_t archived_millis, const std::string& until) {
+    keep_until(archived_millis, [&] { return notices.heard(until); });
   };
   keep(0, "the log was trimmed");
   auto archive = events::Archive::open_existing(folder / "archive");
   ASSERT_TRUE(archive) << archive.error().message;
   EXPECT_EQ(archive->first().value(), 1U) << "for ever";
+  EXPECT_EQ(board.sizes()->archived_from, 1U);
   keep(500'000, "what was too old in the archive was deleted");
   archive = events::Archive::open_existing(folder / "archive");
   ASSERT_TRUE(archive) << archive.error().message;
   EXPECT_EQ(archive->first().value(), 3 * events::kSegmentEventsMax + 1);
+  keep_until(500'000, [&] { return board.sizes()->archived_from == archive->first().value(); });
   EXPECT_EQ(archive->segments().front().first, archive->first());
   EXPECT_EQ(events::testing::files_with(folder / "archive", ".seg").size(),
             archive->segments().size());
@@ -195,6 +201,17 @@ TEST(LogKeeper, WhatIsTooOldInTheArchiveGoesToo) {
   ASSERT_TRUE(baseline && *baseline);
   ASSERT_TRUE(state.load((*baseline)->bytes));
   EXPECT_EQ(state.last_position().value(), archive->first().value() - 1);
+}
+
+TEST(LogKeeper, MetricsSayWhatTheLogHasAtHandAndInItsArchive) {
+  LogSizesView view;
+  view.archived_from = 257, view.archived_to = 9'000, view.first = 769;
+  const std::string text = log_sizes_text(view);
+  for (const std::string line :
+       {"karst_log_archive_first_position 257\n", "karst_log_archived_position 9000\n",
+        "karst_log_first_position 769\n"})
+    EXPECT_NE(text.find("\n" + line), std::string::npos) << line << text;
+  EXPECT_EQ(text.find("growth"), std::string::npos) << "not known yet";
 }
 
 TEST(LogKeeper, AnArchiveOfAnotherLogIsRefusedAtTheStart) {

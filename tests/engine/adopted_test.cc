@@ -134,6 +134,39 @@ TEST(Adopted, AClaimThatCannotBeLaunchedIsNotWaitedFor) {
   EXPECT_EQ(story.take<model::CreateNodeClaim>().size(), 1u);
 }
 
+// A replica that has lost its log began to count anew with every restart.
+TEST(Adopted, TimersCountFromTheCreation) {
+  const struct {
+    const char* name;
+    std::int64_t age_millis;
+    bool clock_wrong;
+    std::int64_t gone_after_millis;
+  } cases[] = {
+      {"14 of 15 minutes are over", 14 * base::kMillisPerMinute, false, base::kMillisPerMinute},
+      {"all of them are", 20 * base::kMillisPerMinute, false, 0},
+      {"a clock that is wrong", 20 * base::kMillisPerMinute, true, 15 * base::kMillisPerMinute},
+      {"born in the future", -base::kMillisPerMinute, false, 15 * base::kMillisPerMinute},
+  };
+  for (const auto& one : cases) {
+    SCOPED_TRACE(one.name);
+    events::MemoryLog log(model::LogId("log"));
+    Story story(log);
+    set_the_stage(story);
+    if (one.clock_wrong) story.fact(events::WallClockJumped{base::kMillisPerHour});
+    model::NodeClaim claim = Siblings::claim("a", "kwok://a");
+    claim.creation_millis = story.now() - one.age_millis;
+    story.fact(events::NodeClaimObserved{claim});
+    story.step(0);
+    if (one.gone_after_millis > 0) {
+      story.step(one.gone_after_millis - 1'000);
+      EXPECT_TRUE(story.take<model::DeleteObject>().empty());
+    }
+    story.step(1'000);
+    EXPECT_EQ(story.take<model::DeleteObject>().size(), 1u);
+    EXPECT_EQ(verified(log).difference, std::nullopt);
+  }
+}
+
 TEST_F(Siblings, AMachineOfAClaimIsNotGivenToAnother) {
   story.fact(events::NodeClaimObserved{claim("c", "")});
   story.step();

@@ -151,27 +151,26 @@ TEST(Engine, ACrashMakesOpenCommandsUnclearAndTheSameOrderGoesOut) {
   EXPECT_FALSE(verified(log).difference);
 }
 
-TEST(Engine, ARelistOfKnownThingsCostsNoLog) {
+TEST(Engine, BackOffsOfWhatIsGoneDoNotStay) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log);
   set_the_stage(story);
-  const model::PodShape shape = testing::shape_of(500);
-  model::Pod bound = testing::pending_pod("pod-0", shape);
-  bound.unschedulable = false;
-  story.fact(events::ShapeRecorded{model::hash_of(shape), shape});
-  story.fact(events::PodObserved{bound});
+  const auto mirrors = story.take<model::MirrorPool>();
+  ASSERT_EQ(mirrors.size(), 1u);
+  story.fact(events::NodePoolGone{model::PoolName("default")});
   story.step();
-  const model::Position before = log.end();
-  for (int i = 0; i < 3; ++i) {
-    story.list("Pod",
-               {events::ShapeRecorded{model::hash_of(shape), shape}, events::PodObserved{bound}});
-    story.step();
+  story.answer(mirrors[0], model::OutcomeKind::kRefused, {}, model::RefusalCode::kGone);
+  story.step();
+  EXPECT_EQ(story.state().back_offs().size(), 1u) << "the answer came late";
+  story.step(projections::kBackOffKeptMillis / 2);
+  EXPECT_EQ(story.state().back_offs().size(), 1u);
+  for (int i = 0; i < 2; ++i) {
+    story.step(projections::kBackOffKeptMillis);
+    story.fact(events::SourceBeat{"kube/Pod", std::to_string(i)});
   }
-  EXPECT_EQ(log.end(), before);
-  story.list("Pod", {});
   story.step();
-  EXPECT_EQ(story.state().pods().size(), 0u)
-      << "a closed list that does not name it tells that it is gone";
+  EXPECT_EQ(story.state().back_offs().size(), 0u);
+  EXPECT_FALSE(verified(log).difference);
 }
 
 TEST(Engine, ARedeliveredInterruptionIsAcknowledgedAndNotLoggedAgain) {

@@ -50,6 +50,27 @@ TEST(Leadership, ATakeoverWaitsForListsThatBeganAfterIt) {
   EXPECT_EQ(verified(log).difference, std::nullopt);
 }
 
+// The urgent lane brings the epoch before what was offered earlier.
+TEST(Leadership, AListThatTheEpochOvertookCountsForNothing) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  story.fact(events::LeadershipLost{0});
+  set_the_stage(story);
+  story.fact(events::EpochOpened{7, "me"}, 3);
+  story.fact(events::ListStarted{"Node"}, 1);
+  story.fact(events::ListEnded{"Node", "9"}, 2);
+  story.fact(events::ListStarted{"NodeClaim"}, 2);
+  story.fact(events::ListEnded{"NodeClaim", "9"}, 4);
+  story.step();
+  EXPECT_FALSE(story.state().listed("Node"));
+  EXPECT_FALSE(story.state().listed("NodeClaim")) << "it began before the epoch";
+  story.fact(events::ListStarted{"Node"}, 5);
+  story.fact(events::ListEnded{"Node", "12"}, 6);
+  story.step();
+  EXPECT_TRUE(story.state().listed("Node"));
+  EXPECT_EQ(verified(log).difference, std::nullopt);
+}
+
 TEST(Leadership, WhatWasOpenWhenItWasLostIsUnclearInTheNextEpoch) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log);

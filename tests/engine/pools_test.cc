@@ -60,6 +60,32 @@ TEST(Pools, AReadyPoolIsShownAsReadyAndThenLeftAlone) {
   EXPECT_FALSE(verified(log).difference);
 }
 
+// `kubectl wait` compares the generation of the object with that of the condition.
+TEST(Pools, AnEditThatChangesNoConditionMovesTheirGeneration) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  ASSERT_TRUE(mirror_told(story));
+  story.step();
+  model::NodePool edited = story.state().pools().find(model::PoolName("default"))->pool;
+  edited.generation += 1;
+  edited.weight = 7;
+  story.fact(events::NodePoolObserved{edited});
+  story.step(6'000);
+  const auto mirror = mirror_told(story);
+  ASSERT_TRUE(mirror);
+  for (const Condition& one : mirror->conditions)
+    EXPECT_EQ(one.observed_generation, edited.generation) << one.type;
+  for (int i = 0; i < 5; ++i) story.step(10'000);
+  EXPECT_FALSE(mirror_told(story)) << "once is enough";
+  // What somebody else says there, of whatever generation, is left alone.
+  edited = story.state().pools().find(model::PoolName("default"))->pool;
+  edited.conditions.push_back({"Theirs", ConditionStatus::kTrue, "Theirs", "", 0, 1});
+  story.fact(events::NodePoolObserved{edited});
+  for (int i = 0; i < 5; ++i) story.step(10'000);
+  EXPECT_FALSE(mirror_told(story));
+}
+
 TEST(Pools, CountsFollowTheClaims) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log);

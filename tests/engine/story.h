@@ -75,7 +75,10 @@ class Story {
     for (auto& body : objects) fact(std::move(body));
     fact(events::ListEnded{kind, "1"});
   }
-  void fact(events::Body body) { facts_.push_back({std::move(body), base::WallTime(now_), ""}); }
+  // `order`: ports::Fact's.
+  void fact(events::Body body, std::uint64_t order = 0) {
+    facts_.push_back({std::move(body), base::WallTime(now_), "", order});
+  }
   Round step(std::int64_t millis = 100) {
     now_ += millis;
     auto round =

@@ -82,6 +82,12 @@ TEST_F(AccessTest, SaysFileFieldAndCure) {
        "without TLS only this machine"},
       {"proxy without a scheme", config("server: 'https://h', proxy-url: 'h:3128'", "token: t"),
        ": clusters[1].cluster.proxy-url: expected http://, https:// or socks5://HOST:PORT"},
+      {"a proxy's password",
+       config("server: 'https://h', proxy-url: 'socks4://me:secret@h:1'", "token: t"),
+       ": clusters[1].cluster.proxy-url: expected http://, https:// or socks5://HOST:PORT, found "
+       "\"socks4://...@h:1\""},
+      {"a password, and no scheme", config("server: 'me:secret@h'", "token: t"),
+       ": clusters[1].cluster.server: expected https://HOST:PORT, found \"...@h\""},
       {"twice", "current-context: c\ncontexts: [{name: c, context: {}}, {name: c, context: {}}]\n",
        ": contexts[1].name: \"c\" is there twice"},
       {"bad base64", config("server: 'https://h', certificate-authority-data: '!!'", "token: t"),

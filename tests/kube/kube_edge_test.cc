@@ -234,8 +234,22 @@ TEST_F(KubeEdgeTest, ReadsTheServersClock) {
   response.status = 200;
   response.body = pods("5", "");
   response.headers = {{"date", "Thu, 01 Jan 1970 00:20:00 GMT"}};
-  transport.answer(std::move(response));
-  EXPECT_EQ(edge.server_offset_millis(), 1'200'000 - 1'000'000);
+  const auto answer = [&](int status, std::int64_t after_millis) {
+    http::Response one = response;
+    one.status = status;
+    clock.now_millis += after_millis;
+    transport.answer(std::move(one));
+  };
+  answer(200, kDateAgeMillisMax + 1);
+  EXPECT_EQ(edge.server_offset_millis(), std::nullopt) << "it may be as old as the question";
+  edge.relist();
+  transport.advance(0);
+  transport.open.erase(transport.open.begin(), transport.open.end() - 1);
+  answer(503, 0);
+  EXPECT_EQ(edge.server_offset_millis(), std::nullopt) << "somebody else's, perhaps";
+  transport.advance(kBackOffFirstMillis);
+  answer(200, 0);
+  EXPECT_EQ(edge.server_offset_millis(), 1'200'000 - 1'000'000 - clock.now_millis);
 }
 
 TEST_F(KubeEdgeTest, StopsWhenTheEngineTakesNothingMore) {

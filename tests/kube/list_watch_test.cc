@@ -87,6 +87,24 @@ TEST_F(ListWatchTest, ACollectionThatNeedNotBeThereIsEmptyUntilItIs) {
   EXPECT_EQ(recorder.log, "") << "what must be there is not empty when it is not";
 }
 
+TEST_F(ListWatchTest, APageThatIsTooLargeIsAskedForInSmallerOnes) {
+  (void)machine.start();
+  const std::string first = list_of("10", "ab", "more");
+  (void)machine.list_answered({200, first, {}});
+  Step step = machine.list_answered({0, {}, "too large", true});
+  EXPECT_EQ(step.path, "/api/v1/pods?limit=250&continue=more");
+  for (int limit = 125; limit > 0; limit /= 2) {
+    step = machine.list_answered({0, {}, "too large", true});
+    EXPECT_EQ(step.path, "/api/v1/pods?limit=" + std::to_string(limit) + "&continue=more");
+  }
+  EXPECT_EQ(machine.list_answered({0, {}, "too large", true}).kind, Step::Kind::kWait)
+      << "not even one";
+  EXPECT_EQ(machine.trouble(), "too large");
+  EXPECT_EQ(machine.waited().path, "/api/v1/pods?limit=1");
+  const std::string last = list_of("10", "c");
+  EXPECT_EQ(machine.list_answered({200, last, {}}).kind, Step::Kind::kWatch);
+}
+
 TEST_F(ListWatchTest, TellsEventsAndResumesFromTheLastVersion) {
   (void)watching();
   const std::string stream = event("ADDED", "11", "b") + event("MODIFIED", "12", "b") + "\n" +

@@ -4,6 +4,7 @@
 
 #include "base/sha256.h"
 #include "projections/cluster_state.h"
+#include "tests/sanitized.h"
 #include "tests/tools/trim_fixture.h"
 
 namespace karst::tests {
@@ -312,6 +313,40 @@ TEST_F(Expire, KilledAtEachPlaceItComesBackAndGoesOn) {
     EXPECT_FALSE(has(1, 256)) << c.place;
     EXPECT_FALSE(has(257, 512)) << c.place;
     restored(513, "again-" + c.place);
+  }
+}
+
+// What the program does by hand the daemon does once a day, and when it starts: here with spans so
+// short that all is too old which the log has not at hand.
+TEST_F(Expire, TheDaemonIsKilledAtEachPlaceAndGoesOn) {
+  trim_to_769();
+  const std::string sound_archive = folder_ / "sound-archive", sound_data = folder_ / "sound-data";
+  std::filesystem::copy(archive_, sound_archive);
+  std::filesystem::copy(data_, sound_data, std::filesystem::copy_options::recursive);
+  const auto run = [&](const std::string& span, std::vector<std::string> environment = {}) {
+    return karst({"run", "--embedded", "--data", data_, "--archive", archive_, "--retain",
+                  "1ms/1ms", "--for", span, "--listen", "127.0.0.1:0"},
+                 environment);
+  };
+  std::vector<std::string> places = {"before-expiry-mark", "after-expiry-mark",
+                                     "after-expired-segment", "after-expired-segment:3"};
+  if (kSanitized) places.resize(2);
+  for (const std::string& place : places) {
+    for (const auto& [from, to] : {std::pair{sound_archive, archive_}, {sound_data, data_}}) {
+      std::filesystem::remove_all(to);
+      std::filesystem::copy(from, to, std::filesystem::copy_options::recursive);
+    }
+    const Ended killed = run("60s", {"KARST_KILL_POINT=" + place});
+    ASSERT_EQ(killed.signal, SIGKILL) << place << " was not passed\n" << killed.err;
+    EXPECT_TRUE(has(769, 1000)) << place << ": the log has it at hand";
+    restored(place == "before-expiry-mark" ? 1 : 769, "killed-" + place);
+    for (int start = 0; start < 20 && (start == 0 || has(513, 768)); ++start) {
+      const Ended again = run("1s");  // a machine that is busy may need more of them
+      ASSERT_EQ(again.code, 0) << place << again.err;
+    }
+    EXPECT_FALSE(has(1, 256) || has(257, 512) || has(513, 768)) << place;
+    restored(769, "again-" + place);
+    EXPECT_EQ(karst({"replay", "--verify", "--data", data_}).code, 0) << place;
   }
 }
 

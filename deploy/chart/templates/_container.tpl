@@ -21,7 +21,7 @@
   ports:
     - {name: http-metrics, containerPort: {{ .Values.controller.metrics.port }}, protocol: TCP}
     - {name: http, containerPort: {{ .Values.controller.healthProbe.port }}, protocol: TCP}
-  # Reading a long log again may take a while: /healthz answers from the first moment, /readyz when it is done.
+  # Finding the API server and reading a long log again may take a while: /healthz answers meanwhile, /readyz when it is done.
   livenessProbe:
     httpGet: {path: /healthz, port: http}
     initialDelaySeconds: 30

@@ -1,0 +1,71 @@
+// What of the facts is news: lists that name what is known, and lists that cannot be read.
+#include "tests/engine/stage.h"
+
+namespace karst::engine {
+namespace {
+
+using namespace testing;
+
+TEST(Admission, ARelistOfKnownThingsCostsNoLog) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  const model::PodShape shape = shape_of(500);
+  model::Pod bound = pending_pod("pod-0", shape);
+  bound.unschedulable = false;
+  story.fact(events::ShapeRecorded{model::hash_of(shape), shape});
+  story.fact(events::PodObserved{bound});
+  story.step();
+  const model::Position before = log.end();
+  for (int i = 0; i < 3; ++i) {
+    story.list("Pod",
+               {events::ShapeRecorded{model::hash_of(shape), shape}, events::PodObserved{bound}});
+    story.step();
+  }
+  EXPECT_EQ(log.end(), before);
+  story.list("Pod", {});
+  story.step();
+  EXPECT_EQ(story.state().pods().size(), 0u)
+      << "a closed list that does not name it tells that it is gone";
+}
+
+// A list with an object that cannot be read names it all the same: it is there.
+TEST(Admission, WhatAListCannotReadIsNotGone) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  const model::PodShape shape = shape_of(500);
+  model::Pod pod = pending_pod("pod-0", shape);
+  pod.unschedulable = false;
+  model::Node node;
+  node.name = model::NodeName("node-0");
+  node.uid = model::NodeUid("n0");
+  story.fact(events::ShapeRecorded{model::hash_of(shape), shape});
+  story.fact(events::PodObserved{pod});
+  story.fact(events::NodeObserved{node});
+  story.step();
+  const auto unread = [](const std::string& kind, const std::string& place) {
+    return std::vector<events::Body>{
+        events::InputRefused{"kube/" + kind, place, "spec: is wrong", ""}};
+  };
+  for (int i = 0; i < 2; ++i) {  // the second time nothing is logged, and it holds
+    story.list("Pod", unread("Pod", "default/pod-0"));
+    story.list("Node", unread("Node", "node-0"));
+    story.list("NodePool", unread("NodePool", "default"));
+    story.list("NodeClass", unread("NodeClass", "default"));
+    story.step();
+  }
+  EXPECT_EQ(story.state().pods().size(), 1u);
+  EXPECT_EQ(story.state().nodes().size(), 1u);
+  EXPECT_EQ(story.state().pools().size(), 1u);
+  EXPECT_EQ(story.state().node_classes().size(), 1u);
+  story.list("Pod", unread("Pod", "default/another"));
+  story.list("NodePool", {});
+  story.step();
+  EXPECT_EQ(story.state().pods().size(), 0u);
+  EXPECT_EQ(story.state().pools().size(), 0u);
+  EXPECT_FALSE(verified(log).difference);
+}
+
+}  // namespace
+}  // namespace karst::engine
