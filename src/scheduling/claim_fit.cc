@@ -123,13 +123,13 @@ Packer::Found Packer::find_reserved(const Claim* claim, const PoolTable& table, 
 }
 
 std::size_t Packer::cheapest_machine(const Claim* claim, const PoolTable& table, const View& view,
-                                     const PodRow& row, const Row& sum) const {
+                                     const PodRow& row, const Row& sum) {
   if (!view.daemons_use_ports) {
     const bool same = claim != nullptr && claim->view == &view && !table.is_limited();
     const auto cheapest =
         std::lower_bound(view.steps.begin(), view.steps.end(), same ? claim->machine : 0);
     auto step = static_cast<std::size_t>(cheapest - view.steps.begin());
-    while ((step = view.step_rooms.first_for(nothing_, sum, step)) < view.steps.size()) {
+    while ((step = first_step(claim, view, nothing_, sum, step)) < view.steps.size()) {
       const std::size_t machine = view.steps[step++];
       if (machine_fits(claim, table, view, view.machines[machine], row, sum)) return machine;
     }

@@ -36,9 +36,8 @@ Packer::Low Packer::look_at_domains(GroupId group, const PodRow& row) const {
   const std::vector<std::int32_t>& sure = counts_[group].sure;
   Low low{changes_, row.group, INT32_MAX, static_cast<int>(reach.size())};
   for (const int domain : reach) low.pods = std::min(low.pods, count_at(sure, domain));
-  for (const Made& made : made_) {
-    if (!counts_elsewhere(group, made, reach)) continue;
-    low.pods = std::min(low.pods, count_at(sure, made.domain));
+  for (const int domain : made_elsewhere(group, reach)) {
+    low.pods = std::min(low.pods, count_at(sure, domain));
     ++low.domains;
   }
   return low;

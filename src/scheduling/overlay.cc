@@ -25,7 +25,8 @@ std::int64_t changed_price(const NodeOverlay& overlay, std::int64_t price) {
   constexpr std::int64_t kWhole = 100'000'000;  // 100 % in millionths of a per cent
   __extension__ typedef __int128 Wide;
   const Wide exact = static_cast<Wide>(price) * (kWhole + *overlay.percent_micros);
-  return std::max<std::int64_t>(0, static_cast<std::int64_t>((exact + kWhole / 2) / kWhole));
+  constexpr Wide kMost = std::int64_t{1} << 62;
+  return static_cast<std::int64_t>(std::clamp<Wide>((exact + kWhole / 2) / kWhole, 0, kMost));
 }
 
 // What machines of the pool's type have, in the offering's zone and capacity type.

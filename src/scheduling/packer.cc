@@ -100,8 +100,7 @@ void Packer::place_rounds(const std::vector<std::size_t>& order) {
       if (!(in_steps_[row] ? place_in_steps(row) : place_row(row))) continue;
       progress = true;
       // Before the next one is in their way.
-      if (strategy_.troubled_first && !fixed_keys_[row].empty())
-        for (const std::size_t troubled : strategy_.troubled) place_row(troubled);
+      if (strategy_.troubled_first && !fixed_keys_[row].empty()) try_troubled(kNone);
     }
   }
 }
@@ -113,12 +112,22 @@ bool Packer::place_row(std::size_t row) {
   return left_[row] < before;
 }
 
+// Those in trouble, but for this row, while there is work left for it: where nobody can help them
+// (the pool's limit is reached) each try looks at all there is.
+void Packer::try_troubled(std::size_t but_for) {
+  for (const std::size_t troubled : strategy_.troubled) {
+    if (troubled == but_for || left_[troubled] == 0) continue;
+    if (troubled_work_ >= kTroubledWorkMax) return;
+    troubled_work_ += 1 + node_count() + claims_.size();
+    place_row(troubled);
+  }
+}
+
 bool Packer::place_in_steps(std::size_t row) {
   const std::int64_t before = left_[row];
   for (; steps_ < kStepsMax && left_[row] > 0 && place_one(row); ++steps_) {
     --left_[row];
-    for (const std::size_t troubled : strategy_.troubled)
-      if (troubled != row) place_row(troubled);
+    try_troubled(row);
   }
   const bool placed = left_[row] < before;
   return (steps_ == kStepsMax && place_row(row)) || placed;

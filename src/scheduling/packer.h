@@ -25,6 +25,11 @@ inline constexpr std::size_t kDearerLooksMax = 16;
 // Pods after each of which those in trouble are tried again; later rows are placed as a whole.
 inline constexpr std::size_t kStepsMax = 5'000;
 
+// Nodes and claims to look at for those in trouble between two others; then they wait their turn.
+inline constexpr std::size_t kTroubledWorkMax = 500'000;
+// Rows that one keeps away or that keep it away; more are not thought of.
+inline constexpr std::size_t kRivalsMax = 128;
+
 // Whether somebody is let in by pods of the group whose domain is decided.
 inline bool goes_by_sure(const TopologyGroup& group) {
   return group.key != kHostKey && (group.is_spread || group.attracts);
@@ -214,6 +219,7 @@ class Packer {
   void place_rounds(const std::vector<std::size_t>& order);
   bool place_row(std::size_t row);
   bool place_in_steps(std::size_t row);
+  void try_troubled(std::size_t but_for);
   bool place_one(std::size_t row);
   void settle_hosts(std::vector<std::size_t> order);
   void finish();
@@ -224,7 +230,7 @@ class Packer {
   bool place_cheapest(std::size_t row, const Stage& stage);
   bool may_share_lane(const View& view, const PodRow& row, const Stage& stage);
   void refuse(const ClaimQueue::First& first, const PodRow& row, const Stage& stage);
-  std::int64_t least_growth(const Claim& claim, const Row& request) const;
+  std::int64_t least_growth(const Claim& claim, const Row& request);
   void queue_claims(std::size_t row, const Stage& stage);
   void queue_claim(std::size_t at);
   void note_slack(std::size_t at);
@@ -270,7 +276,9 @@ class Packer {
                            const std::vector<std::size_t>& fitting, Fit& fit);
   std::size_t number_of(const Claim* claim) const;
   std::size_t cheapest_machine(const Claim* claim, const PoolTable& table, const View& view,
-                               const PodRow& row, const Row& sum) const;
+                               const PodRow& row, const Row& sum);
+  std::size_t first_step(const Claim* claim, const View& view, const Row& content,
+                         const Row& request, std::size_t from);
   bool meets_min_values(const Claim* claim, const PoolTable& table, const View& view,
                         const PodRow& row, const Row& sum, Fit& fit);
   Row sum_with(const Claim* claim, const PodRow& row) const;
@@ -282,7 +290,9 @@ class Packer {
   // packer_wishes.cc
   void note_wishes();
   Wish wish_of(const PodRow& row, GroupId group);
-  void note_wish(std::size_t troubled, const Constraint& constraint);
+  void add_rival(std::size_t row, const Wish& wish);
+  void note_wish(std::size_t troubled, const Constraint& constraint,
+                 const std::vector<Wish>& rivals);
   void note_balance(std::size_t troubled, const Constraint& constraint);
   void note_rivals();
   std::vector<int> turns_for_troubled() const;
@@ -312,6 +322,7 @@ class Packer {
   bool may_be_first(const Constraint& constraint, RequirementId strict) const;
   bool goes_before_others(const Stage& stage, RequirementId strict) const;
   std::int32_t lowest(const Constraint& constraint, const PodRow& row);
+  std::vector<int> made_elsewhere(GroupId group, const std::vector<int>& reach) const;
   bool counts_elsewhere(GroupId group, const Made& made, const std::vector<int>& reach) const;
   std::map<int, std::int64_t> placed_by_domain(std::size_t row, int key) const;
   void note_made(const Claim& claim);
@@ -333,6 +344,7 @@ class Packer {
   std::vector<std::int64_t> free_;
   std::vector<std::int64_t> most_free_;
   Row nothing_;
+  Row content_and_limits_, request_and_limits_;  // of first_step
   std::vector<Claim> claims_;
   ClaimQueue queue_;  // of pods of the size of this row, as they are at this stage:
   std::size_t queued_row_ = kNone;
@@ -364,6 +376,7 @@ class Packer {
   std::vector<std::vector<Balance>> balances_;
   std::vector<bool> in_steps_;
   std::size_t steps_ = 0;
+  std::size_t troubled_work_ = 0;
   std::size_t planned_ = 0;                            // pods that the plan was asked about
   std::vector<std::vector<RequirementId>> in_domain_;  // by key and domain
   std::vector<RequirementId> narrowed_;                // of the claim being looked at

@@ -19,6 +19,16 @@ bool Packer::counts_elsewhere(GroupId group, const Made& made,
   return there != kImpossible && prepared_.topology.claim_counts(group, pool.spec().taints, there);
 }
 
+// Each once, whichever pools' claims are there.
+std::vector<int> Packer::made_elsewhere(GroupId group, const std::vector<int>& reach) const {
+  std::vector<int> domains;
+  for (const Made& made : made_)
+    if (counts_elsewhere(group, made, reach) &&
+        std::find(domains.begin(), domains.end(), made.domain) == domains.end())
+      domains.push_back(made.domain);
+  return domains;
+}
+
 // What a claim has decided on stays so.
 void Packer::note_made(const Claim& claim) {
   if (prepared_.problem.options.spread_domains == SpreadDomains::kAllPools) return;
@@ -34,8 +44,7 @@ void Packer::note_made(const Claim& claim) {
 std::vector<int> Packer::counted_domains(GroupId group, const PodRow& row) const {
   const std::vector<int>& reach = prepared_.reach.domains(group, row);
   std::vector<int> domains = reach;
-  for (const Made& made : made_)
-    if (counts_elsewhere(group, made, reach)) domains.push_back(made.domain);
+  for (const int domain : made_elsewhere(group, reach)) domains.push_back(domain);
   std::sort(domains.begin(), domains.end());
   return domains;
 }
@@ -66,9 +75,8 @@ std::int64_t Packer::held_up(std::size_t row) const {
     const std::vector<int>& reach = prepared_.reach.domains(constraint.group, pod);
     const std::vector<std::int32_t>& sure = counts_[constraint.group].sure;
     std::int32_t low = INT32_MAX;
-    for (const Made& made : made_)
-      if (counts_elsewhere(constraint.group, made, reach))
-        low = std::min(low, count_at(sure, made.domain));
+    for (const int domain : made_elsewhere(constraint.group, reach))
+      low = std::min(low, count_at(sure, domain));
     if (low == INT32_MAX) continue;
     std::int64_t pods = 0;
     for (const auto& [domain, placed] : placed_by_domain(row, key))

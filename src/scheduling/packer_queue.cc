@@ -187,8 +187,22 @@ void Packer::refuse(const ClaimQueue::First& first, const PodRow& row, const Sta
   queue_.pass(first);
 }
 
+// The first of the view's steps, from `from` on, with room for content and request that the pool's
+// limits let the claim (nullptr: a new one) come up as.
+std::size_t Packer::first_step(const Claim* claim, const View& view, const Row& content,
+                               const Row& request, std::size_t from) {
+  const std::vector<std::int64_t>& left = limits_[view.pool];
+  if (left.empty()) return view.step_rooms.first_for(content, request, from);
+  content_and_limits_ = content;
+  content_and_limits_.resize(content.size() + left.size(), 0);
+  request_and_limits_ = request;
+  for (std::size_t i = 0; i < left.size(); ++i)
+    request_and_limits_.push_back(kUnlimited - left[i] - (claim == nullptr ? 0 : claim->held[i]));
+  return view.step_rooms.first_for(content_and_limits_, request_and_limits_, from);
+}
+
 // What the claim becomes dearer at least when it takes this too; INT64_MAX: nothing would hold it.
-std::int64_t Packer::least_growth(const Claim& claim, const Row& request) const {
+std::int64_t Packer::least_growth(const Claim& claim, const Row& request) {
   if (claim.is_reserved) return 0;  // what it would become is a matter of reservations
   const View& view = *claim.view;
   // Where limits count, a cheaper machine that was kept out may be let in now.
@@ -196,7 +210,7 @@ std::int64_t Packer::least_growth(const Claim& claim, const Row& request) const 
   if (claim.held.empty())
     step = static_cast<std::size_t>(
         std::lower_bound(view.steps.begin(), view.steps.end(), claim.machine) - view.steps.begin());
-  step = view.step_rooms.first_for(claim.content, request, step);
+  step = first_step(&claim, view, claim.content, request, step);
   return step == view.steps.size()
              ? INT64_MAX
              : view.machines[view.steps[step]].price - view.machines[claim.machine].price;

@@ -14,14 +14,23 @@ void Packer::note_wishes() {
   in_steps_.resize(prepared_.rows.size(), false);
   if (strategy_.troubled.empty()) return;
   note_rivals();
+  const std::vector<std::vector<Wish>> rivals = rivals_;  // not those that are handed on here
   for (const std::size_t troubled : strategy_.troubled)
     for (const Constraint& constraint : prepared_.rows[troubled].stages.back().constraints) {
       if (prepared_.topology.groups()[constraint.group].key == kHostKey) continue;
       if (constraint.kind == ConstraintKind::kSpread)
         note_balance(troubled, constraint);
       else
-        note_wish(troubled, constraint);
+        note_wish(troubled, constraint, rivals[troubled]);
     }
+}
+
+// Nobody counts twice.
+void Packer::add_rival(std::size_t row, const Wish& wish) {
+  std::vector<Wish>& rivals = rivals_[row];
+  const auto same = [&](const Wish& one) { return one.row == wish.row && one.group == wish.group; };
+  if (rivals.size() < kRivalsMax && std::none_of(rivals.begin(), rivals.end(), same))
+    rivals.push_back(wish);
 }
 
 // A spread that counts zones where its pods cannot be waits for others to be there. These get their
@@ -32,7 +41,7 @@ void Packer::note_balance(std::size_t troubled, const Constraint& constraint) {
     if (row.group == prepared_.rows[troubled].group ||
         std::find(row.matched.begin(), row.matched.end(), wish.group) == row.matched.end())
       continue;
-    rivals_[row.group].push_back(wish);
+    add_rival(row.group, wish);
     fixed_keys_[row.group].push_back(prepared_.topology.groups()[wish.group].key);
     in_steps_[row.group] = strategy_.troubled_first;
     const auto& own = row.stages.back().constraints;
@@ -54,7 +63,8 @@ Wish Packer::wish_of(const PodRow& row, GroupId group) {
   return wish;
 }
 
-void Packer::note_wish(std::size_t troubled, const Constraint& constraint) {
+void Packer::note_wish(std::size_t troubled, const Constraint& constraint,
+                       const std::vector<Wish>& rivals) {
   const PodRow& wishing = prepared_.rows[troubled];
   const Wish wish = wish_of(wishing, constraint.group);
   for (const PodRow& row : prepared_.rows) {
@@ -64,8 +74,7 @@ void Packer::note_wish(std::size_t troubled, const Constraint& constraint) {
     fixed_keys_[row.group].push_back(prepared_.topology.groups()[wish.group].key);
     if (constraint.kind != ConstraintKind::kAffinity) continue;
     wishes_[row.group].push_back(wish);
-    const std::vector<Wish> theirs = rivals_[troubled];
-    rivals_[row.group].insert(rivals_[row.group].end(), theirs.begin(), theirs.end());
+    for (const Wish& rival : rivals) add_rival(row.group, rival);
   }
 }
 
@@ -78,8 +87,8 @@ void Packer::note_rivals() {
         if (row.group == owner.group ||
             std::find(row.matched.begin(), row.matched.end(), group) == row.matched.end())
           continue;
-        rivals_[row.group].push_back(wish_of(owner, group));
-        rivals_[owner.group].push_back(wish_of(row, group));
+        add_rival(row.group, wish_of(owner, group));
+        add_rival(owner.group, wish_of(row, group));
       }
     }
 }

@@ -290,7 +290,12 @@ View PoolTables::make_view(const PoolTable& table, RequirementId requirements) {
     if (add_best(i, as_good, steps)) view.steps.push_back(i);
     add_best(i, as_large, view.largest);
   }
-  for (const std::size_t step : view.steps) view.step_rooms.add(view.machines[step].room);
+  for (const std::size_t step : view.steps) {
+    Row room = view.machines[step].room;
+    for (const std::int64_t amount : table.types[view.machines[step].type].limited)
+      room.push_back(kUnlimited - std::min(amount, kUnlimited));
+    view.step_rooms.add(room);
+  }
   add_domains(table, wanted, view);
   return view;
 }
@@ -324,15 +329,16 @@ void PoolTables::add_machines(const PoolTable& table, std::size_t type,
                              return machine.reservation == reservation &&
                                     one.allocatable.value_or(source.allocatable) == size;
                            });
+    const std::int64_t price = std::min(offering.price_nanos_per_hour, kPriceNanosMax);
     if (at != view.machines.end()) {
-      at->price = std::min(at->price, offering.price_nanos_per_hour);
+      at->price = std::min(at->price, price);
       at->offers.push_back(i);
       continue;
     }
     Machine machine;
     machine.type = type;
     machine.reservation = reservation;
-    machine.price = offering.price_nanos_per_hour;
+    machine.price = price;
     machine.offers = {i};
     machine.room = columns_.row(size);
     columns_.limit_volumes(machine.room, source.attach_limits);

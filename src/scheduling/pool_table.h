@@ -33,6 +33,10 @@ struct Machine {
   Row room;                          // allocatable less overhead; what can be attached
 };
 
+// An hour of a machine, 10,000 dollars: what is said to cost more ("never this one") counts as so
+// much, so that the sum over 900,000 claims stays below 2^63.
+inline constexpr std::int64_t kPriceNanosMax = 10'000'000'000'000;
+
 struct View {
   std::size_t index = 0;  // PoolTables::view_at() gives it
   std::size_t pool = 0;   // index into PoolTables::pools
@@ -44,7 +48,9 @@ struct View {
   // Machines not reserved that no cheaper one of them has as much room as, for as little of what
   // the pool limits: the cheapest that fits, whatever is asked and left, is one of these. By price.
   std::vector<std::size_t> steps;
-  Rooms step_rooms;  // of steps
+  // Of steps: their room, then, where the pool has limits, kUnlimited less what each counts there:
+  // as much as is left of the others' limits, seen from the other side.
+  Rooms step_rooms;
   bool has_reserved = false;
   bool daemons_use_ports = false;
   // By topology key (index as Topology's keys): the values that a node may get, sorted.

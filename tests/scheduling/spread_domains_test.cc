@@ -62,5 +62,26 @@ TEST(SpreadDomains, ZonesThatNoPoolCanFillDoNotHoldThemUp) {
   EXPECT_EQ(placed(solve(lowered)), 2);
 }
 
+// A zone where two pools have nodes is one zone: the kube-scheduler counts zones, not pools.
+TEST(SpreadDomains, AZoneOfTwoPoolsCountsOnce) {
+  const auto apart = [](const std::string& name, const std::string& zone) {
+    Pool one = tainted(in_zones({zone}), name);
+    one.pool.name = model::PoolName(name);
+    return one;
+  };
+  const auto on = [](const std::string& name) {
+    return tolerating(app(pods(1, 900), "web"), name);
+  };
+  PodGroup web = spread(app(pods(3, 900), "web"), kZone, "web");
+  web.shape.spread[0].min_domains = 3;
+  for (const char* zone : {"b", "c"}) {
+    const Problem one =
+        problem({on("x"), on("y"), web}, {in_zones({"a"}), apart("x", "b"), apart("y", zone)});
+    const Answer answer = solve(one);
+    const bool three = std::string_view(zone) == "c";
+    EXPECT_EQ(placed(answer, 2), three ? 2 : 1) << describe(one, answer);
+  }
+}
+
 }  // namespace
 }  // namespace karst::scheduling::test
