@@ -249,7 +249,8 @@ void Watcher::command(const Scene& scene, const model::Command& command) {
     add_removal(scene, h);
     scene.tell(std::move(h));
   } else if (const auto* taint = std::get_if<model::TaintNode>(&command.spec)) {
-    if (taint->add || command.reason != "needed_again") return;
+    if (taint->add || !(command.reason == "needed_again" || command.reason.starts_with("held_by_")))
+      return;
     Happening h = about_claim(scene, HappeningKind::kCalledOff, claim_of_node(taint->node.str()));
     h.reason = command.reason;
     scene.tell(std::move(h));

@@ -178,6 +178,20 @@ void KubeEvents::add_of_interruption(const Happening& h, std::vector<Draft>& dra
   }
 }
 
+// What keeps a node from being chosen for removal; empty: the verdict is about something else.
+static std::string held_text(const Happening& h) {
+  if (h.reason == "held_by_annotation")
+    return "Disruption is blocked through the \"karpenter.sh/do-not-disrupt\" annotation";
+  if (h.args.empty()) return "";
+  if (h.reason == "held_by_pod")
+    return "Pod has \"karpenter.sh/do-not-disrupt\" annotation (Pod=" + h.args[0] + ")";
+  if (h.reason == "held_by_budget")
+    return "Pdb prevents pod evictions (PodDisruptionBudget=[" + h.args[0] + "])";
+  if (h.reason == "held_by_budgets")
+    return "Eviction does not support multiple PDBs (PodDisruptionBudget(s)=" + h.args[0] + ")";
+  return "";
+}
+
 void KubeEvents::add_of_verdict(const Happening& h, std::vector<Draft>& drafts) const {
   if (h.reason == "no_instance_types")
     drafts.push_back({pool_of(h), "NoCompatibleInstanceTypes", true,
@@ -210,12 +224,9 @@ void KubeEvents::add_of_verdict(const Happening& h, std::vector<Draft>& drafts) 
       drafts.push_back(
           {object, "NodeRepairBlocked", true, std::string(text), kRepairWindowMillis, ""});
   }
-  if (h.reason == "held_by_annotation")
+  if (const std::string held = held_text(h); !held.empty())
     for (const auto& object : {node_of(h), claim_of(h)})
-      drafts.push_back({object, "DisruptionBlocked", false,
-                        "Disruption is blocked through the \"karpenter.sh/do-not-disrupt\" "
-                        "annotation",
-                        kWindowMillis, ""});
+      drafts.push_back({object, "DisruptionBlocked", false, held, kWindowMillis, ""});
 }
 
 void KubeEvents::add(const Happening& h, std::vector<Draft>& drafts) const {

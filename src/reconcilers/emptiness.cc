@@ -8,6 +8,7 @@
 #include "reconcilers/budgets.h"
 #include "reconcilers/buffers.h"
 #include "reconcilers/list.h"
+#include "reconcilers/pod_holds.h"
 #include "reconcilers/queries.h"
 
 namespace karst::reconcilers {
@@ -31,11 +32,13 @@ Position last_pod_event(const ClusterState& state, const NodeRow& node) {
 }
 
 // A tainted candidate: removed when a fresh read confirms that it is empty, otherwise let go.
-void settle(const ClusterState& state, const Context& context, Plan& plan, const ClaimRow& row,
-            const NodeRow& node) {
+void settle(const ClusterState& state, const Context& context, Plan& plan, PodHolds& holds,
+            const ClaimRow& row, const NodeRow& node) {
   if (!is_empty(state, row, node) || held_back(node) || state.wall_clock_wrong())
     return set_disrupted(state, context, plan, row, node, false, "needed_again", {node.position},
                          {});
+  if (const PodHold hold = holds.on(node.node.name, context.now, plan); !hold.code.empty())
+    return set_disrupted(state, context, plan, row, node, false, hold.code, {node.position}, {});
   if (node.tainted_at == Position()) {  // not seen yet, or somebody took it off
     return set_disrupted(state, context, plan, row, node, true, "empty",
                          {last_pod_event(state, node)}, {});
@@ -122,7 +125,7 @@ void call_off_left_overs(const ClusterState& state, const Context& context, Plan
 }
 
 // Opens the removal of vacant claims that are due, as far as the budgets of their pools allow.
-void open_removals(const ClusterState& state, const Context& context, Plan& plan) {
+void open_removals(const ClusterState& state, const Context& context, Plan& plan, PodHolds& holds) {
   std::optional<Budgets> budgets;  // read only when something is due
   std::set<model::NodeName> kept;  // for the buffers' room
   // Which nodes those are takes a look of the solver: only when provisioning looks, too.
@@ -142,6 +145,10 @@ void open_removals(const ClusterState& state, const Context& context, Plan& plan
       plan.verdict(claim_subject(name), "held_by_annotation", {}, node->position);
       continue;
     }
+    if (const PodHold hold = holds.on(node->node.name, context.now, plan); !hold.code.empty()) {
+      plan.verdict(claim_subject(name), hold.code, {hold.who}, node->position);
+      continue;
+    }
     if (!budgets) {
       budgets.emplace(state, context, plan);
       if (buffered) kept = buffer_hosts(state, context);
@@ -156,17 +163,18 @@ void open_removals(const ClusterState& state, const Context& context, Plan& plan
 
 void reconcile_emptiness(const ClusterState& state, const Context& context, Plan& plan) {
   if (!all_listed(state)) return;
+  PodHolds holds(state);
   for (const model::ClaimName& name : state.restless()) {
     if (plan.full()) return;
     const ClaimRow& row = *state.claims().find(name);
     const NodeRow* node = state.node_of(row);
     if (row.candidate && !row.leaving() && node != nullptr && !row.node_leaving &&
         ours(row, context))
-      settle(state, context, plan, row, *node);
+      settle(state, context, plan, holds, row, *node);
   }
   if (state.log_space_low() || state.wall_clock_wrong()) return;
   call_off_left_overs(state, context, plan);
-  open_removals(state, context, plan);
+  open_removals(state, context, plan, holds);
 }
 
 }  // namespace karst::reconcilers

@@ -11,6 +11,7 @@
 namespace karst::reconcilers {
 namespace {
 
+constexpr std::int64_t kReadAgainMillis = 2'000;  // a node whose pods are on their way
 constexpr std::int64_t kPollMillis = 5'000;
 constexpr std::string_view kNoLoadBalancersLabel =
     "node.kubernetes.io/exclude-from-external-load-balancers";
@@ -236,11 +237,11 @@ void take_down(const ClusterState& state, const Context& context, Plan& plan, co
   if (!volumes_detached(state, context, plan, row, *node)) return;
   if (!read_back_is_fresh(state, context.now, *node))
     return request_read_back(state, context, plan, *node, "before_terminate", row.leave_root);
+  // A pod that the watch has not shown yet, or one that has gone since: read again.
   if (read_back_waits(state, *node, context.now)) {
-    plan.wake_at(
-        node->read_back_at +
-        state.config().read_back_age_millis);  // the watch has not shown it yet: read again
-    return;
+    const LogTime again = node->read_back_at + kReadAgainMillis;
+    if (context.now < again) return plan.wake_at(again);
+    return request_read_back(state, context, plan, *node, "before_terminate", row.leave_root);
   }
   terminate(state, context, plan, row);
 }

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Reads the API server's own audit log ($1) and judges what the user karst did. Trusts nothing that karst says of itself.
+# Further arguments: the pods whose deadlines passed in the story, each of which must have been deleted, and no other.
 # One line a check, "ok WHAT" or "not ok WHAT: found"; exit 1 if one failed, 2 if the log says nothing about karst.
 set -euo pipefail
-audit=${1:?audit log, one JSON event a line}
+audit=${1:?audit log, one JSON event a line}; shift
+overdue=$(jq -nc '$ARGS.positional | sort' --args "$@")
 entries=$(mktemp); trap 'rm -f "$entries"' EXIT
 jq -c 'select(.user.username == "karst" and .stage == "ResponseComplete")
   | {id: .auditID, verb, uri: .requestURI, resource: .objectRef.resource, sub: (.objectRef.subresource // ""),
@@ -28,7 +30,8 @@ none "no node name was used twice" "$nodes | map(.name) | $doubled"
 none "no claim got a second node" "$nodes | map(.annotations[\"karst.sh/claim-uid\"] // .name) | $doubled"
 none "the rights of the user karst suffice" 'map(select(.code == 401 or .code == 403) | {verb, uri}) | unique'
 none "no request was malformed" 'map(select(.code as $code | [400, 405, 406, 415] | index($code) != null) | {verb, uri, code}) | unique'
-none "pods left by eviction only" 'map(select(.verb == "delete" and .resource == "pods") | .uri)'
+deleted='map(select(.verb == "delete" and .resource == "pods").uri | sub(".*/"; "")) | unique'
+none "pods left by eviction only, but for $# past their deadline" "($deleted) as \$deleted | (\$deleted - $overdue) + ($overdue - \$deleted)"
 # Events are notices (docs/decisions/0004), the lease and the questions at the start are no effects: no command asks for them.
 none "every write carries the id of its command" \
   'map(select((.verb | IN("create", "patch", "update", "delete")) and (.resource | IN("events", "leases", "selfsubjectaccessreviews", "selfsubjectreviews") | not) and (.id | test("^[a-z2-7]{26}-[0-9]+-[0-9]+$") | not)) | {verb, uri, id})'

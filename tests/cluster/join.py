@@ -4,9 +4,12 @@ AUDIT: the API server's audit log (audit_policy.yaml), JSON lines. LOG: one log 
 END: `kubectl get nodes,nodeclaims -o json` at the end of the story; then the log's last word on each object must agree.
 --user: whose requests are karst's (default karst; may be repeated). One line a check; exit 1 if one failed, 2 if an input says nothing.
 Every claim, node, eviction and taint on one side must be on the other: a write without a command, a command that was done without
-a write, a write that is not what its command asked for, and an object that one side has and the other has not are all failures."""
+a write, a write that is not what its command asked for, and an object that one side has and the other has not are all failures.
+A command that was done without a write is believed if the object that the API server showed it was as it wants it, or was gone.
+At last the joiner judges itself: on the same inputs with one thing taken away, for each kind of thing, it must find the gap."""
 import argparse
 import collections
+import copy
 import json
 import re
 import sys
@@ -30,17 +33,26 @@ MAKES = {
 UNASKED = {"leases", "events", "selfsubjectaccessreviews", "selfsubjectreviews"}
 AUDIT_ID = re.compile(r"^([a-z2-7]{26})-(\d+)-(\d+)$")
 DISRUPTED = "karpenter.sh/disrupted"
+FINALIZER = "karpenter.sh/termination"
+ONE_WRITE = {"NodeClaimCreateRequested", "ObjectDeleteRequested", "TaintRequested", "NodeSyncRequested", "FinalizerRequested", "EvictRequested"}
+DONE_IS_WRITTEN = "every command that was done shows its write"
 
-failed = 0
 
+class Report:
+    """The checks of one pass over the inputs; a quiet one only remembers which failed."""
+    def __init__(self, loud):
+        self.loud, self.failed = loud, collections.Counter()
 
-def check(what, wrong):
-    global failed
-    if wrong:
-        failed += 1
-        print(f"not ok {what}: {len(wrong)}, such as {'; '.join(str(one) for one in wrong[:3])}"[:700])
-    else:
-        print(f"ok {what}")
+    def check(self, what, wrong):
+        if wrong:
+            self.failed[what] = len(wrong)
+            self.note(f"not ok {what}: {len(wrong)}, such as {'; '.join(str(one) for one in wrong[:3])}"[:700])
+        else:
+            self.note(f"ok {what}")
+
+    def note(self, line):
+        if self.loud:
+            print(line)
 
 
 def read_audit(path, users):
@@ -85,6 +97,14 @@ class Log:
         self.seen[resource][thing["uid"]] = thing["name"]
         self.last[thing["uid"]] = (resource, thing["name"])
 
+    def done(self, position):
+        return [o for o in self.outcomes.get(position, []) if o.get("kind", "Done") == "Done"]
+
+    def without(self, position):
+        other = copy.copy(self)
+        other.commands = {p: command for p, command in self.commands.items() if p != position}
+        return other
+
 
 def names_of(kind, payload):
     """The names of the objects that a command is about."""
@@ -108,22 +128,59 @@ def about(entry, kind, payload):
     return entry["name"] in names_of(kind, payload)
 
 
+def has_taint(node, taint, value=True):
+    """Karst's log leaves out the effect NoSchedule and an empty value."""
+    return any(t["key"] == taint["key"] and t["effect"] == taint.get("effect", "NoSchedule") and (not value or t.get("value", "") == taint.get("value", ""))
+               for t in node.get("spec", {}).get("taints") or [])
+
+
 def tainted(node):
     return any(taint.get("key") == DISRUPTED for taint in node.get("spec", {}).get("taints") or [])
+
+
+def finalized(thing):
+    return FINALIZER in (thing["metadata"].get("finalizers") or [])
+
+
+def synced(node, payload):
+    meta = node["metadata"]
+    return (all((meta.get(field) or {}).get(pair["key"]) == pair.get("value", "") for field in ("labels", "annotations") for pair in payload.get(field, []))
+            and all(has_taint(node, taint) for taint in payload.get("add_taints", []))
+            and not any(has_taint(node, taint, value=False) for taint in payload.get("remove_taints", []))
+            and (not payload.get("add_finalizer") or finalized(node))
+            and ("owner_uid" not in payload or any(owner["uid"] == payload["owner_uid"] for owner in meta.get("ownerReferences") or [])))
+
+
+def as_wished(kind, payload, thing):
+    """Whether an object is as a command wants it that reads first, and writes only if it must."""
+    if kind == "TaintRequested":
+        adds = bool(payload.get("add"))
+        return thing["metadata"]["uid"] == payload["node_uid"] and has_taint(thing, payload["taint"], value=adds) == adds
+    if kind == "NodeSyncRequested":
+        return thing["metadata"]["uid"] == payload["node_uid"] and synced(thing, payload)
+    if kind == "FinalizerRequested":
+        return thing["metadata"]["uid"] == payload["object"]["uid"] and finalized(thing) == bool(payload.get("add"))
+    return "deletionTimestamp" in thing["metadata"] and not finalized(thing)  # TerminateRequested
 
 
 def label(entry):
     return f"{entry['verb']} {entry['resource']}{'/' + entry['sub'] if entry['sub'] else ''} {entry['name']} ({entry['code']}, {entry['id']})"
 
 
-def join_writes(entries, logs):
-    """Every write has its command, and asks for what the command says."""
+def join_writes(report, entries, logs):
+    """Every write has its command, and asks for what the command says. Yields each command's requests: (attempt, entry)."""
     by_command = collections.defaultdict(list)
     stray, foreign, unlike = [], [], []
     for entry in entries:
-        if not entry["mine"] or entry["verb"] not in WRITES or entry["resource"] in UNASKED:
+        if not entry["mine"]:
             continue
         match = AUDIT_ID.match(entry["id"])
+        if entry["verb"] not in WRITES:
+            if match:
+                by_command[(match[1], int(match[2]))].append((int(match[3]), entry))
+            continue
+        if entry["resource"] in UNASKED:
+            continue
         if not match:
             stray.append(label(entry))
             continue
@@ -135,56 +192,82 @@ def join_writes(entries, logs):
         if (entry["verb"], entry["resource"], entry["sub"]) not in MAKES[kind] or not about(entry, kind, payload):
             unlike.append(f"{label(entry)} for {kind} {sorted(names_of(kind, payload))}")
         by_command[(match[1], position)].append((int(match[3]), entry))
-    check("every write carries a command's id", stray)
-    check("every write's command is in a log", foreign)
-    check("every write is what its command asked for", unlike)
+    report.check("every write carries a command's id", stray)
+    report.check("every write's command is in a log", foreign)
+    report.check("every write is what its command asked for", unlike)
     return by_command
 
 
-def join_commands(logs, by_command):
-    """Every command that was done shows a write that had its effect; no attempt wrote twice."""
-    unseen, doubled = [], []
+def join_commands(report, logs, by_command):
+    """Every command that was done shows a write that had its effect, or a read that it needed none; no attempt wrote twice."""
+    unseen, doubled, denied, idle = [], [], [], collections.Counter()
     for log in logs.values():
         for position, (kind, payload) in log.commands.items():
-            writes = by_command.get((log.id, position), [])
-            done = [o for o in log.outcomes.get(position, []) if o.get("kind", "Done") in ("Done", 0)]
-            effect = [e for _, e in writes if e["code"] in (200, 201, 202, 404, 409, 410)]
-            if done and not effect and not unneeded(log, kind, payload):
-                unseen.append(f"{kind} at {position} {sorted(names_of(kind, payload))}")
+            asked = by_command.get((log.id, position), [])
+            writes = [(attempt, e) for attempt, e in asked if e["verb"] in WRITES]
+            name = f"{kind} at {position} {sorted(names_of(kind, payload))}"
+            for outcome in log.done(position):
+                if not effective(kind, payload, outcome, asked):
+                    unseen.append(name)
+                elif not writes:
+                    idle[kind] += 1
+            refused = {o["attempt"] for o in log.outcomes.get(position, []) if o.get("kind") == "Refused"}
+            denied += [f"{name}: {label(e)}" for attempt, e in writes if kind in ONE_WRITE and attempt in refused and e["code"] < 300]
             most = len(payload["items"]) if kind == "LaunchRequested" else 1
             each = collections.Counter((attempt, e["resource"], e["sub"], e["verb"]) for attempt, e in writes if e["code"] < 300)
-            doubled += [f"{kind} at {position}: {count} times {what}" for what, count in each.items() if count > most]
-    check("every command that was done shows its write", unseen)
-    check("no attempt of a command wrote twice", doubled)
+            doubled += [f"{name}: {count} times {what}" for what, count in each.items() if count > most]
+    report.note(f"# done without a write, as the API server showed that nothing was left to do: {dict(sorted(idle.items()))}")
+    report.check(DONE_IS_WRITTEN, unseen)
+    report.check("no command that was refused had its effect", denied)
+    report.check("no attempt of a command wrote twice", doubled)
 
 
-def unneeded(log, kind, payload):
-    """Commands that read first, and end without a write when the world already is as they want it."""
-    return kind in ("TaintRequested", "NodeSyncRequested", "FinalizerRequested", "NodeClaimCreateRequested", "TerminateRequested")
+def effective(kind, payload, outcome, asked):
+    """Whether the API server's record of a command's requests bears out that it was done."""
+    codes = {e["code"] for _, e in asked if e["verb"] in WRITES}
+    if kind in ("EvictRequested", "ObjectDeleteRequested"):
+        return bool(codes & {200, 201, 202, 404, 409})  # gone, or another has its name
+    if kind == "NodeClaimCreateRequested":
+        return any(e["verb"] == "create" and (e["uid"] == outcome.get("object_uid") if e["code"] == 201 else e["code"] >= 500) for _, e in asked)
+    if kind == "LaunchRequested":
+        made = {e["name"] for _, e in asked if e["verb"] == "create" and (e["code"] == 201 or e["code"] >= 500)}
+        wanted = {instance["provider_id"].rsplit("/", 1)[-1] for instance in outcome.get("instances", [])}
+        return bool(wanted) and wanted <= made
+    if kind.endswith("MirrorRequested"):
+        return any(e["sub"] == "status" and e["code"] == 200 for _, e in asked)
+    # A node may have been gone by then, and an object whose finalizer was to go.
+    gone_is_done = kind == "TerminateRequested" or (kind == "FinalizerRequested" and not payload.get("add"))
+    if gone_is_done and any(e["code"] == 404 or (e["verb"] == "delete" and e["code"] == 200 and e["object"].get("kind") == "Status") for _, e in asked):
+        return True
+    return any(e["code"] == 200 and "uid" in e["object"].get("metadata", {}) and as_wished(kind, payload, e["object"]) for _, e in asked)
 
 
-def join_objects(entries, logs):
-    """What was made is in a log, and what a log saw was made."""
+def join_objects(report, entries, logs):
+    """What was made is in a log, what a log saw was made, and what it saw go was deleted."""
     for resource in ("nodeclaims", "nodes"):
-        made = {e["uid"]: e["name"] for e in entries if e["verb"] == "create" and e["resource"] == resource and not e["sub"] and e["code"] == 201}
+        about_it = [e for e in entries if e["resource"] == resource and not e["sub"]]
+        made = {e["uid"]: e["name"] for e in about_it if e["verb"] == "create" and e["code"] == 201}
+        deleted = {e["name"] for e in about_it if e["verb"] == "delete" and (e["code"] in (200, 202) or e["code"] >= 500)}
         # The answer of a create whose sender was killed meanwhile says nothing: it may have been made.
-        unclear = {e["name"] for e in entries if e["verb"] == "create" and e["resource"] == resource and not e["sub"] and e["code"] >= 500}
-        seen = {}
+        unclear = {e["name"] for e in about_it if e["verb"] == "create" and e["code"] >= 500}
+        seen, gone = {}, {}
         for log in logs.values():
             seen.update(log.seen[resource])
-        check(f"every one of {len(made)} {resource} that were made is in a log", [n for uid, n in made.items() if uid not in seen])
-        check(f"every one of {len(seen)} {resource} in a log was made", [n for uid, n in seen.items() if uid not in made and n not in unclear])
+            gone.update(log.gone[resource])
+        report.check(f"every one of {len(made)} {resource} that were made is in a log", [n for uid, n in made.items() if uid not in seen])
+        report.check(f"every one of {len(seen)} {resource} in a log was made", [n for uid, n in seen.items() if uid not in made and n not in unclear])
+        report.check(f"every one of {len(gone)} {resource} that went by a log was deleted", [n for n in gone.values() if n not in deleted])
 
 
-def join_effects(entries, by_command, logs):
+def join_effects(report, entries, by_command, logs):
     evicted = [e for e in entries if e["mine"] and e["sub"] == "eviction" and e["code"] in (200, 201)]
     asked = {(log.id, p) for log in logs.values() for p, (kind, _) in log.commands.items() if kind == "EvictRequested"
-             and any(o.get("kind", "Done") in ("Done", 0, "Unclear", 2) for o in log.outcomes.get(p, []))}
+             and any(o.get("kind", "Done") in ("Done", "Unclear") for o in log.outcomes.get(p, []))}
     acted = {key for key, writes in by_command.items() for _, e in writes if e["sub"] == "eviction" and e["code"] in (200, 201)}
     answered = {(log.id, p) for log in logs.values() for p in log.outcomes}
-    print(f"# {len(evicted)} evictions by the API server's account, {len(asked)} done or unclear by the logs'")
-    check("every eviction that took place has its answer in a log, or ended with its process",
-          [key for key in acted if key not in asked and key in answered])
+    report.note(f"# {len(evicted)} evictions by the API server's account, {len(asked)} done or unclear by the logs'")
+    report.check("every eviction that took place has its answer in a log, or ended with its process",
+                 [key for key in acted if key not in asked and key in answered])
     taints = [e for e in entries if e["verb"] == "patch" and e["resource"] == "nodes" and e["mine"] and e["code"] == 200 and tainted(e["object"])]
     # A server whose client went away answers 504, and may have done it.
     doubtful = set()
@@ -196,22 +279,64 @@ def join_effects(entries, by_command, logs):
     first = {}
     for entry in sorted(taints, key=lambda e: e["received"]):  # a slow answer is written down after those that came later
         first.setdefault(entry["uid"], entry)
-    print(f"# {len(first)} nodes were tainted {DISRUPTED} by karst")
     wrong = []
     for entry in first.values():
         match = AUDIT_ID.match(entry["id"])
         command = logs.get(match[1]) and logs[match[1]].commands.get(int(match[2])) if match else None
         if entry["name"] not in doubtful and (not command or command[0] != "TaintRequested" or not command[1].get("add")):
             wrong.append(label(entry))
-    check("the first write that shows the taint is a command to taint", wrong)
+    report.check("the first write that shows the taint is a command to taint", wrong)
+    told = {payload["node_uid"]: payload["node"] for log in logs.values() for p, (kind, payload) in log.commands.items()
+            if kind == "TaintRequested" and payload.get("add") and payload["taint"]["key"] == DISRUPTED and log.done(p)}
+    shown = {e["uid"] for e in entries if e["resource"] == "nodes" and tainted(e["object"])}
+    report.check(f"every one of {len(told)} nodes that the logs say were tainted was ({len(first)} by karst's writes)",
+                 [name for uid, name in told.items() if uid not in shown] + (["not one by karst"] if told and not first else []))
 
 
-def join_end(end, logs):
+def join_end(report, end, logs):
     now = {i["metadata"]["uid"]: ("nodes" if i["kind"] == "Node" else "nodeclaims", i["metadata"]["name"]) for i in end["items"]}
     for log in logs.values():
-        check(f"the log {log.id[:6]} ends with what exists: {len(now)} objects",
-              [f"only in the API server: {v}" for k, v in now.items() if k not in log.last]
-              + [f"only in the log: {v}" for k, v in log.last.items() if k not in now])
+        report.check(f"the log {log.id[:6]} ends with what exists: {len(now)} objects",
+                     [f"only in the API server: {v}" for k, v in now.items() if k not in log.last]
+                     + [f"only in the log: {v}" for k, v in log.last.items() if k not in now])
+
+
+def join(report, entries, logs):
+    by_command = join_writes(report, entries, logs)
+    join_commands(report, logs, by_command)
+    join_objects(report, entries, logs)
+    join_effects(report, entries, by_command, logs)
+    return by_command
+
+
+def gaps(entries, logs, by_command):
+    """(what is taken away, the inputs without it, the check that must fail)"""
+    for kind in MAKES:
+        for key, asked in by_command.items():
+            log = logs.get(key[0])
+            if log is None or log.commands.get(key[1], ("",))[0] != kind or not log.done(key[1]) or len({attempt for attempt, _ in asked}) > 1:
+                continue
+            gone = {id(e) for _, e in asked if e["verb"] in WRITES and e["code"] < 300}
+            if gone:
+                yield f"a {kind} without its write", [e for e in entries if id(e) not in gone], logs, DONE_IS_WRITTEN
+                yield f"a write without its {kind}", entries, {**logs, log.id: log.without(key[1])}, "every write's command is in a log"
+                break
+    if any(tainted(e["object"]) for e in entries):
+        bare = []
+        for entry in entries:
+            thing = entry["object"]
+            if tainted(thing):
+                kept = [taint for taint in thing["spec"]["taints"] if taint["key"] != DISRUPTED]
+                entry = {**entry, "object": {**thing, "spec": {**thing["spec"], "taints": kept}}}
+            bare.append(entry)
+        yield "that no node was tainted", bare, logs, DONE_IS_WRITTEN
+
+
+def judge_itself(report, entries, logs, by_command):
+    for what, some_entries, some_logs, expected in gaps(entries, logs, by_command):
+        quiet = Report(loud=False)
+        join(quiet, some_entries, some_logs)
+        report.check(f"the joiner finds {what}", [] if quiet.failed[expected] > report.failed[expected] else [f"it finds {dict(quiet.failed)}"])
 
 
 def main():
@@ -228,14 +353,13 @@ def main():
     if writes == 0 or commands == 0:
         print(f"join.py: {writes} writes of karst in {args.audit}, {commands} commands in the logs: nothing to join", file=sys.stderr)
         sys.exit(2)
-    print(f"# {writes} writes of karst's user beside {commands} commands")
-    by_command = join_writes(entries, logs)
-    join_commands(logs, by_command)
-    join_objects(entries, logs)
-    join_effects(entries, by_command, logs)
+    report = Report(loud=True)
+    report.note(f"# {writes} writes of karst's user beside {commands} commands")
+    by_command = join(report, entries, logs)
     if args.end:
-        join_end(json.load(open(args.end, encoding="utf-8")), logs)
-    sys.exit(1 if failed else 0)
+        join_end(report, json.load(open(args.end, encoding="utf-8")), logs)
+    judge_itself(report, entries, logs, by_command)
+    sys.exit(1 if report.failed else 0)
 
 
 main()

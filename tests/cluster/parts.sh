@@ -71,6 +71,18 @@ running() {  # running N: so many pods have a node and run
   echo "$got of $1 pods run; $(count nodes) nodes, $(count nodeclaims) claims"
   [ "$got" = "$1" ]
 }
+pod_runs() { [ "$(k get pod "$1" -o jsonpath='{.status.phase}')" = Running ]; }
+event() {  # event KIND REASON TEXT [NAME]: one by Karpenter's component whose message holds TEXT
+  local found; found=$(k get events --field-selector "involvedObject.kind=$1,reason=$2" -o json |
+    jq -c --arg text "$3" --arg name "${4:-}" '[.items[] | select(.source.component == "karpenter" and (.message | contains($text))
+      and ($name == "" or .involvedObject.name == $name) and .involvedObject.uid != "") | .message]')
+  head -c 300 <<< "$found"
+  [ "$found" != "[]" ]
+}
+condition() {  # condition CLAIM TYPE STATUS REASON
+  k get nodeclaim "$1" -o json | jq -e --arg type "$2" --arg status "$3" --arg reason "$4" \
+    '.status.conditions[] | select(.type == $type and .status == $status and .reason == $reason)'
+}
 one_to_one() {  # each node belongs to one claim, and each claim to one node
   local found
   found=$(jq -nc --slurpfile nodes <(k get nodes -o json) --slurpfile claims <(k get nodeclaims -o json) \

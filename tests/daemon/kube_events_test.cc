@@ -127,6 +127,18 @@ TEST(KubeEvents, SayWhatKarpenterSays) {
         "\"karpenter.sh/do-not-disrupt\" annotation",
         "Normal NodeClaim/web-x1 DisruptionBlocked: Disruption is blocked through the "
         "\"karpenter.sh/do-not-disrupt\" annotation"}},
+      {"a node that a pod holds",
+       with(happened(HappeningKind::kVerdict, "held_by_pod"), {"default/agent-1"}),
+       {"Normal Node/node-1 DisruptionBlocked: Pod has \"karpenter.sh/do-not-disrupt\" annotation "
+        "(Pod=default/agent-1)",
+        "Normal NodeClaim/web-x1 DisruptionBlocked: Pod has \"karpenter.sh/do-not-disrupt\" "
+        "annotation (Pod=default/agent-1)"}},
+      {"a node that a budget holds",
+       with(happened(HappeningKind::kVerdict, "held_by_budget"), {"default/agents"}),
+       {"Normal Node/node-1 DisruptionBlocked: Pdb prevents pod evictions "
+        "(PodDisruptionBudget=[default/agents])",
+        "Normal NodeClaim/web-x1 DisruptionBlocked: Pdb prevents pod evictions "
+        "(PodDisruptionBudget=[default/agents])"}},
       {"too many unhealthy nodes",
        with(happened(HappeningKind::kVerdict, "repair_blocked"), {"nodepool"}),
        {"Warning Node/node-1 NodeRepairBlocked: more than 20% nodes are unhealthy in the nodepool",

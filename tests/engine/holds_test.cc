@@ -169,5 +169,65 @@ TEST(Engine, AWrongClockCallsAnOpenRemovalOff) {
   EXPECT_TRUE(story.take<model::DeleteObject>().empty());
 }
 
+// Daemons' pods do not keep a node from being empty, but one of them may keep it from being chosen:
+// once it is chosen, it would be drained of all others and wait for ever.
+TEST(Engine, AnEmptyNodeStaysWhileADaemonsPodHoldsIt) {
+  struct Row {
+    const char* name;
+    model::DoNotDisrupt annotation;
+    std::vector<const char*> budgets;  // that select it and allow nothing
+    bool tolerates;                    // karpenter.sh/disrupted: it stays until the end
+    std::string code;                  // empty: nothing holds it
+  };
+  const Row rows[] = {
+      {"a plain one", model::DoNotDisrupt::kNo, {}, false, ""},
+      {"do-not-disrupt", model::DoNotDisrupt::kForever, {}, false, "held_by_pod"},
+      {"a budget", model::DoNotDisrupt::kNo, {"b1"}, false, "held_by_budget"},
+      {"two budgets", model::DoNotDisrupt::kNo, {"b1", "b2"}, false, "held_by_budgets"},
+      {"a budget of one that stays", model::DoNotDisrupt::kNo, {"b1"}, true, ""},
+      {"do-not-disrupt of one that stays", model::DoNotDisrupt::kForever, {}, true, "held_by_pod"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    events::MemoryLog log(model::LogId("log"));
+    Story story(log);
+    set_the_stage(story);
+    bring_up_an_empty_node(story);
+    story.fact(events::WallClockJumped{3'600'000});  // nothing goes while the test prepares
+    model::PodShape shape = shape_of(100);
+    shape.owner_kind = model::OwnerKind::kDaemonSet;
+    shape.do_not_disrupt = row.annotation;
+    if (row.tolerates) shape.tolerations.push_back({"", true, "", {}, {}});
+    model::Pod daemon = pending_pod("daemon", shape);
+    daemon.unschedulable = false;
+    daemon.ready = true;
+    daemon.node = model::NodeName("node-1");
+    model::set_label(daemon.labels, "app", "agent");
+    story.fact(events::ShapeRecorded{model::hash_of(shape), shape});
+    story.fact(events::PodObserved{daemon});
+    for (const char* name : row.budgets) {
+      model::DisruptionBudget budget;
+      budget.namespace_name = "default";
+      budget.name = name;
+      budget.selector.expressions = {{"app", model::Operator::kIn, {"agent"}, 0}};
+      budget.disruptions_allowed = 0;
+      story.fact(events::ObjectObserved{budget});
+    }
+    story.step();
+    story.fact(events::WallClockJumped{0});
+    story.step(10'000);
+    EXPECT_EQ(story.take<model::TaintNode>().empty(), !row.code.empty());
+    if (row.code.empty()) continue;
+    const auto* verdict = story.state().verdicts().find(std::pair<std::string, std::string>(
+        "nodeclaim/" + story.state().claims().slots().begin()->first.str(), "emptiness"));
+    ASSERT_NE(verdict, nullptr);
+    EXPECT_EQ(verdict->verdict.code, row.code);
+    story.fact(events::PodGone{daemon.uid, "default", "daemon"});
+    story.step();
+    EXPECT_EQ(story.take<model::TaintNode>().size(), 1u) << "nothing holds it any more";
+    EXPECT_FALSE(verified(log).difference);
+  }
+}
+
 }  // namespace
 }  // namespace karst::engine

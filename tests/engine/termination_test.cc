@@ -63,6 +63,33 @@ TEST(Termination, AReadBackThatNamesAStuckPodDoesNotHoldTheNode) {
   EXPECT_TRUE(down.looks_for_the_instance());
 }
 
+// One that was there when emptiness was confirmed, and has gone since.
+TEST(Termination, AReadBackThatNamesAPodThatHasGoneIsRepeatedSoon) {
+  WayDown down;
+  down.leave();
+  const auto read = [&](const Names& names) {
+    const auto reads = down.story.take<model::ReadBackNode>();
+    EXPECT_EQ(reads.size(), 1u);
+    for (const auto& command : reads) {
+      model::Outcome outcome;
+      outcome.command = command.id.position;
+      outcome.attempt = command.attempt;
+      outcome.read_back = model::NodeReadBack{true, true, {}};
+      for (const std::string& name : names)
+        outcome.read_back->pods.push_back(
+            {model::PodUid(name), "default", name, true, true, false});
+      down.story.fact(std::move(outcome));
+    }
+    down.story.step();
+  };
+  read({"agent"});
+  EXPECT_FALSE(down.looks_for_the_instance());
+  EXPECT_TRUE(down.story.take<model::ReadBackNode>().empty()) << "not at once";
+  down.story.step(2 * kSecond);
+  read({});
+  EXPECT_TRUE(down.looks_for_the_instance());
+}
+
 TEST(Termination, ABudgetsRefusalIsTriedAgainWithinTenSeconds) {
   WayDown down;
   down.add({"app", ""});
