@@ -71,6 +71,8 @@ await "karst is ready" 30 curl -fsS "http://127.0.0.1:$listen/readyz"
 check "seven pods and a daemon are accepted" k apply -f "$here/manifests/termination_pods.yaml"
 await "all but one of them run, and two daemons" 60 running 8
 held_node=$(node_of_pod held); guarded_node=$(node_of_pod guarded); volumes_node=$(node_of_pod drained)
+claims_are_named() { for node in "$@"; do [ -n "$(claim_of_node "$node")" ] || return 1; done; }
+await "their claims name their nodes" 30 claims_are_named "$held_node" "$guarded_node" "$volumes_node"
 held=$(claim_of_node "$held_node"); guarded=$(claim_of_node "$guarded_node"); volumes=$(claim_of_node "$volumes_node")
 held_uid=$(k get pod held -o jsonpath='{.metadata.uid}'); guarded_uid=$(k get pod guarded -o jsonpath='{.metadata.uid}')
 check "the two with disks share a node" [ "$(node_of_pod staying)" = "$volumes_node" ]
@@ -136,6 +138,7 @@ check "the node of the drained pod waited until its disk was detached" node_dele
 
 echo "# empty nodes"
 noted_node=$(node_of_pod noted); budgeted_node=$(node_of_pod budgeted)
+await "their claims name their nodes" 30 claims_are_named "$noted_node" "$budgeted_node"
 noted=$(claim_of_node "$noted_node"); budgeted=$(claim_of_node "$budgeted_node")
 noted_daemon=$(daemon_on "$noted_node"); budgeted_daemon=$(daemon_on "$budgeted_node")
 check "one daemon asks not to be disrupted" k annotate pod "$noted_daemon" karpenter.sh/do-not-disrupt=true
