@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "scheduling/host_ties.h"
 #include "scheduling/refill.h"
+#include "scheduling/spare_limits.h"
 
 namespace karst::scheduling {
 namespace {
@@ -42,7 +43,10 @@ class Improver {
         old_(packer.claims()),
         claims_(packer.claims()),
         is_gone_(old_.size(), false),
-        sector_of_(old_.size(), kNone) {
+        sector_of_(old_.size(), kNone),
+        limits_(prepared.pools, packer),
+        all_placed_(std::all_of(packer.left().begin(), packer.left().end(),
+                                [](std::int64_t pods) { return pods == 0; })) {
     const auto& groups = prepared.topology.groups();
     rank_.resize(prepared.rows.size());
     for (std::size_t rank = 0; rank < rank_.size(); ++rank) rank_[prepared.by_size[rank]] = rank;
@@ -81,9 +85,10 @@ class Improver {
   }
 
  private:
+  // Where limits leave pods over, what is left of them would be told wrong afterwards.
   bool is_open_to_change(const Claim& claim) const {
     const PoolTable& pool = prepared_.pools.pools()[claim.pool];
-    return !pool.is_limited() && !pool.limits_nodes && pool.min_values.empty() &&
+    return (all_placed_ || !(pool.is_limited() || pool.limits_nodes)) && pool.min_values.empty() &&
            !claim.is_reserved && !claim.view->has_reserved && !claim.view->daemons_use_ports;
   }
 
@@ -156,18 +161,16 @@ class Improver {
     std::vector<Row> sums;
     std::vector<Refilled> refilled;
     std::int64_t saved = 0;
+    SpareLimits::Change limits;
   };
 
   // nullopt: it is not cheaper, or one with so many guests was `tried`, which is set.
   std::optional<Plan> plan(const std::vector<std::size_t>& own, Guests which, std::size_t& tried) {
     Plan plan;
+    plan.limits.pool = parts_[own.front()].pool;
     for (const std::size_t part : own)
-      plan.sectors.push_back({parts_[part].pool,
-                              parts_[part].view,
-                              {},
-                              {},
-                              Alternatives::wanted(*parts_[part].view),
-                              INT64_MAX});
+      plan.sectors.push_back(
+          {parts_[part].pool, parts_[part].view, {}, {}, Alternatives::wanted(*parts_[part].view)});
     plan.loose.resize(own.size());
     plan.sums.assign(own.size(), Row(prepared_.columns.size(), 0));
     plan.home.assign(old_.size(), kNone);
@@ -186,6 +189,7 @@ class Improver {
         else
           continue;
         plan.members.push_back(at);
+        SpareLimits::add(plan.limits, old_[at].held, -1);
         plan.saved += old_[at].view->machines[old_[at].machine].price;
       }
     }
@@ -199,10 +203,18 @@ class Improver {
           refill(prepared_, ties_, plan.sectors[to], alternatives_, looks_);
       if (!one) return std::nullopt;
       plan.saved -= one->price;
+      for (const Refilled::Filled& filled : one->claims)
+        SpareLimits::add(plan.limits, held_by(plan.sectors[to], filled), 1);
       plan.refilled.push_back(std::move(*one));
     }
-    if (plan.saved <= 0) return std::nullopt;
+    if (plan.saved <= 0 || !limits_.allow(plan.limits)) return std::nullopt;
     return plan;
+  }
+
+  const std::vector<std::int64_t>& held_by(const Sector& sector,
+                                           const Refilled::Filled& filled) const {
+    const std::size_t type = sector.view->machines[filled.machine].type;
+    return prepared_.pools.pools()[sector.pool].types[type].limited;
   }
 
   // The claim is one of the sector; its loose pods go to its home, which may be another one.
@@ -268,6 +280,7 @@ class Improver {
   }
 
   void take(const Plan& plan) {
+    limits_.take(plan.limits);
     for (const std::size_t at : plan.members) {
       is_gone_[at] = true;
       sector_of_[at] = views_.size() + plan.home[at];
@@ -294,6 +307,7 @@ class Improver {
       claim.view = sector.view;
       claim.machine = filled.machine;
       claim.content = filled.content;
+      claim.held = held_by(sector, filled);
       claim.shares.clear();
       if (!is_new) claim.shares = *staying.at(at);
       claim.shares.insert(claim.shares.end(), filled.shares.begin(), filled.shares.end());
@@ -330,7 +344,7 @@ class Improver {
         if ((dealt.back().count -= count) == 0) dealt.pop_back();
       }
     }
-    packer_.replace(std::move(claims), std::move(order));
+    packer_.replace(std::move(claims), std::move(order), limits_.amounts(), limits_.nodes());
   }
 
   struct Dealt {
@@ -354,13 +368,17 @@ class Improver {
   std::vector<std::size_t> sector_of_;  // by old claim: index into views_; kNone: unchanged
   std::vector<const View*> views_;      // of the sectors that were taken
   std::map<std::pair<std::size_t, std::size_t>, std::vector<Dealt>> dealt_;  // by sector and row
+  SpareLimits limits_;
+  bool all_placed_;
 };
 
 }  // namespace
 
 void improve(Prepared& prepared, Packer& packer) {
-  if (prepared.pools.reservations().empty() && !packer.claims().empty() &&
-      !packer.hosts_are_final())
+  const auto& claims = packer.claims();
+  const bool is_reserved = std::any_of(claims.begin(), claims.end(),
+                                       [](const Claim& claim) { return claim.is_reserved; });
+  if (!is_reserved && !claims.empty() && !packer.hosts_are_final())
     Improver(prepared, packer).run();
 }
 

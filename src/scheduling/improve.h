@@ -2,9 +2,9 @@
 // sector by sector, where that makes the fleet cheaper. Within a sector (claims of one pool under
 // the same requirements) a pod finds the labels, the taints and the zone that it had, so every
 // count over zones is what it was, turn by turn; what matters is room, and who else is on the host.
-// Left as they are: claims of pools whose limits can be reached or that have minValues, answers
-// with reservations, pods on existing nodes, and pods with preferences, host ports, shared volumes,
-// affinity or anti-affinity over hosts, or ties over a zone that is still open.
+// Left as they are: claims of pools that have minValues, or limits that leave pods over, answers
+// that use a reservation, pods on existing nodes, and pods with preferences, host ports, shared
+// volumes, affinity or anti-affinity over hosts, or ties over a zone that is still open.
 #pragma once
 
 #include "scheduling/packer.h"

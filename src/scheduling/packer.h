@@ -176,10 +176,15 @@ class Packer {
   };
   bool place_at(std::size_t row, const Target& target);
   void place_the_rest();
-  // For who made them cheaper: the same pods on other claims. It is at its end then.
-  void replace(std::vector<Claim> claims, std::vector<Turn> order) {
+  // For who made them cheaper: the same pods on other claims, and what limits leave beside those.
+  // It is at its end then.
+  void replace(std::vector<Claim> claims, std::vector<Turn> order,
+               std::vector<std::vector<std::int64_t>> limits,
+               std::vector<std::int64_t> nodes_left) {
     claims_ = std::move(claims);
     order_ = std::move(order);
+    limits_ = std::move(limits);
+    nodes_left_ = std::move(nodes_left);
   }
   // Spreads went by the hosts that there are: there may be no more and no fewer.
   bool hosts_are_final() const { return hosts_are_final_; }

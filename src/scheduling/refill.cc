@@ -63,7 +63,7 @@ class Refill {
       deal_anew(value, spares_small);
       Refilled found;
       if (!fill_all(found)) continue;
-      const std::int64_t least = best ? best->price : sector_.price;
+      const std::int64_t least = best ? best->price : INT64_MAX;
       if (found.price < least) best = std::move(found);
     }
     try_even(value, best);
@@ -138,7 +138,7 @@ class Refill {
     for (const std::size_t one : cheapest_for(classes_.front().pods, seats))
       if (!fill_with(machines[one], found)) return;
     if (pods_left() > 0 || !settle(found, view_.steps)) return;
-    if (found.price < (best ? best->price : sector_.price)) best = std::move(found);
+    if (found.price < (best ? best->price : INT64_MAX)) best = std::move(found);
   }
 
   // Small sectors without anybody who stays, all on machines of one size: first-fit, the largest
@@ -159,7 +159,7 @@ class Refill {
         while (pods_left() > 0)
           if (looks_ <= 0 || !fill_with(step, found)) break;
         if (pods_left() > 0 || !settle(found, view_.steps)) continue;
-        if (found.price < (best ? best->price : sector_.price) && has_alternatives(found))
+        if (found.price < (best ? best->price : INT64_MAX) && has_alternatives(found))
           best = std::move(found);
       }
   }

@@ -38,7 +38,6 @@ struct Sector {
   std::vector<Staying> staying;
   std::vector<Share> loose;      // rows whose pods are to be dealt out
   std::size_t fewest_types = 0;  // that a claim of the sector may come up as now
-  std::int64_t price = 0;        // of all its claims now
 };
 
 struct Refilled {
@@ -63,7 +62,7 @@ class Alternatives {
   std::vector<std::vector<std::size_t>> known_;  // by view and machine, one more than there are
 };
 
-// The cheapest way found, if it is cheaper than the sector is. `ties` by row; `looks` is what is
+// The cheapest way found, however much the sector costs now. `ties` by row; `looks` is what is
 // left of the budget.
 std::optional<Refilled> refill(const Prepared& prepared, const std::vector<HostTies>& ties,
                                const Sector& sector, Alternatives& alternatives,

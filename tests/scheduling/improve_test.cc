@@ -142,16 +142,26 @@ TEST(Improve, KeepsAlternatives) {
     EXPECT_GE(alternatives.of(*claim.view, claim.machine), fewest);
 }
 
-// Left as they are: limits that can be reached, minValues.
-TEST(Improve, LeavesPoolsWithLimitsAlone) {
-  Problem limited =
+// Limits, near or far, are no reason to pay more, as long as the cheaper fleet keeps them.
+TEST(Improve, LimitsStandInTheWayOnlyOfWhatTheyForbid) {
+  Problem one =
       problem({with_nobody(asking(10, 250, 300)), asking(20, 500, 900), asking(9, 100, 90)},
               {by_the_cpu(40)});
-  ASSERT_LT(prices_of(limited).improved, prices_of(limited).greedy);
-  limited.pools[0].pool.limits = {{"cpu", 100'000}};
-  EXPECT_EQ(prices_of(limited).greedy, prices_of(limited).improved);
-  limited.pools[0].pool.limits = {{"cpu", 100'000'000}};
-  EXPECT_LT(prices_of(limited).improved, prices_of(limited).greedy);
+  const Prices without = prices_of(one);
+  ASSERT_LT(without.improved, without.greedy);
+  const auto nodes = static_cast<std::int64_t>(solve(one).claims.size());
+  for (const auto& [resource, limit] : {std::pair<std::string, std::int64_t>{"cpu", 100'000},
+                                        {"cpu", 100'000'000},
+                                        {"cpu", 30'000},
+                                        {"nodes", nodes},
+                                        {"nodes", 100}}) {
+    one.pools[0].pool.limits = {{resource, limit}};
+    EXPECT_EQ(prices_of(one).improved, without.improved) << resource << " " << limit;
+    const Answer answer = solve(one);
+    EXPECT_EQ("", wrong(one, answer));
+    EXPECT_EQ("", wrong_order(one, answer));
+    EXPECT_EQ(price(answer), without.improved) << resource << " " << limit;
+  }
 }
 
 // Limits that a part of the pods could reach with the largest machines are looked at afterwards.
@@ -204,6 +214,8 @@ Problem random_problem() {
   if (chance(4)) result.pools.push_back(by_the_cpu(30));
   if (result.pools.size() > 1) result.pools[1].pool.name = model::PoolName("other");
   if (chance(3)) result.daemons.push_back({pods(1, 100, 0).shape});
+  if (chance(3)) result.pools[0] = limited(result.pools[0], "cpu", pick(10, 400) * 1000);
+  if (chance(4)) result.pools[0] = limited(result.pools[0], "nodes", pick(3, 60));
   return result;
 }
 
