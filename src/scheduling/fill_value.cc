@@ -14,6 +14,7 @@ Wide price_at(const View& view, const std::vector<std::size_t>& ladder, const st
   Wide least = -1;
   for (const std::size_t step : ladder) {
     const Machine& machine = view.machines[step];
+    if (machine.price == 0) continue;  // or nothing would be worth anything on the others
     Wide part = 0;  // of the sector that the machine could hold, in 1 / (kScale * kShares)
     for (const std::size_t i : {0, 1})
       if (sum[i] > 0)
@@ -47,7 +48,7 @@ std::int64_t FillValue::of(const Row& request) const {
   Wide value = 0;
   for (const std::size_t i : {0, 1})
     if (sum_[i] > 0) value += per_whole_[i] * request[i] / sum_[i];
-  return static_cast<std::int64_t>(std::min<Wide>(value, kUnlimited));
+  return static_cast<std::int64_t>(std::clamp<Wide>(value, 1, kUnlimited));
 }
 
 }  // namespace karst::scheduling

@@ -15,7 +15,7 @@ class FillValue {
  public:
   // `sum`: everything that the sector asks for; `ladder`: machines of the view.
   FillValue(const View& view, const std::vector<std::size_t>& ladder, const Row& sum);
-  // In nano-dollars per hour.
+  // In nano-dollars per hour; at least 1, so that a pod that asks for neither finds a place, too.
   std::int64_t of(const Row& request) const;
 
  private:

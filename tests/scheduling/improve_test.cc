@@ -85,6 +85,23 @@ TEST(Improve, FillsTheMachinesOfThoseThatMustBeAlone) {
   EXPECT_EQ(150, placed(answer));
 }
 
+// A pod that asks for nothing costs nothing, and a machine that is free makes no other one so.
+TEST(Improve, PodsAndMachinesWithoutWorthSpoilNothing) {
+  const std::vector<PodGroup> groups = {with_nobody(asking(30, 250, 300)), asking(30, 500, 900),
+                                        asking(30, 100, 100), asking(40, 1500, 1800)};
+  const Problem without = problem(groups, {by_the_cpu(40)});
+  Problem with = without;
+  with.pods.push_back(asking(5, 0, 0));
+  EXPECT_EQ(price(solve(with)), price(solve(without)));
+  Problem free = without;
+  std::vector<InstanceType> types = free.pools[0].types.items();
+  for (Offering& one : types[0].offerings) one.price_nanos_per_hour = 0;
+  free.pools[0].types = types;
+  const Answer answer = solve(free);
+  EXPECT_EQ("", wrong(free, answer));
+  EXPECT_LE(price(answer), price(solve(without)));
+}
+
 // A pool of few sizes, where the greedy answer takes the smallest or the largest for everybody.
 TEST(Improve, TakesTheOneSizeThatSuitsAll) {
   struct Case {
