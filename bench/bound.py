@@ -5,12 +5,12 @@ A linear program over (shape of pods, offer): pods may be cut to pieces and mach
 fleet that places them all. Kept of the problem: requests against allocatable, the number of pods, node selectors and required node
 affinity, what a pool demands, and pods that must be alone of their kind on a host (anti-affinity and spreads by host name, the latter only
 with --host-spreads). Left out: zones, pod affinity, volumes, host ports, DaemonSets, limits, minValues. With ANSWER (of `karst solve`)
-the gap between both is printed: price / bound - 1. Solved by HiGHS (PyPI: highspy), floats and all: this is bench, not karst.
+the gap between both is printed: price / bound - 1. Solved by HiGHS (pip install highspy), floats and all: this is bench, not karst.
 Problems with nodes that exist are refused: their room would have to be priced.
 
 --whole-below CPUS gives a second, higher bound: on machines of fewer CPUs pods are whole, and the program is over ways to fill such a machine
 (columns made as they pay, by a knapsack over CPU and memory). It knows no demands on labels, only one kind of pods that must be alone, and
-needs numpy; what it adds is what no packing can avoid.
+what it adds is what no packing can avoid.
 """
 import argparse
 import collections
@@ -21,7 +21,7 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
-import highspy
+import highspy  # pip install highspy, which brings numpy
 import numpy
 
 HOST_NAME = "kubernetes.io/hostname"

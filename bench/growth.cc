@@ -1,7 +1,7 @@
 // How does the solver's time grow with pods, shapes, instance types and nodes? One of them is
 // varied, the others stay. A line of CSV each: axis, value, median milliseconds of kRuns, the
-// floor (a copy of the problem, which touches everything once), new nodes. bench/growth.py draws
-// it.
+// copy of the problem beside it (its rows and nodes; types are shared), new nodes. bench/growth.py
+// draws it.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -1,5 +1,6 @@
 // One problem, asked again and again: where would the pods of these nodes go, if the nodes were
-// gone? What consolidation asks of thousands of nodes. Whatever no question changes (the catalogue,
+// gone? What consolidation would ask of thousands of nodes; asked by bench/resolve.cc and the laws
+// so far (src/disruption solves anew for each). Whatever no question changes (the catalogue,
 // what demands meet which nodes, whose pods are counted where) is prepared once; a question costs
 // what its pods and one look at the nodes cost. Owned by one thread.
 #pragma once
