@@ -50,6 +50,7 @@ std::vector<const PodRow*> leaving_pods(const ClusterState& state, const model::
 }
 
 bool read_back_waits(const ClusterState& state, const NodeRow& node, LogTime now) {
+  if (node.read_back.exists && !node.read_back.tainted) return true;
   return std::any_of(
       node.read_back.pods.begin(), node.read_back.pods.end(), [&](const model::ReadBackPod& pod) {
         if (!pod.drainable) return false;

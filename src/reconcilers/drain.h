@@ -32,7 +32,8 @@ void wake_when_free(const PodRow& pod, Plan& plan);
 std::vector<const PodRow*> leaving_pods(const ClusterState& state, const model::NodeName& node,
                                         LogTime now);
 
-// Whether the latest read-back of the node found pods that must leave.
+// Whether the latest read-back of the node found pods that must leave, or that somebody took the
+// taint off: new pods may have come since.
 bool read_back_waits(const ClusterState& state, const NodeRow& node, LogTime now);
 
 // The attachments that the node still has: not those of inline volumes, nor of volumes of pods that

@@ -45,6 +45,9 @@ void settle(const ClusterState& state, const Context& context, Plan& plan, PodHo
   }
   if (!read_back_is_fresh(state, context.now, node))
     return request_read_back(state, context, plan, node, "before_removal", {});
+  // Somebody took the taint off; the watch will show it.
+  if (node.read_back.exists && !node.read_back.tainted)
+    return plan.wake_at(node.read_back_at + state.config().read_back_age_millis);
   const bool busy =
       std::any_of(node.read_back.pods.begin(), node.read_back.pods.end(),
                   [](const model::ReadBackPod& pod) { return pod.drainable && !pod.daemon; });

@@ -237,7 +237,7 @@ void take_down(const ClusterState& state, const Context& context, Plan& plan, co
   if (!volumes_detached(state, context, plan, row, *node)) return;
   if (!read_back_is_fresh(state, context.now, *node))
     return request_read_back(state, context, plan, *node, "before_terminate", row.leave_root);
-  // A pod that the watch has not shown yet, or one that has gone since: read again.
+  // A pod that the watch has not shown yet, or one that has gone since; or no taint: read again.
   if (read_back_waits(state, *node, context.now)) {
     const LogTime again = node->read_back_at + kReadAgainMillis;
     if (context.now < again) return plan.wake_at(again);

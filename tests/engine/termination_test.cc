@@ -90,6 +90,23 @@ TEST(Termination, AReadBackThatNamesAPodThatHasGoneIsRepeatedSoon) {
   EXPECT_TRUE(down.looks_for_the_instance());
 }
 
+TEST(Termination, AReadBackWithoutTheTaintCarriesNothing) {
+  WayDown down;
+  down.leave();
+  for (const bool tainted : {false, false, true}) {
+    const auto reads = down.story.take<model::ReadBackNode>();
+    ASSERT_EQ(reads.size(), 1u) << tainted;
+    model::Outcome outcome;
+    outcome.command = reads[0].id.position;
+    outcome.attempt = reads[0].attempt;
+    outcome.read_back = model::NodeReadBack{true, tainted, {}};
+    down.story.fact(std::move(outcome));
+    down.story.step();
+    EXPECT_EQ(down.looks_for_the_instance(), tainted);
+    down.story.step(2 * kSecond);
+  }
+}
+
 TEST(Termination, ABudgetsRefusalIsTriedAgainWithinTenSeconds) {
   WayDown down;
   down.add({"app", ""});
