@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "scheduling/min_values.h"
 #include "scheduling/room_bits.h"
 
 namespace karst::scheduling {
@@ -133,16 +134,6 @@ std::vector<std::size_t> choose_types(const PoolTable& pool,
     if (chosen[type]) result.push_back(type);
   }
   return result;
-}
-
-bool meets_min_values(const PoolTable& pool, const std::vector<std::size_t>& types) {
-  for (std::size_t at = 0; at < pool.min_values.size(); ++at) {
-    std::set<std::string_view> values;
-    for (const std::size_t type : types)
-      values.insert(pool.types[type].counted[at].begin(), pool.types[type].counted[at].end());
-    if (static_cast<int>(values.size()) < pool.min_values[at].second) return false;
-  }
-  return true;
 }
 
 // An offer before it is written out.

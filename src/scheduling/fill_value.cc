@@ -9,11 +9,10 @@ constexpr std::int64_t kShares = 16;
 constexpr std::int64_t kScale = std::int64_t{1} << 20;
 
 // The sector's price at least, when `share` sixteenths of it are for CPU.
-Wide price_at(const View& view, const std::vector<std::size_t>& ladder, const std::int64_t* sum,
-              std::int64_t share) {
+Wide price_at(const std::vector<Rung>& rungs, const std::int64_t* sum, std::int64_t share) {
   Wide least = -1;
-  for (const std::size_t step : ladder) {
-    const Machine& machine = view.machines[step];
+  for (const Rung& rung : rungs) {
+    const Machine& machine = rung.machine();
     if (machine.price == 0) continue;  // or nothing would be worth anything on the others
     Wide part = 0;  // of the sector that the machine could hold, in 1 / (kScale * kShares)
     for (const std::size_t i : {0, 1})
@@ -29,12 +28,12 @@ Wide price_at(const View& view, const std::vector<std::size_t>& ladder, const st
 
 }  // namespace
 
-FillValue::FillValue(const View& view, const std::vector<std::size_t>& ladder, const Row& sum) {
+FillValue::FillValue(const std::vector<Rung>& rungs, const Row& sum) {
   std::copy_n(sum.begin(), 2, sum_);
   std::int64_t best = kShares / 2;
   Wide most = -1;
   for (std::int64_t share = 0; share <= kShares; ++share)
-    if (const Wide price = price_at(view, ladder, sum_, share); price > most) {
+    if (const Wide price = price_at(rungs, sum_, share); price > most) {
       most = price;
       best = share;
     }

@@ -7,33 +7,13 @@
 #include <vector>
 
 #include "base/check.h"
-#include "scheduling/host_ties.h"
+#include "scheduling/joints.h"
+#include "scheduling/mobility.h"
 #include "scheduling/refill.h"
 #include "scheduling/spare_limits.h"
 
 namespace karst::scheduling {
 namespace {
-
-// Topology keys other than the host over which the row has to do with other pods.
-std::vector<int> tied_keys(const PodRow& row, const std::vector<TopologyGroup>& groups) {
-  std::vector<int> keys;
-  const auto note = [&](GroupId group) {
-    if (groups[group].key != kHostKey) keys.push_back(groups[group].key);
-  };
-  for (const Stage& stage : row.stages)
-    for (const Constraint& constraint : stage.constraints) note(constraint.group);
-  for (const GroupId group : row.matched) note(group);
-  for (const GroupId group : row.repels) note(group);
-  return keys;
-}
-
-// The claims of one pool under one view.
-struct Part {
-  std::size_t pool = 0;
-  const View* view = nullptr;
-  std::vector<std::size_t> claims;
-  Row loose;  // what their loose pods ask for; all 0: there are none
-};
 
 class Improver {
  public:
@@ -41,116 +21,91 @@ class Improver {
       : prepared_(prepared),
         packer_(packer),
         old_(packer.claims()),
+        mobility_(prepared),
+        alternatives_(prepared.pools),
         claims_(packer.claims()),
         is_gone_(old_.size(), false),
         sector_of_(old_.size(), kNone),
         limits_(prepared.pools, packer),
         all_placed_(std::all_of(packer.left().begin(), packer.left().end(),
                                 [](std::int64_t pods) { return pods == 0; })) {
-    const auto& groups = prepared.topology.groups();
     rank_.resize(prepared.rows.size());
     for (std::size_t rank = 0; rank < rank_.size(); ++rank) rank_[prepared.by_size[rank]] = rank;
-    for (const PodRow& row : prepared.rows) {
-      ties_.push_back(host_ties(row, groups));
-      keys_.push_back(tied_keys(row, groups));
-      may_move_.push_back(row.stages.size() == 1 && row.shared_volumes.empty() &&
-                          row.source->shape.host_ports.empty() && !ties_.back().is_bound);
-    }
   }
 
   void run() {
-    find_parts();
-    for (std::size_t pool = 0; pool < prepared_.pools.pools().size(); ++pool) {
-      std::vector<std::size_t> own;  // parts with loose pods
-      for (std::size_t part = 0; part < parts_.size(); ++part)
-        if (parts_[part].pool == pool && has_loose(parts_[part])) own.push_back(part);
-      if (own.empty()) continue;
-      std::optional<Plan> best;
-      std::size_t tried = kNone;
-      for (const Guests guests : {Guests::kHomeless, Guests::kAll})
-        if (std::optional<Plan> found = plan(own, guests, tried);
-            found && (!best || found->saved > best->saved))
-          best = std::move(found);
-      if (best) {
-        take(*best);
-        continue;
-      }
-      if (own.size() == 1 && tried == 0) continue;
-      for (const std::size_t part : own) {
-        tried = kNone;
-        if (const std::optional<Plan> alone = plan({part}, Guests::kNone, tried)) take(*alone);
-      }
+    parts_ = parts_of(prepared_, mobility_, old_,
+                      [&](const View& view) { return is_open_to_change(view); });
+    const auto& pools = prepared_.pools.pools();
+    for (std::size_t first = 0, last = 0; first < pools.size(); first = last) {
+      while (last < pools.size() && pools[last].spec().weight == pools[first].spec().weight) ++last;
+      improve_pools({first, last});
     }
-    if (!views_.empty()) hand_over();
+    if (sectors_ > 0) hand_over();
   }
 
  private:
-  // Where limits leave pods over, what is left of them would be told wrong afterwards.
-  bool is_open_to_change(const Claim& claim) const {
-    const PoolTable& pool = prepared_.pools.pools()[claim.pool];
-    return (all_placed_ || !(pool.is_limited() || pool.limits_nodes)) && pool.min_values.empty() &&
-           !claim.is_reserved && !claim.view->has_reserved && !claim.view->daemons_use_ports;
-  }
-
-  // Wherever it is among the claims of the view, others over zones see it where they saw it.
-  bool is_loose(std::size_t row, const View& view) const {
-    return may_move_[row] && std::all_of(keys_[row].begin(), keys_[row].end(), [&](int key) {
-             return view.domains[static_cast<std::size_t>(key)].size() <= 1;
-           });
-  }
-  static bool has_loose(const Part& part) { return part.loose[kPodsColumn] > 0; }
-
-  void find_parts() {
-    std::vector<std::size_t> part_of;  // by view
-    for (std::size_t at = 0; at < old_.size(); ++at) {
-      const Claim& claim = old_[at];
-      if (!is_open_to_change(claim)) continue;
-      if (claim.view->index >= part_of.size()) part_of.resize(claim.view->index + 1, kNone);
-      std::size_t& part = part_of[claim.view->index];
-      if (part == kNone) {
-        part = parts_.size();
-        parts_.push_back({claim.pool, claim.view, {}, Row(prepared_.columns.size(), 0)});
-      }
-      parts_[part].claims.push_back(at);
-      for (const Share& share : claim.shares)
-        if (is_loose(share.group, *claim.view))
-          add_times(parts_[part].loose, prepared_.rows[share.group].request, share.count);
+  // Pools that lie side by side, all of one weight.
+  struct Pools {
+    std::size_t first = 0;
+    std::size_t last = 0;  // the one after
+    bool contain(const Part& part) const {
+      return first <= part.view->pool && part.view->pool < last;
     }
+  };
+
+  void improve_pools(const Pools& pools) {
+    std::vector<Plan> best;
+    for (std::size_t pool = pools.first; pool < pools.last; ++pool) {
+      const Pools alone{pool, pool + 1};
+      for (Plan& plan : plans_for(alone, apart(parts_, with_loose(alone))))
+        best.push_back(std::move(plan));
+    }
+    if (pools.last - pools.first > 1) {
+      const std::vector<std::size_t> own = with_loose(pools);
+      std::vector<Plan> joined =
+          plans_for(pools, together(prepared_, mobility_, parts_, own, pools.first, pools.last,
+                                    [&](const View& view) { return is_open_to_change(view); }));
+      if (saved_by(joined) > saved_by(best)) best = std::move(joined);
+    }
+    for (const Plan& plan : best) take(plan);
   }
 
-  // The row's pods would find there all that they demand.
-  bool may_live(std::size_t row, const View& view) {
-    const RequirementId base = prepared_.pools.pools()[view.pool].base;
-    const auto adds_nothing = [&](RequirementId demand) {
-      return prepared_.requirements.combine(view.requirements, demand) == view.requirements &&
-             prepared_.requirements.combine(base, demand) != kImpossible;
-    };
-    const PodRow& pod = prepared_.rows[row];
-    const std::vector<Way>& ways = pod.stages.front().ways;
-    return std::any_of(ways.begin(), ways.end(),
-                       [&](const Way& way) { return adds_nothing(way.wanted); }) &&
-           std::any_of(pod.volume_ways.begin(), pod.volume_ways.end(), adds_nothing);
+  // Where limits leave pods over, what is left of them would be told wrong afterwards. What
+  // minValues hold of limits is not worked out here.
+  bool is_open_to_change(const View& view) const {
+    const PoolTable& pool = prepared_.pools.pools()[view.pool];
+    const bool has_limits = pool.is_limited() || pool.limits_nodes;
+    return (!has_limits || (all_placed_ && pool.min_values.empty())) && !view.has_reserved &&
+           !view.daemons_use_ports;
+  }
+
+  std::vector<std::size_t> with_loose(const Pools& pools) const {
+    std::vector<std::size_t> own;
+    for (std::size_t part = 0; part < parts_.size(); ++part)
+      if (pools.contain(parts_[part]) && !parts_[part].loose.empty()) own.push_back(part);
+    return own;
   }
 
   // A claim may come under any of these views: whoever stays on it has no ties over zones. Its
   // loose pods stay behind, where their view has a part; else they must come along.
-  bool may_join(const Claim& claim, const std::vector<std::size_t>& own, bool has_part) {
-    for (const Share& share : claim.shares) {
-      const bool stays_behind = has_part && is_loose(share.group, *claim.view);
-      if (stays_behind) continue;
-      if (!keys_[share.group].empty() || prepared_.rows[share.group].stages.size() > 1 ||
-          !std::all_of(own.begin(), own.end(),
-                       [&](std::size_t part) { return may_live(share.group, *parts_[part].view); }))
-        return false;
-    }
-    return true;
+  bool may_join(const Claim& claim, const std::vector<Joint>& own, bool has_part) {
+    return std::all_of(claim.shares.begin(), claim.shares.end(), [&](const Share& share) {
+      if (has_part && mobility_.is_loose(share.group, *claim.view)) return true;  // stays behind
+      return mobility_.is_free(share.group) &&
+             std::all_of(own.begin(), own.end(), [&](const Joint& joint) {
+               return std::all_of(joint.faces.begin(), joint.faces.end(), [&](const View* face) {
+                 return mobility_.may_live(share.group, face->pool, face->requirements);
+               });
+             });
+    });
   }
 
   // Claims without ties that may go to another part than their own: none; those whose own part has
   // nobody who could fill them; all.
   enum class Guests { kNone, kHomeless, kAll };
 
-  // Parts of one pool, all refilled, and what that saves.
+  // Claims of pools of one weight, all refilled, and what that saves.
   struct Plan {
     std::vector<Sector> sectors;
     std::vector<std::size_t> members;  // claims that are replaced
@@ -163,71 +118,120 @@ class Improver {
     std::int64_t saved = 0;
     SpareLimits::Change limits;
   };
+  static std::int64_t saved_by(const std::vector<Plan>& plans) {
+    std::int64_t sum = 0;
+    for (const Plan& plan : plans) sum += plan.saved;
+    return sum;
+  }
+
+  // The best for all of the joints, or for each that has one; nothing is taken yet.
+  std::vector<Plan> plans_for(const Pools& pools, const std::vector<Joint>& own) {
+    if (own.empty()) return {};
+    std::vector<Plan> best;
+    std::size_t tried = kNone;
+    for (const Guests guests : {Guests::kHomeless, Guests::kAll})
+      if (std::optional<Plan> found = plan(pools, own, guests, limits_, tried);
+          found && (best.empty() || found->saved > best.front().saved)) {
+        best.clear();
+        best.push_back(std::move(*found));
+      }
+    if (!best.empty() || (own.size() == 1 && tried == 0)) return best;
+    SpareLimits limits = limits_;
+    for (const Joint& joint : own) {
+      tried = kNone;
+      std::optional<Plan> alone = plan(pools, {joint}, Guests::kNone, limits, tried);
+      if (!alone) continue;
+      limits.take(alone->limits);
+      best.push_back(std::move(*alone));
+    }
+    return best;
+  }
 
   // nullopt: it is not cheaper, or one with so many guests was `tried`, which is set.
-  std::optional<Plan> plan(const std::vector<std::size_t>& own, Guests which, std::size_t& tried) {
+  std::optional<Plan> plan(const Pools& pools, const std::vector<Joint>& own, Guests which,
+                           const SpareLimits& limits, std::size_t& tried) {
     Plan plan;
-    plan.limits.pool = parts_[own.front()].pool;
-    for (const std::size_t part : own)
-      plan.sectors.push_back(
-          {parts_[part].pool, parts_[part].view, {}, {}, Alternatives::wanted(*parts_[part].view)});
+    for (const Joint& joint : own) {
+      plan.sectors.emplace_back();
+      for (const View* view : joint.faces)
+        plan.sectors.back().faces.push_back({view, Alternatives::wanted(*view)});
+    }
     plan.loose.resize(own.size());
     plan.sums.assign(own.size(), Row(prepared_.columns.size(), 0));
     plan.home.assign(old_.size(), kNone);
     std::vector<std::size_t> guests;
     for (std::size_t part = 0; part < parts_.size(); ++part) {
-      const auto place = std::find(own.begin(), own.end(), part);
+      if (!pools.contain(parts_[part])) continue;
+      const auto place = std::find_if(own.begin(), own.end(), [&](const Joint& joint) {
+        return std::find(joint.parts.begin(), joint.parts.end(), part) != joint.parts.end();
+      });
       const bool has_part = place != own.end();
       const bool may_leave = which == Guests::kAll || (which == Guests::kHomeless && !has_part);
-      if (!has_part && (!may_leave || parts_[part].pool != parts_[own.front()].pool)) continue;
+      if (!has_part && !may_leave) continue;
       for (const std::size_t at : parts_[part].claims) {
         if (has_part) plan.home[at] = static_cast<std::size_t>(place - own.begin());
         if (may_leave && may_join(old_[at], own, has_part))
           guests.push_back(at);
         else if (has_part)
-          put(at, plan.home[at], plan);
+          put(at, plan.home[at], old_[at].view, plan);
         else
           continue;
         plan.members.push_back(at);
-        SpareLimits::add(plan.limits, old_[at].held, -1);
+        SpareLimits::add(plan.limits, old_[at].pool, old_[at].held, -1);
         plan.saved += old_[at].view->machines[old_[at].machine].price;
       }
     }
     if (guests.size() == tried) return std::nullopt;
     tried = guests.size();
     seat(std::move(guests), own, plan);
-    for (std::size_t to = 0; to < own.size(); ++to) {
-      for (const auto& [rank, count] : plan.loose[to])
-        plan.sectors[to].loose.push_back({prepared_.by_size[rank], count});
-      std::optional<Refilled> one =
-          refill(prepared_, ties_, plan.sectors[to], alternatives_, looks_);
-      if (!one) return std::nullopt;
-      plan.saved -= one->price;
-      for (const Refilled::Filled& filled : one->claims)
-        SpareLimits::add(plan.limits, held_by(plan.sectors[to], filled), 1);
-      plan.refilled.push_back(std::move(*one));
-    }
-    if (plan.saved <= 0 || !limits_.allow(plan.limits)) return std::nullopt;
+    if (!refill_all(plan) || plan.saved <= 0 || !limits.allow(plan.limits)) return std::nullopt;
     return plan;
   }
 
-  const std::vector<std::int64_t>& held_by(const Sector& sector,
-                                           const Refilled::Filled& filled) const {
-    const std::size_t type = sector.view->machines[filled.machine].type;
-    return prepared_.pools.pools()[sector.pool].types[type].limited;
+  // False: there is a sector for which nothing is found.
+  bool refill_all(Plan& plan) {
+    for (std::size_t to = 0; to < plan.sectors.size(); ++to) {
+      Sector& sector = plan.sectors[to];
+      for (const auto& [rank, count] : plan.loose[to])
+        sector.loose.push_back({prepared_.by_size[rank], count});
+      std::optional<Refilled> one =
+          refill(prepared_, mobility_.host_ties(), sector, alternatives_, looks_);
+      if (!one) return false;
+      plan.saved -= one->price;
+      for (const Refilled::Filled& filled : one->claims)
+        SpareLimits::add(plan.limits, filled.rung.view->pool, held_by(filled.rung), 1);
+      plan.refilled.push_back(std::move(*one));
+    }
+    return true;
   }
 
-  // The claim is one of the sector; its loose pods go to its home, which may be another one.
-  void put(std::size_t at, std::size_t to, Plan& plan) {
+  const std::vector<std::int64_t>& held_by(const Rung& rung) const {
+    return prepared_.pools.pools()[rung.view->pool].types[rung.machine().type].limited;
+  }
+
+  // Claims of the face may have as few alternatives as this one had; where its own pool is not
+  // among the faces, those of all.
+  void keep_as_open_as(const Claim& claim, Sector& sector) {
+    const std::size_t types = alternatives_.of(*claim.view, claim.machine);
+    const bool is_among =
+        std::any_of(sector.faces.begin(), sector.faces.end(),
+                    [&](const Face& face) { return face.view->pool == claim.pool; });
+    for (Face& face : sector.faces)
+      if (!is_among || face.view->pool == claim.pool)
+        face.fewest_types = std::min(face.fewest_types, types);
+  }
+
+  // The claim is one of the sector, under that view or, nullptr, any; its loose pods go to its
+  // home, which may be another one.
+  void put(std::size_t at, std::size_t to, const View* view, Plan& plan) {
     const Claim& claim = old_[at];
     if (plan.home[at] == kNone) plan.home[at] = to;
     const std::size_t home = plan.home[at];
     Sector& sector = plan.sectors[to];
-    sector.fewest_types =
-        std::min(sector.fewest_types, alternatives_.of(*claim.view, claim.machine));
-    Sector::Staying staying{at, claim.content, {}};
+    keep_as_open_as(claim, sector);
+    Sector::Staying staying{at, claim.content, {}, view};
     for (const Share& share : claim.shares) {
-      if (!is_loose(share.group, *claim.view)) {
+      if (!mobility_.is_loose(share.group, *claim.view)) {
         staying.shares.push_back(share);
         continue;
       }
@@ -242,15 +246,15 @@ class Improver {
 
   // Guests go where what they ask for makes CPU and memory come out even; each sector gets as large
   // a part of them as it has of the loose pods.
-  void seat(std::vector<std::size_t> guests, const std::vector<std::size_t>& own, Plan& plan) {
+  void seat(std::vector<std::size_t> guests, const std::vector<Joint>& own, Plan& plan) {
     Row all(prepared_.columns.size(), 0);
     std::vector<std::int64_t> seats(own.size(), 0);
     std::int64_t pods = 0;
     for (std::size_t to = 0; to < own.size(); ++to) {
-      const Row& loose = parts_[own[to]].loose;
-      add_times(all, loose, 1);
-      seats[to] = loose[kPodsColumn];
-      pods += loose[kPodsColumn];
+      const Row& asked = own[to].asked;
+      add_times(all, asked, 1);
+      seats[to] = asked[kPodsColumn];
+      pods += asked[kPodsColumn];
     }
     const auto count = static_cast<std::int64_t>(guests.size());
     for (std::int64_t& one : seats) one = one * count / pods + 1;
@@ -275,7 +279,7 @@ class Improver {
         least = change;
       }
       --seats[best];
-      put(at, best, plan);
+      put(at, best, nullptr, plan);
     }
   }
 
@@ -283,15 +287,15 @@ class Improver {
     limits_.take(plan.limits);
     for (const std::size_t at : plan.members) {
       is_gone_[at] = true;
-      sector_of_[at] = views_.size() + plan.home[at];
+      sector_of_[at] = sectors_ + plan.home[at];
     }
     for (std::size_t to = 0; to < plan.sectors.size(); ++to)
       take(plan.sectors[to], plan.refilled[to]);
   }
 
   void take(const Sector& sector, const Refilled& refilled) {
-    const std::size_t id = views_.size();
-    views_.push_back(sector.view);
+    const std::size_t id = sectors_;
+    ++sectors_;
     std::map<std::size_t, const std::vector<Share>*> staying;
     for (const Sector::Staying& one : sector.staying) staying[one.claim] = &one.shares;
     for (const Refilled::Filled& filled : refilled.claims) {
@@ -303,11 +307,11 @@ class Improver {
       }
       is_gone_[at] = false;
       Claim& claim = claims_[at];
-      claim.pool = sector.pool;
-      claim.view = sector.view;
-      claim.machine = filled.machine;
+      claim.pool = filled.rung.view->pool;
+      claim.view = filled.rung.view;
+      claim.machine = filled.rung.index;
       claim.content = filled.content;
-      claim.held = held_by(sector, filled);
+      claim.held = held_by(filled.rung);
       claim.shares.clear();
       if (!is_new) claim.shares = *staying.at(at);
       claim.shares.insert(claim.shares.end(), filled.shares.begin(), filled.shares.end());
@@ -330,7 +334,7 @@ class Improver {
     std::vector<Turn> order;
     for (const Turn& turn : packer_.order()) {
       const std::size_t sector = turn.on_claim ? sector_of_[turn.target] : kNone;
-      if (sector == kNone || !is_loose(turn.group, *old_[turn.target].view)) {
+      if (sector == kNone || !mobility_.is_loose(turn.group, *old_[turn.target].view)) {
         order.push_back(turn);
         if (turn.on_claim) order.back().target = index[turn.target];
         continue;
@@ -355,18 +359,16 @@ class Improver {
   Prepared& prepared_;
   Packer& packer_;
   const std::vector<Claim>& old_;
-  std::int64_t looks_ = kRefillLooksMax;
-  std::vector<HostTies> ties_;          // by row
-  std::vector<std::vector<int>> keys_;  // by row: tied_keys()
-  std::vector<std::size_t> rank_;       // by row: its place in the order of placing
-  std::vector<bool> may_move_;          // by row, as far as its own claim goes
-  std::vector<Part> parts_;
+  Mobility mobility_;
   Alternatives alternatives_;
+  std::int64_t looks_ = kRefillLooksMax;
+  std::vector<std::size_t> rank_;  // by row: its place in the order of placing
+  std::vector<Part> parts_;
   // The new state; claims by their old index, new ones behind them.
   std::vector<Claim> claims_;
   std::vector<bool> is_gone_;
-  std::vector<std::size_t> sector_of_;  // by old claim: index into views_; kNone: unchanged
-  std::vector<const View*> views_;      // of the sectors that were taken
+  std::vector<std::size_t> sector_of_;  // by old claim: of those taken; kNone: unchanged
+  std::size_t sectors_ = 0;             // taken so far
   std::map<std::pair<std::size_t, std::size_t>, std::vector<Dealt>> dealt_;  // by sector and row
   SpareLimits limits_;
   bool all_placed_;

@@ -152,16 +152,6 @@ bool Packer::place_one(std::size_t row) {
   return false;
 }
 
-bool Packer::tolerates(const PodRow& row, const Stage& stage,
-                       const std::vector<model::Taint>& taints) const {
-  for (const model::Taint& taint : taints) {
-    if (taint.effect == model::TaintEffect::kPreferNoSchedule && stage.tolerates_preferred)
-      continue;
-    if (!model::tolerates(row.source->shape.tolerations, taint)) return false;
-  }
-  return true;
-}
-
 bool Packer::place_at(std::size_t row, const Target& target) {
   const auto take = [&](const Stage& stage) {
     Fit fit;

@@ -242,8 +242,6 @@ class Packer {
   void queue_if_larger(std::size_t at, const Row& request);
   void queue_dearer(std::int64_t most, const PodRow& row, const Stage& stage);
   bool place_as_planned(std::size_t row, const Stage& stage);
-  bool tolerates(const PodRow& row, const Stage& stage,
-                 const std::vector<model::Taint>& taints) const;
 
   // packer_nodes.cc
   bool place_on_node(std::size_t row, const Stage& stage);

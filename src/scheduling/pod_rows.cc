@@ -92,6 +92,13 @@ std::vector<PodRow> pod_rows(const Problem& problem, const Columns& columns,
   return rows;
 }
 
+bool tolerates(const PodRow& row, const Stage& stage, const std::vector<model::Taint>& taints) {
+  return std::all_of(taints.begin(), taints.end(), [&](const model::Taint& taint) {
+    return (taint.effect == model::TaintEffect::kPreferNoSchedule && stage.tolerates_preferred) ||
+           model::tolerates(row.source->shape.tolerations, taint);
+  });
+}
+
 std::vector<std::size_t> order_by_size(const std::vector<PodRow>& rows) {
   std::vector<model::ShapeHash> shapes;
   std::vector<std::size_t> order;

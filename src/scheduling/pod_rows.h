@@ -48,6 +48,9 @@ struct PodRow {
 std::vector<PodRow> pod_rows(const Problem& problem, const Columns& columns,
                              RequirementTable& requirements, Topology& topology);
 
+// Whether its pods may be on nodes with these taints.
+bool tolerates(const PodRow& row, const Stage& stage, const std::vector<model::Taint>& taints);
+
 // The order of placing: CPU and memory descending, then age, then by content, so that the order of
 // the input does not show. Indices into the rows.
 std::vector<std::size_t> order_by_size(const std::vector<PodRow>& rows);

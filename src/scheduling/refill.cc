@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "base/check.h"
@@ -12,17 +11,6 @@
 
 namespace karst::scheduling {
 namespace {
-
-// Instance types with such a machine, at most `most`. Reservations do not count: they run out.
-template <class HasRoom>
-std::size_t count_types(const View& view, std::size_t most, const HasRoom& has_room) {
-  std::set<std::size_t> types;
-  for (const Machine& machine : view.machines) {
-    if (types.size() >= most) break;
-    if (machine.reservation == kNotReserved && has_room(machine.room)) types.insert(machine.type);
-  }
-  return types.size();
-}
 
 std::int64_t part_of(std::int64_t count, std::int64_t part, std::int64_t whole) {
   std::int64_t product = 0;
@@ -37,12 +25,11 @@ class Refill {
       : prepared_(prepared),
         ties_(ties),
         sector_(sector),
-        view_(*sector.view),
+        alternatives_(alternatives),
+        ladder_(prepared.pools, sector.faces, alternatives),
         looks_(looks),
         dive_(classes_),
         state_(prepared.topology.groups().size()) {
-    for (const std::size_t step : view_.steps)
-      if (alternatives.of(view_, step) >= sector.fewest_types) ladder_.push_back(step);
     for (std::size_t i = 0; i < sector.staying.size(); ++i) order_.push_back(i);
     std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
       return sector.staying[b].content < sector.staying[a].content;
@@ -55,8 +42,8 @@ class Refill {
   }
 
   std::optional<Refilled> best() {
-    if (ladder_.empty()) return std::nullopt;
-    const FillValue value(view_, ladder_, sum_);
+    if (ladder_.whole().empty()) return std::nullopt;
+    const FillValue value(ladder_.whole(), sum_);
     std::optional<Refilled> best;
     for (const bool spares_small : {true, false}) {
       if (looks_ <= 0) break;
@@ -121,23 +108,24 @@ class Refill {
     if (classes_.size() != 1) return;
     const Row& request = classes_.front().request;
     std::vector<Seats> seats;
-    std::vector<std::size_t> machines;
-    for (const std::size_t step : view_.steps) {
-      const std::int64_t pods =
-          fit_count(view_.machines[step].room, request, classes_.front().pods);
+    std::vector<Rung> rungs;
+    for (const Rung& step : ladder_.steps()) {
+      const Machine& machine = step.machine();
+      const std::int64_t pods = fit_count(machine.room, request, classes_.front().pods);
       Row content(sum_.size(), 0);
       add_times(content, request, pods);
-      if (pods == 0 || (!seats.empty() && pods <= seats.back().pods) || !is_open_to_types(content))
+      if (pods == 0 || (!seats.empty() && pods <= seats.back().pods) ||
+          !has_alternatives(step, content))
         continue;
-      seats.push_back({pods, view_.machines[step].price});
-      machines.push_back(step);
+      seats.push_back({pods, machine.price});
+      rungs.push_back(step);
     }
     looks_ -=
         std::min(classes_.front().pods, kEqualPodsMax) * static_cast<std::int64_t>(seats.size());
     Refilled found;
     for (const std::size_t one : cheapest_for(classes_.front().pods, seats))
-      if (!fill_with(machines[one], found)) return;
-    if (pods_left() > 0 || !settle(found, view_.steps)) return;
+      if (!fill_with(rungs[one], found)) return;
+    if (pods_left() > 0 || !settle(found, ladder_.steps()) || !have_alternatives(found)) return;
     if (found.price < (best ? best->price : INT64_MAX)) best = std::move(found);
   }
 
@@ -145,9 +133,10 @@ class Refill {
   // first, each claim then as small as it may be.
   void try_even(const FillValue& value, std::optional<Refilled>& best) {
     if (!sector_.staying.empty() || sum_[kPodsColumn] > kEvenPodsMax) return;
-    std::vector<std::pair<Wide, std::size_t>> sizes;  // those that promise most first
-    for (const std::size_t step : view_.steps) sizes.emplace_back(price_of_all(sum_, step), step);
-    std::sort(sizes.begin(), sizes.end());
+    std::vector<std::pair<Wide, Rung>> sizes;  // those that promise most first
+    for (const Rung& step : ladder_.steps()) sizes.emplace_back(price_of_all(sum_, step), step);
+    std::stable_sort(sizes.begin(), sizes.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     if (sizes.size() > kEvenMachinesMax) sizes.resize(kEvenMachinesMax);
     const std::vector<std::vector<SizeClass>> all = orders(value);
     for (const auto& [price, step] : sizes)
@@ -158,40 +147,45 @@ class Refill {
         Refilled found;
         while (pods_left() > 0)
           if (looks_ <= 0 || !fill_with(step, found)) break;
-        if (pods_left() > 0 || !settle(found, view_.steps)) continue;
-        if (found.price < (best ? best->price : INT64_MAX) && has_alternatives(found))
+        if (pods_left() > 0 || !settle(found, ladder_.steps())) continue;
+        if (found.price < (best ? best->price : INT64_MAX) && have_alternatives(found))
           best = std::move(found);
       }
   }
 
   // One claim of that size with as many as fit; false: nobody does.
-  bool fill_with(std::size_t machine, Refilled& found) {
-    Refilled::Filled claim{kNone, machine, Row(sum_.size(), 0), {}};
+  bool fill_with(const Rung& rung, Refilled& found) {
+    Refilled::Filled claim{kNone, rung, Row(sum_.size(), 0), {}};
     look_at(nullptr, claim);
-    room_beside(claim.content, machine);
+    room_beside(claim.content, rung);
     for (std::size_t at = 0; at < classes_.size(); ++at) deal_up_to(classes_[at].pods, at, claim);
     if (claim.shares.empty()) return false;
     found.claims.push_back(std::move(claim));
     return true;
   }
 
-  // Each claim may come up as enough types, as it is filled.
-  bool has_alternatives(const Refilled& found) const {
-    return std::all_of(found.claims.begin(), found.claims.end(),
-                       [&](const auto& claim) { return is_open_to_types(claim.content); });
+  // Each claim has alternatives enough, as it is filled.
+  bool have_alternatives(const Refilled& found) const {
+    return std::all_of(found.claims.begin(), found.claims.end(), [&](const auto& claim) {
+      return has_alternatives(claim.rung, claim.content);
+    });
   }
-  bool is_open_to_types(const Row& content) const {
-    const auto has_room = [&](const Row& room) { return fits(content, room); };
-    return count_types(view_, sector_.fewest_types, has_room) >= sector_.fewest_types;
+  bool has_alternatives(const Rung& rung, const Row& content) const {
+    const auto face = std::find_if(sector_.faces.begin(), sector_.faces.end(),
+                                   [&](const Face& one) { return one.view == rung.view; });
+    return alternatives_.are_enough_for(*face, content);
   }
 
-  // Each claim on the cheapest of the machines that has room for it; false: there is none.
-  bool settle(Refilled& found, const std::vector<std::size_t>& machines) const {
+  // Each claim on the cheapest of the machines that has room for it; false: there is none. Claims
+  // with pods that stay are the first, in their order.
+  bool settle(Refilled& found, const std::vector<Rung>& rungs) const {
     found.price = 0;
-    for (Refilled::Filled& claim : found.claims) {
-      claim.machine = cheapest(claim.content, machines);
-      if (claim.machine == kNone) return false;
-      found.price += view_.machines[claim.machine].price;
+    for (std::size_t i = 0; i < found.claims.size(); ++i) {
+      Refilled::Filled& claim = found.claims[i];
+      const auto& own = claim.claim == kNone ? rungs : ladder_.whole(staying(i).view);
+      claim.rung = cheapest(claim.content, own);
+      if (claim.rung.view == nullptr) return false;
+      found.price += claim.rung.machine().price;
     }
     return true;
   }
@@ -203,16 +197,17 @@ class Refill {
       top_up(order_[i], found.claims[i]);
     while (pods_left() > 0)
       if (looks_ <= 0 || !fill_new(found)) return false;
-    return settle(found, ladder_);
+    return settle(found, ladder_.whole());
   }
 
   std::int64_t pods_left() const { return left_[kPodsColumn]; }
+  const Sector::Staying& staying(std::size_t place) const { return sector_.staying[order_[place]]; }
 
-  // `machines`: by price.
-  std::size_t cheapest(const Row& content, const std::vector<std::size_t>& machines) const {
-    for (const std::size_t step : machines)
-      if (fits(content, view_.machines[step].room)) return step;
-    return kNone;
+  // `rungs`: by price.
+  static Rung cheapest(const Row& content, const std::vector<Rung>& rungs) {
+    for (const Rung& rung : rungs)
+      if (fits(content, rung.machine().room)) return rung;
+    return {};
   }
 
   // Who is on the host: those that stay and those that were dealt to it.
@@ -223,31 +218,31 @@ class Refill {
     for (const Share& share : claim.shares) state_.add(ties_[share.group], share.count);
   }
 
-  const Row& room_beside(const Row& content, std::size_t machine) {
-    const Row& room = view_.machines[machine].room;
+  const Row& room_beside(const Row& content, const Rung& rung) {
+    const Row& room = rung.machine().room;
     for (std::size_t i = 0; i < room.size(); ++i) room_[i] = room[i] - content[i];
     return room_;
   }
 
   bool fill_claim(std::size_t at, Refilled& found) {
     const Sector::Staying& staying = sector_.staying[at];
-    Refilled::Filled claim{staying.claim, kNone, staying.content, {}};
+    Refilled::Filled claim{staying.claim, {}, staying.content, {}};
     std::vector<std::size_t> items;
     std::int64_t least = INT64_MAX;
     blocked_.assign(classes_.size(), 0);
     int tried = 0;
-    for (const std::size_t step : ladder_) {
+    for (const Rung& rung : ladder_.whole(staying.view)) {
       if (tried == kFillMachinesMax) break;
-      if (!fits(staying.content, view_.machines[step].room)) continue;
+      if (!fits(staying.content, rung.machine().room)) continue;
       ++tried;
-      const std::int64_t worth = dive_.search(room_beside(staying.content, step), blocked_, looks_);
-      const std::int64_t unused = view_.machines[step].price - worth;
+      const std::int64_t worth = dive_.search(room_beside(staying.content, rung), blocked_, looks_);
+      const std::int64_t unused = rung.machine().price - worth;
       if (unused >= least) continue;
       least = unused;
-      claim.machine = step;
+      claim.rung = rung;
       items = dive_.best();
     }
-    if (claim.machine == kNone) return false;
+    if (claim.rung.view == nullptr) return false;
     look_at(&staying, claim);
     bool is_refused = false;
     for (const std::size_t item : items)
@@ -256,7 +251,7 @@ class Refill {
         is_refused = true;
       }
     if (is_refused) {
-      dive_.search(room_beside(claim.content, claim.machine), blocked_, looks_);
+      dive_.search(room_beside(claim.content, claim.rung), blocked_, looks_);
       for (const std::size_t item : dive_.best()) deal(item, claim);
     }
     found.claims.push_back(std::move(claim));
@@ -267,7 +262,7 @@ class Refill {
   void top_up(std::size_t at, Refilled::Filled& claim) {
     if (looks_ <= 0) return;
     blocked_.assign(classes_.size(), 0);
-    if (dive_.search(room_beside(claim.content, claim.machine), blocked_, looks_) <= 0) return;
+    if (dive_.search(room_beside(claim.content, claim.rung), blocked_, looks_) <= 0) return;
     look_at(&sector_.staying[at], claim);
     for (const std::size_t item : dive_.best()) deal(item, claim);
   }
@@ -300,25 +295,25 @@ class Refill {
     looks_ -= count + 1;
     if (count == 0) return;
     while (count > 0 && deal(at, claim)) --count;
-    room_beside(claim.content, claim.machine);
+    room_beside(claim.content, claim.rung);
   }
 
   // A new claim for what is left: of the machines with which all of it would be cheapest; first a
   // like part of every class, so that no resource is left over without the other, then what fits.
   bool fill_new(Refilled& found) {
     const Row left = left_;
-    const std::size_t machine = machine_for(left);
-    if (machine == kNone) return false;
-    looks_ -= static_cast<std::int64_t>(ladder_.size() + classes_.size());
-    const Row& room = view_.machines[machine].room;
+    const Rung rung = rung_for(left);
+    if (rung.view == nullptr) return false;
+    looks_ -= static_cast<std::int64_t>(ladder_.whole().size() + classes_.size());
+    const Row& room = rung.machine().room;
     std::size_t scarce = 0;  // the column that is short first
     for (std::size_t i = 1; i < left.size(); ++i)
       if (static_cast<Wide>(left[i]) * std::max<std::int64_t>(room[scarce], 1) >
           static_cast<Wide>(left[scarce]) * std::max<std::int64_t>(room[i], 1))
         scarce = i;
-    Refilled::Filled claim{kNone, machine, Row(sum_.size(), 0), {}};
+    Refilled::Filled claim{kNone, rung, Row(sum_.size(), 0), {}};
     look_at(nullptr, claim);
-    room_beside(claim.content, machine);
+    room_beside(claim.content, rung);
     for (const bool all : {false, true})
       for (std::size_t at = 0; at < classes_.size(); ++at) {
         std::int64_t count = classes_[at].pods;
@@ -331,8 +326,8 @@ class Refill {
   }
 
   // Of as many machines of one size as it takes at least.
-  Wide price_of_all(const Row& left, std::size_t step) const {
-    const Machine& machine = view_.machines[step];
+  static Wide price_of_all(const Row& left, const Rung& rung) {
+    const Machine& machine = rung.machine();
     std::int64_t times = 1;
     for (std::size_t i = 0; i < left.size(); ++i)
       if (left[i] > 0)
@@ -341,18 +336,17 @@ class Refill {
     return static_cast<Wide>(times) * machine.price;
   }
 
-  std::size_t machine_for(const Row& left) const {
-    std::size_t best = kNone;
+  Rung rung_for(const Row& left) const {
+    Rung best;
     Wide least = 0;
-    for (const std::size_t step : ladder_) {
-      const Machine& machine = view_.machines[step];
+    for (const Rung& rung : ladder_.whole()) {
       if (std::none_of(classes_.rbegin(), classes_.rend(), [&](const SizeClass& one) {
-            return one.pods > 0 && fits(one.request, machine.room);
+            return one.pods > 0 && fits(one.request, rung.machine().room);
           }))
         continue;
-      const Wide price = price_of_all(left, step);
-      if (best != kNone && price > least) continue;
-      best = step;
+      const Wide price = price_of_all(left, rung);
+      if (best.view != nullptr && price > least) continue;
+      best = rung;
       least = price;
     }
     return best;
@@ -361,13 +355,13 @@ class Refill {
   const Prepared& prepared_;
   const std::vector<HostTies>& ties_;
   const Sector& sector_;
-  const View& view_;
+  const Alternatives& alternatives_;
+  const Ladder ladder_;
   std::int64_t& looks_;
-  std::vector<std::size_t> ladder_;  // machines to choose from, by price
-  std::vector<std::size_t> order_;   // of the staying, the largest first
-  Row sum_;                          // of everything
-  std::vector<SizeClass> classes_;   // the largest first; what is still to be dealt out
-  Row left_;                         // what they ask for together
+  std::vector<std::size_t> order_;  // of the staying, the largest first
+  Row sum_;                         // of everything
+  std::vector<SizeClass> classes_;  // the largest first; what is still to be dealt out
+  Row left_;                        // what they ask for together
   Dive dive_;
   HostState state_;
   std::vector<char> blocked_;
@@ -375,21 +369,6 @@ class Refill {
 };
 
 }  // namespace
-
-std::size_t Alternatives::wanted(const View& view) {
-  return std::clamp<std::size_t>(view.machines.size() / kAlternativesShare, 1, kAlternativesMin);
-}
-
-std::size_t Alternatives::of(const View& view, std::size_t machine) {
-  if (view.index >= known_.size()) known_.resize(view.index + 1);
-  known_[view.index].resize(view.machines.size(), 0);
-  std::size_t& known = known_[view.index][machine];
-  if (known > 0) return known - 1;
-  const Row& least = view.machines[machine].room;
-  known =
-      count_types(view, kAlternativesMin, [&](const Row& room) { return covers(room, least); }) + 1;
-  return known - 1;
-}
 
 std::optional<Refilled> refill(const Prepared& prepared, const std::vector<HostTies>& ties,
                                const Sector& sector, Alternatives& alternatives,

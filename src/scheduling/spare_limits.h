@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "scheduling/packer.h"
@@ -14,14 +15,15 @@ class SpareLimits {
   // `pools` outlives it. What is left beside the packer's claims.
   SpareLimits(const PoolTables& pools, const Packer& packer);
 
-  // What an exchange of claims of one pool takes of its limits; negative: gives back.
-  struct Change {
-    std::size_t pool = 0;               // index into PoolTables::pools
+  // What an exchange of claims takes of a pool's limits; negative: gives back.
+  struct Taken {
     std::vector<std::int64_t> amounts;  // as PoolTable::remaining; empty: none
     std::int64_t nodes = 0;
   };
-  // One claim comes (`times` 1) or goes (-1) that holds so much.
-  static void add(Change& change, const std::vector<std::int64_t>& held, std::int64_t times);
+  using Change = std::map<std::size_t, Taken>;  // by pool, an index into PoolTables::pools
+  // One claim of the pool comes (`times` 1) or goes (-1) that holds so much.
+  static void add(Change& change, std::size_t pool, const std::vector<std::int64_t>& held,
+                  std::int64_t times);
   bool allow(const Change& change) const;
   void take(const Change& change);
 

@@ -107,6 +107,24 @@ bool has_conflict(const Problem& problem, const std::vector<Share>& pods) {
   return false;
 }
 
+// The pool's minValues among the types that the claim lists.
+std::string wrong_variety(const Pool& pool, const NewClaim& claim) {
+  for (const model::RequirementSpec& spec : pool.pool.requirements) {
+    std::set<std::string> values;
+    const auto add = [&](const std::vector<model::RequirementSpec>& specs) {
+      for (const model::RequirementSpec& own : specs)
+        if (own.key == spec.key) values.insert(own.values.begin(), own.values.end());
+    };
+    for (const std::size_t index : claim.types) {
+      add(pool.types.at(index).requirements);
+      for (const Offering& offering : pool.types[index].offerings) add(offering.requirements);
+    }
+    if (static_cast<int>(values.size()) < spec.min_values)
+      return std::to_string(values.size()) + " values of " + spec.key;
+  }
+  return "";
+}
+
 std::string wrong_claim(const Problem& problem, const NewClaim& claim) {
   const Pool& pool = problem.pools[claim.pool];
   const std::string where = "claim of pool " + pool.pool.name.str() + ": ";
@@ -294,8 +312,13 @@ std::string wrong(const Problem& problem, const Answer& answer) {
       if (!may_run(problem.pods[share.group].shape, node.labels, node.taints))
         return "group " + std::to_string(share.group) + " may not run on node " + node.name;
   }
-  for (const NewClaim& claim : answer.claims)
+  for (const NewClaim& claim : answer.claims) {
+    const Pool& pool = problem.pools[claim.pool];
     if (std::string text = wrong_claim(problem, claim); !text.empty()) return text;
+    if (const std::string text = wrong_variety(pool, claim);
+        !text.empty() && !claim.min_values_relaxed)
+      return "claim of pool " + pool.pool.name.str() + ": only " + text;
+  }
   return wrong_limits(problem, answer);
 }
 

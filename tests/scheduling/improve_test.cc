@@ -6,6 +6,7 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <map>
 
 #include "scheduling/refill.h"
 #include "tests/scheduling/cases.h"
@@ -45,6 +46,15 @@ struct Prices {
   std::int64_t improved = 0;
 };
 
+// By the weight of their pools.
+std::map<std::int32_t, std::int64_t> pods_by_weight(const Prepared& prepared,
+                                                    const Packer& packer) {
+  std::map<std::int32_t, std::int64_t> pods;
+  for (const Claim& claim : packer.claims())
+    pods[prepared.pools.pools()[claim.pool].spec().weight] += claim.pods;
+  return pods;
+}
+
 // By row, from the claims and again from the turns.
 std::vector<std::int64_t> pods_of(const Prepared& prepared, const Packer& packer) {
   std::vector<std::int64_t> pods(2 * prepared.rows.size(), 0);
@@ -61,8 +71,10 @@ Prices prices_of(const Problem& problem) {
   packer.run();
   Prices prices{packer.price(), 0};
   const std::vector<std::int64_t> before = pods_of(prepared, packer);
+  const auto by_weight = pods_by_weight(prepared, packer);
   improve(prepared, packer);
   EXPECT_EQ(before, pods_of(prepared, packer));
+  EXPECT_EQ(by_weight, pods_by_weight(prepared, packer));
   prices.improved = packer.price();
   return prices;
 }
@@ -151,12 +163,79 @@ TEST(Improve, KeepsAlternatives) {
   Packer packer(prepared, {.cheapest_claim = true});
   packer.run();
   std::size_t fewest = kAlternativesMin;
-  Alternatives alternatives;
+  Alternatives alternatives(prepared.pools);
   for (const Claim& claim : packer.claims())
     fewest = std::min(fewest, alternatives.of(*claim.view, claim.machine));
   improve(prepared, packer);
   for (const Claim& claim : packer.claims())
     EXPECT_GE(alternatives.of(*claim.view, claim.machine), fewest);
+}
+
+// So many pools, the types of the catalogue by turns.
+std::vector<Pool> split(const Pool& whole, std::size_t count) {
+  std::vector<Pool> pools;
+  for (std::size_t n = 0; n < count; ++n) {
+    std::vector<InstanceType> types;
+    for (std::size_t i = n; i < whole.types.size(); i += count) types.push_back(whole.types[i]);
+    pools.push_back(pool("part-" + std::to_string(n)));
+    pools.back().types = types;
+  }
+  return pools;
+}
+
+// How a catalogue is parted over pools of one weight is hardly the price's affair; what a pool
+// demands, and its weight, are.
+TEST(Improve, PoolsOfOneWeightAreOneChoice) {
+  const std::vector<PodGroup> groups = {
+      with_nobody(asking(90, 250, 300)), asking(90, 500, 900), asking(90, 100, 100),
+      spread(app(asking(120, 1500, 1800), "web"), kZone, "web"), asking(60, 1000, 700)};
+  std::vector<PodGroup> tolerant = groups;
+  for (PodGroup& group : tolerant) group = tolerating(std::move(group), "team");
+  const Pool whole = by_the_cpu(40);
+  const std::int64_t least = prices_of(problem(groups, {whole})).improved;
+  const auto with_first = [&](const auto& change) {
+    std::vector<Pool> pools = split(whole, 4);
+    pools[0] = change(std::move(pools[0]));
+    return pools;
+  };
+  const auto taint = [](Pool one) { return tainted(std::move(one), "team"); };
+  for (const Problem& one :
+       {problem(groups, split(whole, 2)), problem(groups, split(whole, 4)),
+        problem(groups,
+                with_first([](Pool one) { return limited(std::move(one), "cpu", 900'000); })),
+        problem(tolerant, with_first(taint)), problem(groups, with_first(taint))}) {
+    EXPECT_LE(prices_of(one).improved, least + least / 50);
+    const Answer answer = solve(one);
+    EXPECT_EQ("", wrong(one, answer));
+    EXPECT_EQ("", wrong_order(one, answer));
+    EXPECT_TRUE(answer.unplaced.empty());
+  }
+  const auto weigh = [](Pool one) { return weighing(std::move(one), 10); };
+  const Answer heavier = solve(problem(groups, with_first(weigh)));
+  for (const NewClaim& claim : heavier.claims) EXPECT_EQ(0u, claim.pool);
+}
+
+// A claim that has to keep several kinds open is no reason to leave the others as they are.
+TEST(Improve, MinValuesAreKept) {
+  const std::vector<PodGroup> groups = {with_nobody(asking(30, 250, 300)), asking(30, 500, 900),
+                                        asking(30, 100, 100), asking(40, 1500, 1800)};
+  const Prices without = prices_of(problem(groups, {by_the_cpu(40)}));
+  ASSERT_LT(without.improved, without.greedy);
+  std::int64_t last = without.improved;
+  for (const int kinds : {2, 15, 25, 35}) {
+    model::RequirementSpec several{
+        std::string(model::kInstanceTypeLabel), model::Operator::kExists, {}, kinds};
+    const Problem choosy = problem(groups, {requiring(by_the_cpu(40), several)});
+    const Prices prices = prices_of(choosy);
+    EXPECT_LT(prices.improved, prices.greedy) << kinds;
+    EXPECT_GE(prices.improved, last) << kinds;
+    last = prices.improved;
+    const Answer answer = solve(choosy);
+    EXPECT_EQ("", wrong(choosy, answer)) << kinds;
+    EXPECT_EQ("", wrong_order(choosy, answer)) << kinds;
+    EXPECT_TRUE(answer.unplaced.empty());
+  }
+  EXPECT_GT(last, without.improved);  // the last one asks for more than costs nothing
 }
 
 // Limits, near or far, are no reason to pay more, as long as the cheaper fleet keeps them.
@@ -228,8 +307,22 @@ Problem random_problem() {
     result.pods.push_back(with_nobody(asking(pick(5, 20), pick(1, 15) * 100, pick(1, 20) * 100)));
   for (std::int64_t i = pick(0, 4); i > 0; --i)
     result.pods.push_back(asking(pick(5, 30), pick(1, 16) * 100, pick(1, 20) * 100));
-  if (chance(4)) result.pools.push_back(by_the_cpu(30));
-  if (result.pools.size() > 1) result.pools[1].pool.name = model::PoolName("other");
+  if (chance(3)) {
+    result.pools =
+        chance(2) ? split(result.pools[0], 2) : std::vector<Pool>{result.pools[0], by_the_cpu(30)};
+    Pool& other = result.pools[1];
+    other.pool.name = model::PoolName("other");
+    if (chance(3)) other = weighing(std::move(other), 10);
+    if (chance(3)) other = tainted(std::move(other), "team");
+    if (chance(3)) other = requiring(std::move(other), in(kZone, {"a"}));
+    for (PodGroup& group : result.pods)
+      if (chance(2)) group = tolerating(std::move(group), "team");
+  }
+  if (chance(4))
+    result.pools[0].pool.requirements.push_back({std::string(model::kInstanceTypeLabel),
+                                                 model::Operator::kExists,
+                                                 {},
+                                                 static_cast<int>(pick(2, 8))});
   if (chance(3)) result.daemons.push_back({pods(1, 100, 0).shape});
   if (chance(3)) result.pools[0] = limited(result.pools[0], "cpu", pick(10, 400) * 1000);
   if (chance(4)) result.pools[0] = limited(result.pools[0], "nodes", pick(3, 60));

@@ -1,0 +1,49 @@
+#include "scheduling/ladder.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace karst::scheduling {
+namespace {
+
+bool has_limits(const PoolTable& pool) {
+  return pool.is_limited() || pool.limits_nodes;
+}
+
+// Steps of several views: without those that a step before them has as much room as. What limits
+// allow is not known here, so that steps of pools that have some stay.
+std::vector<Rung> without_covered(const PoolTables& pools, std::vector<Rung> steps) {
+  std::stable_sort(steps.begin(), steps.end(), [](const Rung& a, const Rung& b) {
+    return a.machine().price < b.machine().price;
+  });
+  std::vector<Rung> kept;
+  for (const Rung& step : steps) {
+    const bool is_covered = !has_limits(pools.pools()[step.view->pool]) &&
+                            std::any_of(kept.begin(), kept.end(), [&](const Rung& other) {
+                              return other.view != step.view &&
+                                     !has_limits(pools.pools()[other.view->pool]) &&
+                                     covers(other.machine().room, step.machine().room);
+                            });
+    if (!is_covered) kept.push_back(step);
+  }
+  return kept;
+}
+
+}  // namespace
+
+Ladder::Ladder(const PoolTables& pools, const std::vector<Face>& faces,
+               Alternatives& alternatives) {
+  for (const Face& face : faces) {
+    std::vector<Rung>& own = whole_under_[face.view->index];
+    for (const std::size_t step : face.view->steps) {
+      steps_.push_back({face.view, step});
+      if (alternatives.are_enough(face, step)) own.push_back(steps_.back());
+    }
+    whole_.insert(whole_.end(), own.begin(), own.end());
+  }
+  if (faces.size() == 1) return;
+  steps_ = without_covered(pools, std::move(steps_));
+  whole_ = without_covered(pools, std::move(whole_));
+}
+
+}  // namespace karst::scheduling

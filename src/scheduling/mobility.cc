@@ -1,0 +1,82 @@
+#include "scheduling/mobility.h"
+
+#include <algorithm>
+
+namespace karst::scheduling {
+namespace {
+
+// The groups that the row's pods go by, or that count or repel them.
+std::vector<GroupId> groups_of(const PodRow& row) {
+  std::vector<GroupId> found = row.matched;
+  found.insert(found.end(), row.repels.begin(), row.repels.end());
+  for (const Stage& stage : row.stages)
+    for (const Constraint& constraint : stage.constraints) found.push_back(constraint.group);
+  return found;
+}
+
+}  // namespace
+
+Mobility::Mobility(Prepared& prepared) : prepared_(prepared) {
+  const auto& groups = prepared.topology.groups();
+  for (const PodRow& row : prepared.rows) {
+    host_ties_.push_back(scheduling::host_ties(row, groups));
+    keys_.emplace_back();
+    for (const GroupId group : groups_of(row))
+      if (groups[group].key != kHostKey) keys_.back().push_back(groups[group].key);
+    may_move_.push_back(row.stages.size() == 1 && row.shared_volumes.empty() &&
+                        row.source->shape.host_ports.empty() && !host_ties_.back().is_bound);
+  }
+}
+
+bool Mobility::is_loose(std::size_t row, const View& view) const {
+  return may_move_[row] && std::all_of(keys_[row].begin(), keys_[row].end(), [&](int key) {
+           return view.domains[static_cast<std::size_t>(key)].size() <= 1;
+         });
+}
+
+bool Mobility::is_free(std::size_t row) const {
+  return keys_[row].empty() && prepared_.rows[row].stages.size() == 1;
+}
+
+bool Mobility::may_live(std::size_t row, std::size_t pool, RequirementId requirements) {
+  const PoolTable& table = prepared_.pools.pools()[pool];
+  const auto adds_nothing = [&](RequirementId demand) {
+    return prepared_.requirements.combine(requirements, demand) == requirements &&
+           prepared_.requirements.combine(table.base, demand) != kImpossible;
+  };
+  const PodRow& pod = prepared_.rows[row];
+  const Stage& stage = pod.stages.front();
+  return table.possible && tolerates(pod, stage, table.spec().taints) &&
+         std::any_of(stage.ways.begin(), stage.ways.end(),
+                     [&](const Way& way) { return adds_nothing(way.wanted); }) &&
+         std::any_of(pod.volume_ways.begin(), pod.volume_ways.end(), adds_nothing);
+}
+
+bool Mobility::is_seen_alike(std::size_t row, const View& from, const View& to) {
+  const bool same_places = std::all_of(keys_[row].begin(), keys_[row].end(), [&](int key) {
+    return from.domains[static_cast<std::size_t>(key)] == to.domains[static_cast<std::size_t>(key)];
+  });
+  if (!same_places) return false;
+  const auto counts = [&](GroupId group, const View& view) {
+    return prepared_.topology.claim_counts(group, pool_of(view).spec().taints, view.requirements);
+  };
+  const std::vector<GroupId> groups = groups_of(prepared_.rows[row]);
+  return std::all_of(groups.begin(), groups.end(),
+                     [&](GroupId group) { return counts(group, from) == counts(group, to); });
+}
+
+RequirementId Mobility::like_view(const View& view, std::size_t pool) {
+  const model::Requirements& own = prepared_.requirements.at(pool_of(view).base);
+  model::Requirements beyond;
+  for (const auto& [key, set] : prepared_.requirements.at(view.requirements).all()) {
+    const model::ValueSet* base = own.find(key);
+    if (base != nullptr && *base == set) continue;
+    model::ValueSet narrowed = set;
+    narrowed.min_values = 0;  // of the view's own pool
+    beyond.add(key, narrowed);
+  }
+  return prepared_.requirements.combine(prepared_.pools.pools()[pool].base,
+                                        prepared_.requirements.intern(beyond));
+}
+
+}  // namespace karst::scheduling
