@@ -2,6 +2,7 @@
 // value") and query members ("?key=value"). Signing the same twice is the same, in whatever order
 // the query is written; the canonical request, read back and signed again, is itself. And any bytes
 // as a URL.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <vector>
@@ -107,9 +108,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   request.path_rule = size % 2 == 0 ? PathRule::kNormalized : PathRule::kAsIs;
   const Signature first = signed_once(request, keys);
   if (first.signature.size() != 64) std::abort();
-  SigningRequest other = request;
-  other.query.assign(request.query.rbegin(), request.query.rend());
-  if (signed_once(other, keys).authorization != first.authorization) std::abort();
+  std::reverse(request.query.begin(), request.query.end());
+  const bool reversed = request.query.size() > 1;  // else it is the same request: for some lengths
+  if ((reversed || size % 16 < 2) &&
+      signed_once(request, keys).authorization != first.authorization)
+    std::abort();
   if (!plain) return 0;  // no method or header that HTTP could carry
   std::string path;
   SigningRequest again = read_back(first.canonical_request, path);
