@@ -102,6 +102,7 @@ class AwsParts final : public CloudParts {
     options.jitter_millis = needs_.jitter_millis;
     options.user_agent = "karst/" + build_version();
     options.notice = needs_.tell;
+    options.give_up = needs_.give_up;
     auto opened = aws::Account::open(*transport, needs_.clock, account, std::move(options));
     if (!opened) return base::fail(opened.error().with_context("--cloud aws"));
     made = std::move(*opened);
@@ -111,7 +112,8 @@ class AwsParts final : public CloudParts {
   // What settings leave open is asked of EKS. A cluster whose endpoint and CA are set can do
   // without; its AL2023 classes then say that the service CIDR is missing.
   base::Status complete(providers::aws::Cluster& cluster) {
-    auto known = aws::ask_eks(account_->client(), cluster);
+    auto known = aws::ask_eks(account_->client(), cluster, needs_.give_up);
+    if (!known && needs_.give_up && needs_.give_up()) return base::fail(known.error());
     const bool enough = !cluster.endpoint.empty() && !cluster.ca.empty();
     if (!known && !enough)
       return base::fail(known.error().with_context(

@@ -29,6 +29,7 @@ struct CloudNeeds {  // all outlive the parts
   // Gives what says whether the lease's term of this moment lasts; empty: there is no lease.
   std::function<std::function<bool()>()> guard;
   std::int64_t jitter_millis = 0;  // of what replicas should not all do at the same moment
+  http::GiveUp give_up;            // of open_cloud()
 };
 
 class CloudParts {

@@ -138,7 +138,8 @@ class Cluster {
     if (!identity) return base::fail(identity.error());
     config_.cluster_uid = settings_.cluster_uid.empty() ? identity->uid : settings_.cluster_uid;
     parts_.engine.config = config_;
-    if (auto status = open_hands(*identity); !status) return status;
+    if (auto status = open_hands(*identity); !status)
+      return stop_signal_came() ? base::Status() : status;
     Trail trail(store_, clock_, [this](bool good, const std::string& line) { tell(good, line); });
     trail.fill(parts_);
     Daemon daemon(std::move(parts_));
@@ -203,6 +204,7 @@ class Cluster {
     needs.tell = [this](bool good, const std::string& line) { tell(good, line); };
     if (lease_) needs.guard = [this] { return lease_->guard(); };
     needs.jitter_millis = jitter_of(*store_.log);
+    needs.give_up = stop_signal_came;
     auto opened = open_cloud(needs, identity);
     if (!opened) return base::fail(opened.error());
     cloud_ = std::move(*opened);

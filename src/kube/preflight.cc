@@ -175,15 +175,6 @@ std::future<http::Response> sent(Client& client, const Call& call) {
   return promise->get_future();
 }
 
-// False: nobody waits for it any more.
-template <class Value>
-bool comes(std::future<Value>& future, const AskPatience& patience) {
-  while (future.wait_for(std::chrono::milliseconds(kPreflightLookMillis)) !=
-         std::future_status::ready)
-    if (patience.give_up && patience.give_up()) return false;
-  return true;
-}
-
 }  // namespace
 
 base::Result<ClusterIdentity> preflight(const PreflightQuestion& question, const AskAll& ask) {
@@ -216,7 +207,7 @@ AskAll ask_all_of(Client& client, AskPatience patience) {
       for (const std::size_t i : open) coming.push_back(sent(client, calls[i]));
       std::vector<std::size_t> again;
       for (std::size_t n = 0; n < open.size(); ++n) {
-        if (!comes(coming[n], patience)) return answers;
+        if (!http::comes(coming[n], patience.give_up)) return answers;
         answers[open[n]] = coming[n].get();
         if (passing(answers[open[n]])) again.push_back(open[n]);
       }
@@ -225,7 +216,7 @@ AskAll ask_all_of(Client& client, AskPatience patience) {
       open = std::move(again);
       auto paused = std::make_shared<std::promise<void>>();
       client.after(kPreflightPauseMillis, [paused] { paused->set_value(); });
-      if (auto over = paused->get_future(); !comes(over, patience)) return answers;
+      if (auto over = paused->get_future(); !http::comes(over, patience.give_up)) return answers;
     }
   };
 }

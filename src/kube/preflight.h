@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "http/waiting.h"
 #include "kube/client.h"
 #include "kube/rights.h"
 
@@ -39,13 +40,10 @@ struct ClusterIdentity {
 base::Result<ClusterIdentity> preflight(const PreflightQuestion& question, const AskAll& ask);
 
 struct AskPatience {
-  // Asked every kPreflightLookMillis: whether to wait no longer. What is not answered then is
-  // http::Failure::kCancelled. May be empty.
-  std::function<bool()> give_up;
+  http::GiveUp give_up;  // what is not answered then is http::Failure::kCancelled
   // Told when a first try failed, and there will be another: what came. May be empty.
   std::function<void(const std::string& answer)> waiting;
 };
-inline constexpr std::int64_t kPreflightLookMillis = 100;
 
 // The AskAll over a client: blocks the calling thread, which must not be the transport's.
 AskAll ask_all_of(Client& client, AskPatience patience);

@@ -1,7 +1,9 @@
 // What EKS says of a cluster, and what settings say before it.
 #include <gtest/gtest.h>
 
+#include "cloud/aws/account.h"
 #include "cloud/aws/eks.h"
+#include "tests/cloud/aws_account.h"
 
 namespace karst::cloud::aws {
 namespace {
@@ -55,6 +57,60 @@ TEST(AwsEks, AClusterOfIpv6HasItsCidr) {
   EXPECT_TRUE(cluster.ipv6);
   EXPECT_EQ(cluster.service_cidr, "fd30:1c53:5f8a::/108");
   EXPECT_EQ(cluster.endpoint, "");
+}
+
+// Says the same to everybody at once, and runs no timer.
+class BusyTransport final : public http::Transport {
+ public:
+  http::RequestId send(http::Request, Done done) override {
+    ++asked;
+    http::Response response;
+    response.status = 503;
+    done(std::move(response));
+    return 1;
+  }
+  void cancel(http::RequestId) override {}
+  void after(std::int64_t, std::function<void()> action) override {
+    if (asked == 0) action();  // the client's own step to this thread
+  }
+  int asked = 0;
+};
+
+TEST(AwsEks, WhoWaitsMayGiveUp) {
+  providers::aws::Cluster given;
+  given.name = "demo";
+  const auto at_once = [] { return true; };
+  AwsAccount silent;
+  const auto unanswered = ask_eks(*silent.client, given, at_once);
+  ASSERT_FALSE(unanswered);
+  EXPECT_EQ(unanswered.error().kind, base::Kind::kRetry);
+  EXPECT_EQ(unanswered.error().message, "eks:DescribeCluster of demo: given up");
+
+  testing_kube::FakeClock clock;
+  ServerTime time{clock};
+  BusyTransport busy;
+  CredentialKeeper keeper{busy, clock, time, keys_that_never_change, 0, {}};
+  const auto client = client_on_loopback(busy, keeper, time, clock);
+  const auto paused = ask_eks(*client, given, at_once);
+  ASSERT_FALSE(paused);
+  EXPECT_EQ(paused.error().message, "eks:DescribeCluster of demo: given up");
+  EXPECT_EQ(busy.asked, 1) << "during the pause";
+}
+
+TEST(AwsAccountOpens, UntilItIsToGiveUpAskingForItsRegion) {
+  testing_kube::FakeTransport transport;
+  testing_kube::FakeClock clock;
+  Settings settings;
+  settings.environment["AWS_EC2_METADATA_SERVICE_ENDPOINT"] = "http://127.0.0.1:1";
+  Account::Options options;
+  int looked = 0;
+  options.give_up = [&] { return ++looked == 2; };
+  const auto account = Account::open(transport, clock, settings, std::move(options));
+  ASSERT_FALSE(account);
+  EXPECT_EQ(account.error().kind, base::Kind::kRetry);
+  EXPECT_EQ(account.error().message, "http://127.0.0.1:1, asked for the region: given up");
+  EXPECT_EQ(looked, 2);
+  EXPECT_EQ(transport.open.size(), 1u);
 }
 
 TEST(AwsEks, AnythingElseIsNoAnswer) {

@@ -8,7 +8,8 @@ namespace {
 
 using base::Result;
 
-Result<std::string> region_of(const Settings& settings, const FetchNeeds& needs) {
+Result<std::string> region_of(const Settings& settings, const FetchNeeds& needs,
+                              const http::GiveUp& give_up) {
   if (auto region = settings.region()) return std::move(*region);
   const auto url = metadata_url(settings);
   if (!url)
@@ -20,6 +21,8 @@ Result<std::string> region_of(const Settings& settings, const FetchNeeds& needs)
   auto answer = promise->get_future();
   fetch_region(needs, *url,
                [promise](Result<std::string> region) { promise->set_value(std::move(region)); });
+  if (!http::comes(answer, give_up))
+    return base::fail(base::Kind::kRetry, *url + ", asked for the region: given up");
   return answer.get();
 }
 
@@ -32,7 +35,7 @@ Result<std::unique_ptr<Account>> Account::open(http::Transport& transport, const
   FetchNeeds needs;
   needs.transport = &transport;
   needs.user_agent = options.user_agent;
-  const auto region = region_of(settings, needs);
+  const auto region = region_of(settings, needs, options.give_up);
   if (!region) return base::fail(region.error());
   auto sts = endpoint_of(Service::kSts, *region, settings);
   if (!sts) return base::fail(sts.error());

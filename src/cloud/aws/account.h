@@ -14,6 +14,7 @@
 #include "cloud/aws/server_time.h"
 #include "cloud/aws/settings.h"
 #include "http/transport.h"
+#include "http/waiting.h"
 
 namespace karst::cloud::aws {
 
@@ -23,11 +24,13 @@ class Account {
     std::int64_t jitter_millis = 0;  // of the credentials' renewal
     std::string user_agent;
     CredentialKeeper::Notice notice;  // on the transport's thread
+    http::GiveUp give_up;             // of open()
   };
   // Decides where credentials and region come from. Blocks, for kMetadataTimeoutMillis twice at
-  // most, if the instance has to be asked for its region; credentials are fetched when the first
-  // call needs them. Errors: kInvalid: a setting that a person must mend; kRetry, kDenied: the
-  // instance's metadata did not answer. `transport` and `clock` outlive the account's use.
+  // most and until `give_up`, if the instance has to be asked for its region; credentials are
+  // fetched when the first call needs them. Errors: kInvalid: a setting that a person must mend;
+  // kRetry, kDenied: the instance's metadata did not answer. `transport` and `clock` outlive the
+  // account's use.
   static base::Result<std::unique_ptr<Account>> open(http::Transport& transport,
                                                      const base::Clock& clock, Settings settings,
                                                      Options options);

@@ -3,6 +3,7 @@
 #include <future>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cloud/aws/url.h"
 
@@ -18,7 +19,9 @@ void fill(std::string& field, const json& answer, const char* pointer) {
     field = answer[at].get<std::string>();
 }
 
-Answer ask_once(Client& client, const std::string& name) {
+// None: given up.
+std::optional<Answer> ask_once(Client& client, const std::string& name,
+                               const http::GiveUp& give_up) {
   Call call;
   call.service = Service::kEks;
   call.action = "DescribeCluster";
@@ -26,6 +29,7 @@ Answer ask_once(Client& client, const std::string& name) {
   const auto promise = std::make_shared<std::promise<Answer>>();
   auto coming = promise->get_future();
   client.send(std::move(call), [promise](const Answer& answer) { promise->set_value(answer); });
+  if (!http::comes(coming, give_up)) return std::nullopt;
   return coming.get();
 }
 
@@ -57,19 +61,22 @@ base::Result<providers::aws::Cluster> with_eks(providers::aws::Cluster given,
   return given;
 }
 
-base::Result<providers::aws::Cluster> ask_eks(Client& client,
-                                              const providers::aws::Cluster& given) {
+base::Result<providers::aws::Cluster> ask_eks(Client& client, const providers::aws::Cluster& given,
+                                              const http::GiveUp& give_up) {
+  const std::string what = "eks:DescribeCluster of " + given.name;
   for (int attempt = 1;; ++attempt) {
-    const Answer answer = ask_once(client, given.name);
-    if (answer.ok()) return with_eks(given, answer.body);
-    const bool again = passing(answer.error.trouble);
+    const auto answer = ask_once(client, given.name, give_up);
+    if (!answer) break;
+    if (answer->ok()) return with_eks(given, answer->body);
+    const bool again = passing(answer->error.trouble);
     if (!again || attempt == kEksTriesMax)
       return base::fail(again ? base::Kind::kRetry : base::Kind::kDenied,
-                        told(answer.error, "eks:DescribeCluster of " + given.name));
+                        told(answer->error, what));
     const auto paused = std::make_shared<std::promise<void>>();
     client.after(kEksPauseMillis, [paused] { paused->set_value(); });
-    paused->get_future().wait();
+    if (auto over = paused->get_future(); !http::comes(over, give_up)) break;
   }
+  return base::fail(base::Kind::kRetry, what + ": given up");
 }
 
 }  // namespace karst::cloud::aws

@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "cloud/aws/client.h"
+#include "http/waiting.h"
 #include "providers/aws/resolved.h"
 
 namespace karst::cloud::aws {
@@ -18,8 +19,9 @@ inline constexpr std::int64_t kEksPauseMillis = 1'000;
 base::Result<providers::aws::Cluster> with_eks(providers::aws::Cluster given,
                                                std::string_view answer);
 
-// The same, asked of `given.name`; blocks the calling thread, which must not be the transport's.
-// Errors: kDenied: a person must grant or mend something; kRetry: no answer.
-base::Result<providers::aws::Cluster> ask_eks(Client& client, const providers::aws::Cluster& given);
+// The same, asked of `given.name`; blocks the calling thread, which must not be the transport's,
+// until `give_up`. Errors: kDenied: a person must grant or mend something; kRetry: no answer.
+base::Result<providers::aws::Cluster> ask_eks(Client& client, const providers::aws::Cluster& given,
+                                              const http::GiveUp& give_up);
 
 }  // namespace karst::cloud::aws
