@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/check.h"
+#include "http/no_proxy.h"
 
 namespace karst::http {
 namespace {
@@ -111,13 +112,6 @@ std::string part_of(CURLU* url, CURLUPart part, unsigned flags = 0) {
   return copy;
 }
 
-// This machine, and link-local addresses (a cloud's metadata and credential agents): a proxy would
-// ask its own.
-bool never_by_proxy(const std::string& host) {
-  return host == "localhost" || host.starts_with("127.") || host == "[::1]" ||
-         host.starts_with("169.254.") || host.starts_with("[fd00:ec2::");
-}
-
 // The URL as it goes to libcurl, and what depends on its host. Another server name takes the host's
 // place there, so that it is asked for and verified; connection and Host header keep the host.
 void set_url(Exchange& exchange, const Connection& connection) {
@@ -131,15 +125,16 @@ void set_url(Exchange& exchange, const Connection& connection) {
   const bool may_share = part_of(url.get(), CURLUPART_SCHEME) == "https";
   curl_easy_setopt(exchange.easy, CURLOPT_PIPEWAIT, may_share ? 1L : 0L);
   const std::string host = part_of(url.get(), CURLUPART_HOST);
-  if (!connection.proxy_url.empty()) {
+  const std::string port = part_of(url.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT);
+  // libcurl would look for the name that stands in the host's place.
+  bool direct = false;
+  if (!connection.proxy_url.empty())
     curl_easy_setopt(exchange.easy, CURLOPT_PROXY, connection.proxy_url.c_str());
-    curl_easy_setopt(exchange.easy, CURLOPT_NOPROXY, "");
-  } else if (never_by_proxy(host)) {
-    curl_easy_setopt(exchange.easy, CURLOPT_NOPROXY, "*");
-  }
+  else
+    direct = never_by_proxy(host) || no_proxy_holds(no_proxy_of_environment(), host, port);
+  curl_easy_setopt(exchange.easy, CURLOPT_NOPROXY, direct ? "*" : "");
   const std::string& name = connection.tls.server_name;
   if (!name.empty() && name != host) {
-    const std::string port = part_of(url.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT);
     curl_url_set(url.get(), CURLUPART_HOST, name.c_str(), 0);
     exchange.connect_to = curl_slist_append(nullptr, ("::" + host + ":" + port).c_str());
     curl_easy_setopt(exchange.easy, CURLOPT_CONNECT_TO, exchange.connect_to);

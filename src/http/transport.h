@@ -32,7 +32,7 @@ struct TlsOptions {
 struct Connection {
   TlsOptions tls;
   // http://, https:// or socks5://, with user:password@ if need be. Empty: HTTPS_PROXY and NO_PROXY
-  // of the environment decide, and never for a loopback or link-local address.
+  // of the environment decide (no_proxy.h), and never for a loopback or link-local address.
   std::string proxy_url;
 };
 
