@@ -177,9 +177,10 @@ Offset<log::ClaimMirrorRequested> put(Builder& b, WhyOffset why, const model::Mi
   const auto capacity = put_some(b, v.capacity);
   const auto allocatable = put_some(b, v.allocatable);
   const auto conditions = put_all(b, v.conditions);
+  const auto annotations = put_all(b, v.annotations);
   return log::CreateClaimMirrorRequested(b, why, name, uid, labels, provider_id, node_name, image,
-                                         capacity, allocatable, conditions,
-                                         put_all(b, v.annotations));
+                                         capacity, allocatable, conditions, annotations,
+                                         put_texts(b, v.cleared));
 }
 void get(const log::ClaimMirrorRequested& in, model::MirrorClaim& out) {
   get(in.name(), out.name);
@@ -192,6 +193,7 @@ void get(const log::ClaimMirrorRequested& in, model::MirrorClaim& out) {
   get_some(in.allocatable(), out.allocatable);
   get_all(in.conditions(), out.conditions);
   get_all(in.annotations(), out.annotations);
+  get_texts(in.cleared(), out.cleared);
 }
 
 Offset<log::PoolMirrorRequested> put(Builder& b, WhyOffset why, const model::MirrorPool& v) {
@@ -222,8 +224,9 @@ Offset<log::StatusMirrorRequested> put(Builder& b, WhyOffset why, const model::M
   const auto name = put(b, v.name);
   const auto uid = put(b, v.uid);
   const auto conditions = put_all(b, v.conditions);
+  const auto fields_json = put(b, v.fields_json);
   return log::CreateStatusMirrorRequested(b, why, group, kind, namespace_name, name, uid,
-                                          conditions, put(b, v.fields_json));
+                                          conditions, fields_json, put_texts(b, v.cleared));
 }
 void get(const log::StatusMirrorRequested& in, model::MirrorStatus& out) {
   get(in.group(), out.group);
@@ -233,6 +236,7 @@ void get(const log::StatusMirrorRequested& in, model::MirrorStatus& out) {
   get(in.uid(), out.uid);
   get_all(in.conditions(), out.conditions);
   get(in.fields_json(), out.fields_json);
+  get_texts(in.cleared(), out.cleared);
 }
 
 Offset<log::NodeClassResolveRequested> put(Builder& b, WhyOffset why,

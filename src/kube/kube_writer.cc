@@ -71,12 +71,13 @@ Call call_to(http::Method method, std::string path, std::string body = {},
   return call;
 }
 
-// 422 means that the values are invalid, or that the uid is another one: the object itself is gone.
-model::Outcome mirror_failed(const ports::IssuedCommand& command, const http::Response& response) {
+// 422 means that the values are invalid, or that what the patch tests is not so: `untrue`.
+model::Outcome mirror_failed(const ports::IssuedCommand& command, const http::Response& response,
+                             RefusalCode untrue) {
   model::Outcome outcome = failed(command, response, Asked::kWrite);
   const bool values = response.body.find("is invalid") != std::string::npos &&
                       response.body.find("metadata.uid") == std::string::npos;
-  if (response.status == 422 && !values) outcome.code = RefusalCode::kGone;
+  if (response.status == 422 && !values) outcome.code = untrue;
   return outcome;
 }
 
@@ -290,34 +291,43 @@ void KubeWriter::read_pods(const Command& command, const model::ReadBackNode& sp
        });
 }
 
-// Metadata first, if there is anything to say there, then the status.
-void KubeWriter::mirror(const Command& command, const std::string& path, std::string metadata,
-                        std::string status) {
-  if (metadata.empty()) return mirror_status(command, path, std::move(status));
-  send(command, call_to(http::Method::kPatch, path, std::move(metadata), kMergePatch),
-       [this, command, path, status = std::move(status)](const auto& response) {
-         if (response.ok()) return mirror_status(command, path, status);
-         finish(mirror_failed(*command, response));
+// What the API server holds is what the patch of the status is made from: the answer to the patch
+// of the metadata, if there is anything to say there, or else a read.
+void KubeWriter::mirror(const Command& command, const std::string& path, const std::string& uid,
+                        std::string metadata, StatusPatch status) {
+  const bool asks = metadata.empty();
+  Call call = asks ? call_to(http::Method::kGet, path)
+                   : call_to(http::Method::kPatch, path, std::move(metadata), kMergePatch);
+  send(command, std::move(call),
+       [this, command, path, uid, asks, status = std::move(status)](const auto& response) {
+         if (!response.ok())
+           return finish(asks ? failed(*command, response, Asked::kRead)
+                              : mirror_failed(*command, response, RefusalCode::kGone));
+         const json object = parse(response);
+         if (uid_of(object) != uid)
+           return finish(
+               ports::refused(*command, RefusalCode::kGone, "another object has the name now"));
+         mirror_status(command, path, status(object));
        });
 }
 
-void KubeWriter::mirror_status(const Command& command, const std::string& path,
-                               std::string status) {
-  send(command, call_to(http::Method::kPatch, path + "/status", std::move(status), kJsonPatch),
+void KubeWriter::mirror_status(const Command& command, const std::string& path, std::string patch) {
+  send(command, call_to(http::Method::kPatch, path + "/status", std::move(patch), kJsonPatch),
        [this, command](const auto& response) {
-         finish(response.ok() ? ports::done(*command) : mirror_failed(*command, response));
+         finish(response.ok() ? ports::done(*command)
+                              : mirror_failed(*command, response, RefusalCode::kConflict));
        });
 }
 
 void KubeWriter::run(const Command& command, const model::MirrorClaim& spec) {
-  mirror(command, claim_path(spec.name), objects::claim_metadata_patch(spec),
-         objects::claim_status_patch(spec));
+  mirror(command, claim_path(spec.name), spec.uid.str(), objects::claim_metadata_patch(spec),
+         [&spec](const json& claim) { return objects::claim_status_patch(claim, spec); });
 }
 
 void KubeWriter::run(const Command& command, const model::MirrorPool& spec) {
-  mirror(command, pool_path(spec.name),
+  mirror(command, pool_path(spec.name), spec.uid,
          spec.hash.empty() ? std::string() : objects::pool_annotations_patch(spec),
-         objects::pool_status_patch(spec));
+         [&spec](const json& pool) { return objects::pool_status_patch(pool, spec); });
 }
 
 void KubeWriter::run(const Command& command, const model::MirrorStatus& spec) {
@@ -325,7 +335,8 @@ void KubeWriter::run(const Command& command, const model::MirrorStatus& spec) {
   if (path.empty())
     return finish(
         ports::refused(*command, RefusalCode::kInvalid, "no status is known of a " + spec.kind));
-  mirror_status(command, path, objects::status_patch(spec));
+  mirror(command, path, spec.uid, {},
+         [&spec](const json& object) { return objects::status_patch(object, spec); });
 }
 
 }  // namespace karst::kube

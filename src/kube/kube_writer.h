@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
 
 #include "base/clock.h"
 #include "kube/client.h"
@@ -27,6 +29,7 @@ class KubeWriter final : public ports::CommandPort {
  private:
   using Command = std::shared_ptr<const ports::IssuedCommand>;
   using Then = std::function<void(const http::Response&)>;
+  using StatusPatch = std::function<std::string(const nlohmann::json& object)>;
 
   void run(const Command& command, const model::CreateNodeClaim& spec);
   void run(const Command& command, const model::DeleteObject& spec);
@@ -46,9 +49,9 @@ class KubeWriter final : public ports::CommandPort {
   void existing_claim(const Command& command, const model::CreateNodeClaim& spec);
   void read_pods(const Command& command, const model::ReadBackNode& spec,
                  model::NodeReadBack read_back);
-  void mirror(const Command& command, const std::string& path, std::string metadata,
-              std::string status);
-  void mirror_status(const Command& command, const std::string& path, std::string status);
+  void mirror(const Command& command, const std::string& path, const std::string& uid,
+              std::string metadata, StatusPatch status);
+  void mirror_status(const Command& command, const std::string& path, std::string patch);
   void patch(const Command& command, const std::string& path, std::string body,
              std::string_view content_type);
   void send(const Command& command, Call call, Then then);

@@ -56,6 +56,7 @@ std::vector<Right> rights_to_act(const events::Config& config) {
       {"create", "", "pods", "eviction", "", "", kRole},
       {"delete", "", "pods", "", "", "", kRole},
       {"patch", kGroup, "nodeclaims", "status", "", "", kRole},
+      {"get", kGroup, "nodepools", "", "", "", kRole},
       {"patch", kGroup, "nodepools", "", "", "", kRole},
       {"patch", kGroup, "nodepools", "status", "", "", kRole},
       {"create", "", "events", "", "", "", kRole},
@@ -65,13 +66,14 @@ std::vector<Right> rights_to_act(const events::Config& config) {
     rights.push_back({verb, kGroup, "nodeclaims", "", "", "", kRole});
   }
   rights.push_back({"create", kGroup, "nodeclaims", "", "", "", kRole});
-  if (config.node_overlay)
-    rights.push_back({"patch", kGroup, "nodeoverlays", "status", "", "", kRole});
-  if (config.capacity_buffer)
-    rights.push_back({"patch", "autoscaling.x-k8s.io", "capacitybuffers", "status", "", "", kRole});
-  if (cloud == "aws")
-    rights.push_back(
-        {"patch", "karpenter.k8s.aws", "ec2nodeclasses", "status", "", "", role_of_cloud(cloud)});
+  // A status is read before it is written.
+  const auto explain = [&](const char* group, const char* resource, const std::string& role) {
+    rights.push_back({"get", group, resource, "", "", "", role});
+    rights.push_back({"patch", group, resource, "status", "", "", role});
+  };
+  if (config.node_overlay) explain(kGroup, "nodeoverlays", kRole);
+  if (config.capacity_buffer) explain("autoscaling.x-k8s.io", "capacitybuffers", kRole);
+  if (cloud == "aws") explain("karpenter.k8s.aws", "ec2nodeclasses", role_of_cloud(cloud));
   if (cloud == "kwok") rights.push_back({"create", "", "nodes", "", "", "", role_of_cloud(cloud)});
   return rights;
 }

@@ -128,8 +128,12 @@ struct SyncNode {
   friend bool operator==(const SyncNode&, const SyncNode&) = default;
 };
 
-// Mirror. NodeClaim metadata and status as the state has them; labels and annotations are added to
-// what is there.
+// Mirrors say what is karst's of an object, under a test that nobody has written it since it was
+// read; what they do not say, by anybody else, stays as it is. Of the conditions that are there,
+// those of the types in `conditions` are replaced, and those of the types in `cleared` go.
+
+// Mirror. NodeClaim metadata and status as the state has them: labels and annotations are added to
+// what is there; a field that is empty here is not said.
 struct MirrorClaim {
   ClaimName name;
   ClaimUid uid;
@@ -141,6 +145,7 @@ struct MirrorClaim {
   Resources allocatable;
   std::vector<Condition> conditions;
   Labels annotations;
+  std::vector<std::string> cleared;
   friend bool operator==(const MirrorClaim&, const MirrorClaim&) = default;
 };
 
@@ -166,7 +171,9 @@ struct MirrorStatus {
   std::string name;
   std::string uid;
   std::vector<Condition> conditions;
-  std::string fields_json;  // the rest of its status, a JSON object; empty: nothing else
+  // Other fields of its status, a JSON object: null for one that is to go. Empty: none is said.
+  std::string fields_json;
+  std::vector<std::string> cleared;
   friend bool operator==(const MirrorStatus&, const MirrorStatus&) = default;
 };
 
@@ -324,7 +331,7 @@ void fields(Archive& a, SyncNode& c) {
 template <class Archive>
 void fields(Archive& a, MirrorClaim& c) {
   a(c.name, c.uid, c.labels, c.provider_id, c.node_name, c.image, c.capacity, c.allocatable,
-    c.conditions, c.annotations);
+    c.conditions, c.annotations, c.cleared);
 }
 template <class Archive>
 void fields(Archive& a, MirrorPool& c) {
@@ -333,7 +340,7 @@ void fields(Archive& a, MirrorPool& c) {
 }
 template <class Archive>
 void fields(Archive& a, MirrorStatus& c) {
-  a(c.group, c.kind, c.namespace_name, c.name, c.uid, c.conditions, c.fields_json);
+  a(c.group, c.kind, c.namespace_name, c.name, c.uid, c.conditions, c.fields_json, c.cleared);
 }
 template <class Archive>
 void fields(Archive& a, ResolveNodeClass& c) {

@@ -1,6 +1,9 @@
 #include "objects/writer.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
 
 #include "base/check.h"
 #include "base/time.h"
@@ -110,9 +113,55 @@ std::string dump(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-std::string status_patch(const std::string& uid, json status) {
-  return dump(json::array({{{"op", "test"}, {"path", "/metadata/uid"}, {"value", uid}},
-                           {{"op", "add"}, {"path", "/status"}, {"value", std::move(status)}}}));
+json at(const json& object, const char* pointer) {
+  const json::json_pointer path(pointer);
+  return object.contains(path) ? object.at(path) : json();
+}
+
+std::string text(const json& object, const char* key) {
+  const json value = object.is_object() ? object.value(key, json()) : json();
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+// The list that is there with those of the types in `said` replaced and those in `cleared` left
+// out, in Karpenter's order: by transition time, with the root last.
+json merged_conditions(const json& known, const json& said,
+                       const std::vector<std::string>& cleared) {
+  std::set<std::string> replaced(cleared.begin(), cleared.end());
+  for (const json& one : said) replaced.insert(text(one, "type"));
+  json merged = json::array();
+  if (known.is_array())
+    for (const json& one : known)
+      if (!replaced.contains(text(one, "type"))) merged.push_back(one);
+  merged.insert(merged.end(), said.begin(), said.end());
+  const auto place = [](const json& one) {
+    return std::pair(text(one, "type") == "Ready", text(one, "lastTransitionTime"));
+  };
+  std::stable_sort(merged.begin(), merged.end(),
+                   [&](const json& a, const json& b) { return place(a) < place(b); });
+  return merged;
+}
+
+// `fields` is a merge patch in one level: null is to go. Every operation rests on the first test.
+std::string status_patch(const json& object, json fields,
+                         const std::vector<model::Condition>& conditions,
+                         const std::vector<std::string>& cleared) {
+  const json known = at(object, "/status");
+  fields["conditions"] =
+      merged_conditions(at(object, "/status/conditions"), conditions_json(conditions), cleared);
+  json patch = json::array({{{"op", "test"},
+                             {"path", "/metadata/resourceVersion"},
+                             {"value", at(object, "/metadata/resourceVersion")}}});
+  if (!known.is_object())
+    patch.push_back({{"op", "add"}, {"path", "/status"}, {"value", json::object()}});
+  for (const auto& [key, value] : fields.items()) {
+    const std::string path = "/status/" + key;
+    if (!value.is_null())
+      patch.push_back({{"op", "add"}, {"path", path}, {"value", value}});
+    else if (known.is_object() && known.contains(key))
+      patch.push_back({{"op", "remove"}, {"path", path}});
+  }
+  return dump(patch);
 }
 
 }  // namespace
@@ -151,7 +200,7 @@ std::string claim_metadata_patch(const model::MirrorClaim& mirror) {
   return dump({{"metadata", std::move(metadata)}});
 }
 
-std::string claim_status_patch(const model::MirrorClaim& mirror) {
+std::string claim_status_patch(const json& object, const model::MirrorClaim& mirror) {
   json status = json::object();
   if (!mirror.provider_id.empty()) status["providerID"] = mirror.provider_id.str();
   if (!mirror.node_name.empty()) status["nodeName"] = mirror.node_name.str();
@@ -159,8 +208,7 @@ std::string claim_status_patch(const model::MirrorClaim& mirror) {
   if (mirror.capacity != model::Resources{}) status["capacity"] = resources_json(mirror.capacity);
   if (mirror.allocatable != model::Resources{})
     status["allocatable"] = resources_json(mirror.allocatable);
-  status["conditions"] = conditions_json(mirror.conditions);
-  return status_patch(mirror.uid.str(), std::move(status));
+  return status_patch(object, std::move(status), mirror.conditions, mirror.cleared);
 }
 
 std::string pool_annotations_patch(const model::MirrorPool& mirror) {
@@ -171,21 +219,20 @@ std::string pool_annotations_patch(const model::MirrorPool& mirror) {
                    {std::string(model::kPoolHashVersionAnnotation), mirror.hash_version}}}}}});
 }
 
-std::string pool_status_patch(const model::MirrorPool& mirror) {
+std::string pool_status_patch(const json& object, const model::MirrorPool& mirror) {
   json status = {{"resources", usage_json(mirror.resources)},
                  {"nodes", mirror.nodes},
-                 {"conditions", conditions_json(mirror.conditions)}};
+                 {"nodeClassObservedGeneration", nullptr}};
   if (mirror.node_class_observed_generation != 0)
     status["nodeClassObservedGeneration"] = mirror.node_class_observed_generation;
-  return status_patch(mirror.uid, std::move(status));
+  return status_patch(object, std::move(status), mirror.conditions, {});
 }
 
-std::string status_patch(const model::MirrorStatus& mirror) {
+std::string status_patch(const json& object, const model::MirrorStatus& mirror) {
   json status = json::object();
   if (!mirror.fields_json.empty()) status = json::parse(mirror.fields_json, nullptr, false);
   KARST_CHECK(status.is_object(), "a status is an object");
-  status["conditions"] = conditions_json(mirror.conditions);
-  return status_patch(mirror.uid, std::move(status));
+  return status_patch(object, std::move(status), mirror.conditions, mirror.cleared);
 }
 
 }  // namespace karst::objects

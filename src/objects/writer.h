@@ -1,6 +1,7 @@
 // Model values as the JSON that the API server takes.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "model/cluster.h"
@@ -19,14 +20,14 @@ std::string node_claim_json(const model::NodeClaim& claim);
 
 // Merge patch of the labels and annotations, tied to the claim's uid; empty: there are none.
 std::string claim_metadata_patch(const model::MirrorClaim& mirror);
-// JSON patch that replaces the status, tied to the claim's uid (a merge patch of the status would
-// not be: that subresource leaves metadata unread). Empty fields are left out.
-std::string claim_status_patch(const model::MirrorClaim& mirror);
+// JSON patch of what the mirror says of the status, computed from the claim as it was just read. It
+// tests the version of that read: conditions are one list, which holds those of others, too.
+std::string claim_status_patch(const nlohmann::json& claim, const model::MirrorClaim& mirror);
 
 // The same two for a NodePool: its hash annotations, and its status.
 std::string pool_annotations_patch(const model::MirrorPool& mirror);
-std::string pool_status_patch(const model::MirrorPool& mirror);
+std::string pool_status_patch(const nlohmann::json& pool, const model::MirrorPool& mirror);
 // REQUIRES: fields_json is a JSON object or empty.
-std::string status_patch(const model::MirrorStatus& mirror);
+std::string status_patch(const nlohmann::json& object, const model::MirrorStatus& mirror);
 
 }  // namespace karst::objects

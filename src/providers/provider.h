@@ -35,7 +35,7 @@ struct LaunchSubject {
 // What a node class's status says: conditions without their times, and the rest.
 struct NodeClassStatus {
   std::vector<model::Condition> conditions;  // sorted by type, "Ready" among them
-  std::string fields_json;                   // a JSON object, keys sorted; empty: nothing else
+  std::string fields_json;                   // as MirrorStatus has them, keys sorted
 };
 
 // A node whose condition has had this status for longer than it tolerates is replaced.

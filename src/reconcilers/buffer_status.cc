@@ -33,10 +33,11 @@ void set_provisioning(const ClusterState& state, const Context& context,
 // A template that was found has a name of DNS, which JSON takes as it is.
 std::string fields_json(const model::CapacityBuffer& buffer, const BufferRoom& room) {
   std::string json = R"({"provisioningStrategy":"buffer.x-k8s.io/active-capacity")";
-  if (!room.fault.empty()) return json + "}";
-  if (!buffer.template_name.empty())
-    json += R"(,"podTemplateRef":{"name":")" + buffer.template_name + "\"}";
-  return json + ",\"replicas\":" + std::to_string(room.pods) + "}";
+  const bool found = room.fault.empty();
+  json += found && !buffer.template_name.empty()
+              ? R"(,"podTemplateRef":{"name":")" + buffer.template_name + "\"}"
+              : R"(,"podTemplateRef":null)";
+  return json + ",\"replicas\":" + (found ? std::to_string(room.pods) : "null") + "}";
 }
 
 }  // namespace

@@ -22,14 +22,29 @@ std::string_view status_name(ConditionStatus status) {
   return status == ConditionStatus::kFalse ? "False" : "Unknown";
 }
 
+std::vector<Condition> by_time(std::vector<Condition> conditions) {
+  std::stable_sort(conditions.begin(), conditions.end(), [](const auto& a, const auto& b) {
+    const bool a_root = a.type == kRoot, b_root = b.type == kRoot;
+    return std::tie(a_root, a.transition_millis) < std::tie(b_root, b.transition_millis);
+  });
+  return conditions;
+}
+
 }  // namespace
 
 const Condition* Conditions::find(std::string_view type) const {
   return find_in(all_, type);
 }
 
-void Conditions::clear(std::string_view type) {
+void Conditions::leave_out(std::string_view type) {
   std::erase_if(all_, [&](const Condition& one) { return one.type == type; });
+  std::erase(said_, type);
+  std::erase(cleared_, type);
+}
+
+void Conditions::clear(std::string_view type) {
+  leave_out(type);
+  cleared_.emplace_back(type);
 }
 
 void Conditions::set(std::string_view type, ConditionStatus status, std::string reason,
@@ -45,7 +60,8 @@ void Conditions::set(std::string_view type, ConditionStatus status, std::string 
   if (const Condition* known = find_in(observed_, type);
       known != nullptr && known->status == status)
     wanted.transition_millis = known->transition_millis;
-  clear(type);
+  leave_out(type);
+  said_.emplace_back(type);
   all_.push_back(std::move(wanted));
 }
 
@@ -91,13 +107,15 @@ bool Conditions::same_generation() const {
   });
 }
 
-std::vector<Condition> Conditions::sorted() const {
-  std::vector<Condition> result = all_;
-  std::stable_sort(result.begin(), result.end(), [](const Condition& a, const Condition& b) {
-    const bool a_root = a.type == kRoot, b_root = b.type == kRoot;
-    return std::tie(a_root, a.transition_millis) < std::tie(b_root, b.transition_millis);
-  });
-  return result;
+std::vector<Condition> Conditions::said() const {
+  std::vector<Condition> said;
+  for (const Condition& one : all_)
+    if (std::find(said_.begin(), said_.end(), one.type) != said_.end()) said.push_back(one);
+  return by_time(std::move(said));
+}
+
+std::vector<Condition> Conditions::all() const {
+  return by_time(all_);
 }
 
 }  // namespace karst::reconcilers

@@ -1,5 +1,6 @@
 // Status conditions as Karpenter's controllers keep them: a root that follows from its dependents,
-// a transition time that changes only with the status, sorted by it with the root last. Pure.
+// a transition time that changes only with the status. Mirrors of an object whose conditions others
+// write, too, say what was set and cleared here: what is known of the rest may be old. Pure.
 #pragma once
 
 #include <string>
@@ -15,7 +16,7 @@ inline constexpr std::string_view kValidationSucceeded = "ValidationSucceeded"; 
 
 class Conditions {
  public:
-  // `observed`: as the API server has them. What is not set here is kept as it is.
+  // `observed`: as the API server has them, as far as that is known.
   Conditions(const std::vector<model::Condition>& observed, std::int64_t generation)
       : all_(observed), observed_(observed), generation_(generation) {}
 
@@ -37,11 +38,19 @@ class Conditions {
   bool differ() const;
   // What is observed of each that was set here was said of this generation.
   bool same_generation() const;
-  std::vector<model::Condition> sorted() const;
+  // What was set here, or all; by transition time with the root last.
+  std::vector<model::Condition> said() const;
+  std::vector<model::Condition> all() const;
+  // Types that were cleared here, in that order.
+  const std::vector<std::string>& cleared() const { return cleared_; }
 
  private:
+  void leave_out(std::string_view type);
+
   std::vector<model::Condition> all_;
   std::vector<model::Condition> observed_;
+  std::vector<std::string> said_;
+  std::vector<std::string> cleared_;
   std::int64_t generation_;
 };
 

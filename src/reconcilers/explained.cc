@@ -22,7 +22,8 @@ void explain_status(const ClusterState& state, const Context& context, Plan& pla
   const bool same = !conditions.differ() && conditions.same_generation() &&
                     told_of(state, mirror).fields_json == mirror.fields_json;
   if (same && !again) return;
-  mirror.conditions = conditions.sorted();
+  mirror.conditions = conditions.all();  // nobody else's is known
+  mirror.cleared = conditions.cleared();
   if (may_issue(state, context, plan, model::subject_of(mirror), model::CommandKind::kMirrorStatus))
     plan.command(std::move(mirror), "status", {cause});
 }

@@ -39,10 +39,16 @@ model::Labels annotations_to_add(const ClaimRow& row) {
   return annotations;
 }
 
+template <class Value>
+bool shows(const Value& observed, const Value& wanted) {
+  return wanted == Value() || observed == wanted;  // what is not known is not said
+}
+
 bool shows(const model::NodeClaim& observed, const model::MirrorClaim& wanted) {
   return wanted.labels.empty() && wanted.annotations.empty() &&
-         observed.provider_id == wanted.provider_id && observed.node_name == wanted.node_name &&
-         observed.capacity == wanted.capacity && observed.allocatable == wanted.allocatable;
+         shows(observed.provider_id, wanted.provider_id) &&
+         shows(observed.node_name, wanted.node_name) && shows(observed.capacity, wanted.capacity) &&
+         shows(observed.allocatable, wanted.allocatable);
 }
 
 }  // namespace
@@ -65,7 +71,8 @@ ClaimMirror mirror_of(const ClusterState& state, const Context& context, const C
   mirror.capacity = row.instance.capacity;
   mirror.allocatable = row.instance.allocatable;
   result.is_news = conditions.differ() || !shows(row.claim, mirror);
-  mirror.conditions = conditions.sorted();
+  mirror.conditions = conditions.said();
+  mirror.cleared = conditions.cleared();
   return result;
 }
 

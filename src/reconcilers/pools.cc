@@ -121,7 +121,7 @@ void reconcile_pools(const ClusterState& state, const Context& context, Plan& pl
       continue;
     mirror.name = name;
     mirror.uid = pool.uid;
-    mirror.conditions = conditions.sorted();
+    mirror.conditions = conditions.said();
     plan.command(std::move(mirror), "status", {slot.row.position});
   }
 }

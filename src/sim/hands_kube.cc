@@ -1,5 +1,6 @@
 // What the API server does with each command, as src/model/command.h describes them.
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "sim/hands.h"
@@ -166,11 +167,17 @@ model::Outcome Hands::sync_node(const model::SyncNode& command) {
   return {};
 }
 
-// As the source reduces them.
-static std::vector<model::Condition> by_type(std::vector<model::Condition> conditions) {
-  std::sort(conditions.begin(), conditions.end(),
-            [](const auto& a, const auto& b) { return a.type < b.type; });
-  return conditions;
+// What is said and what is cleared, of the conditions that are there; sorted as the source has
+// them.
+static void say(std::vector<model::Condition>& conditions,
+                const std::vector<model::Condition>& said,
+                const std::vector<std::string>& cleared) {
+  std::map<std::string, model::Condition> by_type;
+  for (model::Condition& one : conditions) by_type[one.type] = std::move(one);
+  for (const std::string& type : cleared) by_type.erase(type);
+  for (const model::Condition& one : said) by_type[one.type] = one;
+  conditions.clear();
+  for (auto& [type, one] : by_type) conditions.push_back(std::move(one));
 }
 
 model::Outcome Hands::mirror_claim(const model::MirrorClaim& command) {
@@ -180,11 +187,11 @@ model::Outcome Hands::mirror_claim(const model::MirrorClaim& command) {
     for (const auto& [key, value] : command.labels) model::set_label(changed.labels, key, value);
     for (const auto& [key, value] : command.annotations)
       model::set_label(changed.annotations, key, value);
-    changed.provider_id = command.provider_id;
-    changed.node_name = command.node_name;
-    changed.capacity = command.capacity;
-    changed.allocatable = command.allocatable;
-    changed.conditions = by_type(command.conditions);
+    if (!command.provider_id.empty()) changed.provider_id = command.provider_id;
+    if (!command.node_name.empty()) changed.node_name = command.node_name;
+    if (command.capacity != model::Resources()) changed.capacity = command.capacity;
+    if (command.allocatable != model::Resources()) changed.allocatable = command.allocatable;
+    say(changed.conditions, command.conditions, command.cleared);
   });
   return {};
 }
@@ -197,7 +204,7 @@ model::Outcome Hands::mirror_pool(const model::MirrorPool& command) {
     changed.status_resources = command.resources;
     changed.status_nodes = command.nodes;
     changed.node_class_observed_generation = command.node_class_observed_generation;
-    changed.conditions = by_type(command.conditions);
+    say(changed.conditions, command.conditions, {});
     if (command.hash.empty()) return;
     changed.hash = command.hash;
     changed.hash_version = command.hash_version;

@@ -31,14 +31,24 @@ bool has(const std::vector<std::string>& all, const std::string& line) {
   return std::find(all.begin(), all.end(), line) != all.end();
 }
 
-// As the state has them now, whatever was written.
+// As a mirror of this moment would leave them.
 std::vector<std::string> now_shown(const Story& story) {
   const auto& state = story.state();
+  const auto& row = state.claims().slots().begin()->second.row;
   reconcilers::ClassTypes types;
-  return lines(reconcilers::claim_conditions(
-                   state, {base::LogTime(story.now()), *providers::find_provider("kwok"), types},
-                   state.claims().slots().begin()->second.row)
-                   .sorted());
+  const Conditions now = reconcilers::claim_conditions(
+      state, {base::LogTime(story.now()), *providers::find_provider("kwok"), types}, row);
+  std::vector<Condition> said = now.said();
+  std::vector<Condition> shown = row.claim.conditions;
+  const auto replaced = [&](const Condition& one) {
+    const auto& cleared = now.cleared();
+    return std::find(cleared.begin(), cleared.end(), one.type) != cleared.end() ||
+           std::any_of(said.begin(), said.end(),
+                       [&](const Condition& other) { return other.type == one.type; });
+  };
+  std::erase_if(shown, replaced);
+  shown.insert(shown.end(), said.begin(), said.end());
+  return lines(shown);
 }
 
 TEST(ClaimStatus, EveryStepUpHasItsReason) {
@@ -176,6 +186,32 @@ TEST(ClaimStatus, ARemovalIsToldWhileItIsOpen) {
   EXPECT_FALSE(has(now_shown(story), "DisruptionReason=True Drifted: Drifted"));
 }
 
+// A write that met another one is refused; what is wanted by then is asked for again.
+TEST(ClaimStatus, AMirrorThatMetAnotherWriteIsDecidedAnew) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  bring_up_an_empty_node(story);
+  story.step();
+  const auto first = story.take<model::MirrorClaim>();
+  ASSERT_FALSE(first.empty());
+  model::Outcome outcome;
+  outcome.command = first.back().id.position;
+  outcome.kind = model::OutcomeKind::kRefused;
+  outcome.code = model::RefusalCode::kConflict;
+  story.fact(std::move(outcome));
+  model::NodeClaim claim = story.state().claims().slots().begin()->second.row.claim;
+  claim.conditions.push_back({"Foreign", ConditionStatus::kTrue, "Why", "", 0});
+  story.fact(events::NodeClaimObserved{claim});
+  story.step();
+  EXPECT_TRUE(story.take<model::MirrorClaim>().empty()) << "not at once";
+  story.step(1'000);
+  const auto second = story.take<model::MirrorClaim>();
+  ASSERT_EQ(second.size(), 1u);
+  for (const Condition& one : std::get<model::MirrorClaim>(second[0].spec).conditions)
+    EXPECT_NE(one.type, "Foreign");
+}
+
 TEST(ClaimStatus, EveryStepDownHasItsReason) {
   WayDown down;
   down.add({"app", ""});
@@ -220,13 +256,29 @@ TEST(Conditions, TheTimeMovesWithTheStatusOnly) {
   other.set_true("Registered", base::LogTime(9'999));
   other.set_root({"Launched", "Registered"}, base::LogTime(9'999));
   EXPECT_TRUE(other.differ());
-  const auto sorted = other.sorted();
-  EXPECT_EQ(lines(sorted),
-            (std::vector<std::string>{"Launched=True Launched", "Foreign=True Why: kept",
-                                      "Registered=True Registered", "Ready=True Ready"}));
-  EXPECT_EQ(sorted[0].transition_millis, 1'000);
-  EXPECT_EQ(sorted[2].transition_millis, 9'000) << "whole seconds";
-  EXPECT_EQ(sorted[3].transition_millis, 9'000);
+  const auto said = other.said();
+  EXPECT_EQ(lines(said),
+            (std::vector<std::string>{"Launched=True Launched", "Registered=True Registered",
+                                      "Ready=True Ready"}));
+  EXPECT_EQ(said[0].transition_millis, 1'000);
+  EXPECT_EQ(said[1].transition_millis, 9'000) << "whole seconds";
+  EXPECT_EQ(said[2].transition_millis, 9'000);
+}
+
+// What others say is not repeated: it may have changed meanwhile.
+TEST(Conditions, OnlyWhatWasSetOrClearedIsSaid) {
+  const std::vector<Condition> observed = {{"Foreign", ConditionStatus::kTrue, "Why", "", 0},
+                                           {"Over", ConditionStatus::kTrue, "Why", "", 0}};
+  Conditions conditions(observed, 1);
+  conditions.clear("Over");
+  EXPECT_TRUE(conditions.differ());
+  conditions.set_true("Mine", base::LogTime(0));
+  EXPECT_EQ(lines(conditions.said()), std::vector<std::string>{"Mine=True Mine"});
+  EXPECT_EQ(conditions.cleared(), std::vector<std::string>{"Over"});
+  conditions.set_true("Over", base::LogTime(0));
+  EXPECT_TRUE(conditions.cleared().empty());
+  conditions.clear("Mine");
+  EXPECT_EQ(lines(conditions.said()), std::vector<std::string>{"Over=True Over"});
 }
 
 TEST(Conditions, OneFalseDependentMakesTheRootFalse) {
@@ -234,8 +286,7 @@ TEST(Conditions, OneFalseDependentMakesTheRootFalse) {
   conditions.set_waiting("A", base::LogTime(0));
   conditions.set("B", ConditionStatus::kFalse, "Broken", "", base::LogTime(0));
   conditions.set_root({"A", "B"}, base::LogTime(1'000));
-  EXPECT_EQ(lines(conditions.sorted()).back(),
-            "Ready=False UnhealthyDependents: A=Unknown, B=False");
+  EXPECT_EQ(lines(conditions.said()).back(), "Ready=False UnhealthyDependents: A=Unknown, B=False");
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ TEST(BufferStatus, FollowsWhatItStandsForAndWhereItsRoomIs) {
   EXPECT_EQ(told(story),
             Told{"CapacityBuffer spare: ReadyForProvisioning=False PodTemplateNotFound "
                  "(PodTemplate room not found)@1; Provisioning=False NotReadyForProvisioning@1;" +
-                 std::string(kStrategy) + "}"});
+                 std::string(kStrategy) + R"(,"podTemplateRef":null,"replicas":null})"});
   const model::PodShape shape = shape_of(500);
   story.fact(events::ShapeRecorded{model::hash_of(shape), shape});
   story.fact(

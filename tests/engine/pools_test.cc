@@ -319,7 +319,10 @@ TEST(Pools, AnotherRecipesHashIsReplacedOnTheClaimsFirst) {
       for (const auto& command : story.take<model::MirrorClaim>()) {
         const auto& mirror = std::get<model::MirrorClaim>(command.spec);
         story.answer(command, model::OutcomeKind::kDone);
-        claim.conditions = mirror.conditions;
+        std::erase_if(claim.conditions,
+                      [](const model::Condition& one) { return one.type != "Drifted"; });
+        claim.conditions.insert(claim.conditions.end(), mirror.conditions.begin(),
+                                mirror.conditions.end());
         for (const auto& [key, value] : mirror.labels) model::set_label(claim.labels, key, value);
         story.fact(events::NodeClaimObserved{claim});
         version = model::label_value(mirror.annotations, "karpenter.sh/nodepool-hash-version");

@@ -6,63 +6,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/kube/fake_transport.h"
+#include "tests/kube/writer_play.h"
 
 namespace karst::kube {
 namespace {
 
-using http::Failure;
-using model::OutcomeKind;
-using model::RefusalCode;
 using nlohmann::json;
-using testing_kube::FakeClock;
-using testing_kube::FakeSink;
-using testing_kube::FakeTransport;
-
-const model::CommandId kId{model::LogId("abcdefghijklmnopqrstuvwxyz"), model::Position(42)};
-
-struct Reply {
-  int status = 200;
-  std::string body = "{}";
-  Failure failure = Failure::kNone;
-};
-
-struct Case {
-  std::string name;
-  model::CommandSpec spec;
-  std::vector<Reply> replies;
-  std::vector<std::string> requests;  // "METHOD path", in order
-  OutcomeKind kind = OutcomeKind::kDone;
-  RefusalCode code = RefusalCode::kNone;
-};
-
-struct Played {
-  std::vector<http::Request> requests;
-  std::vector<model::Outcome> outcomes;
-};
-
-Played play(const model::CommandSpec& spec, const std::vector<Reply>& replies) {
-  FakeTransport transport;
-  FakeSink sink;
-  FakeClock clock;
-  Client client(transport, ServerAccess{"https://s", {}, "t", ""}, "karst/test");
-  KubeWriter writer(client, sink, clock);
-  writer.submit({kId, 3, spec});
-  transport.advance(0);
-  Played played;
-  for (const Reply& reply : replies) {
-    if (transport.open.empty()) break;
-    http::Response response;
-    response.status = reply.failure == Failure::kNone ? reply.status : 0;
-    response.body = reply.body;
-    response.failure = reply.failure;
-    response.error = "the line is cut";
-    played.requests.push_back(transport.answer(std::move(response)));
-  }
-  EXPECT_TRUE(transport.open.empty()) << "a request without an answer in the script";
-  played.outcomes = sink.all<model::Outcome>();
-  return played;
-}
+using namespace testing_kube;
 
 std::string node_body(const std::string& uid, const std::string& rest = "") {
   return R"({"metadata":{"name":"n","uid":")" + uid +
@@ -70,8 +20,6 @@ std::string node_body(const std::string& uid, const std::string& rest = "") {
          "}";
 }
 const Reply kNode{200, node_body("nu"), Failure::kNone};
-const Reply kGone{404, R"({"message":"not found"})", Failure::kNone};
-const Reply kCut{0, "", Failure::kUnclear};
 const Reply kNoLine{0, "", Failure::kNotSent};
 
 model::CreateNodeClaim create() {
@@ -98,27 +46,9 @@ const model::EvictPod kEvict{model::PodUid("pu"), "ns", "p", model::NodeName("n"
 const model::EvictPod kForce{model::PodUid("pu"), "ns", "p", model::NodeName("n"), true, 5};
 const model::SetFinalizer kFinalizer{{model::ObjectKind::kNode, "", "n", "nu"}, false};
 const model::ReadBackNode kReadBack{model::NodeName("n"), model::NodeUid("nu")};
-model::MirrorClaim mirror(bool labels) {
-  model::MirrorClaim spec;
-  spec.name = model::ClaimName("web-abcde");
-  spec.uid = model::ClaimUid("cu");
-  if (labels) spec.labels = {{"a", "1"}};
-  return spec;
-}
-
-model::MirrorPool mirror_pool(const std::string& hash) {
-  model::MirrorPool spec;
-  spec.name = model::PoolName("web");
-  spec.uid = "pu";
-  spec.hash = hash;
-  return spec;
-}
-
 std::vector<Case> cases() {
   const std::string claims = "/apis/karpenter.sh/v1/nodeclaims";
   const std::string claim = claims + "/web-abcde";
-  const std::string pool_patch = "PATCH /apis/karpenter.sh/v1/nodepools/web";
-  const std::string pool_status = pool_patch + "/status";
   const std::string node = "/api/v1/nodes/n";
   const std::string pod = "/api/v1/namespaces/ns/pods/p";
   const std::string evict = "POST " + pod + "/eviction";
@@ -253,51 +183,11 @@ std::vector<Case> cases() {
        {"GET " + node, "GET " + node_pods},
        refused,
        RefusalCode::kRetry},
-      {"mirror",
-       mirror(true),
-       {{200}, {200}},
-       {"PATCH " + claim, "PATCH " + claim + "/status"},
-       done,
-       none},
-      {"mirror without labels", mirror(false), {{200}}, {"PATCH " + claim + "/status"}, done, none},
-      {"mirror: gone", mirror(true), {kGone}, {"PATCH " + claim}, refused, RefusalCode::kGone},
-      {"mirror: another claim",
-       mirror(false),
-       {{422, R"({"message":"rejected our request"})"}},
-       {"PATCH " + claim + "/status"},
-       refused,
-       RefusalCode::kGone},
-      {"pool", mirror_pool("1"), {{200}, {200}}, {pool_patch, pool_status}, done, none},
-      {"pool without a hash", mirror_pool(""), {{200}}, {pool_status}, done, none},
-      {"pool: gone", mirror_pool("1"), {kGone}, {pool_patch}, refused, RefusalCode::kGone},
-      {"mirror: bad values",
-       mirror(false),
-       {{422, R"({"message":"status.x is invalid"})"}},
-       {"PATCH " + claim + "/status"},
-       refused,
-       RefusalCode::kInvalid},
   };
 }
 
 TEST(KubeWriter, EveryCommandEndsInOneOutcome) {
-  for (const Case& test : cases()) {
-    const Played got = play(test.spec, test.replies);
-    std::vector<std::string> requests;
-    for (const http::Request& request : got.requests) {
-      requests.push_back(std::string(http::method_name(request.method)) + " " +
-                         request.url.substr(std::string("https://s").size()));
-      EXPECT_NE(std::find(request.headers.begin(), request.headers.end(),
-                          "Audit-ID: abcdefghijklmnopqrstuvwxyz-42-3"),
-                request.headers.end())
-          << test.name;
-    }
-    EXPECT_EQ(requests, test.requests) << test.name;
-    ASSERT_EQ(got.outcomes.size(), 1u) << test.name;
-    EXPECT_EQ(got.outcomes[0].kind, test.kind) << test.name << ": " << got.outcomes[0].message;
-    EXPECT_EQ(got.outcomes[0].code, test.code) << test.name << ": " << got.outcomes[0].message;
-    EXPECT_EQ(got.outcomes[0].command, kId.position) << test.name;
-    EXPECT_EQ(got.outcomes[0].attempt, 3u) << test.name;
-  }
+  play_all(cases());
 }
 
 TEST(KubeWriter, CreateCarriesTheCommandAndReturnsTheUid) {

@@ -153,7 +153,8 @@ TEST(Preflight, SaysWhatIsWrongAndWhatHelps) {
        "deploy/manifests/karst/rbac.yaml, and bind it to that user"},
       {"may not show what a gate is about", [](ScriptedServer& s) { s.denied = "nodeoverlays"; },
        base::Kind::kDenied,
-       "the user me may not patch nodeoverlays/status.karpenter.sh; ClusterRole karst grants it"},
+       "the user me may not get nodeoverlays.karpenter.sh, patch nodeoverlays/status.karpenter.sh; "
+       "ClusterRole karst grants it"},
       {"may not lead", [](ScriptedServer& s) { s.denied = "leases"; }, base::Kind::kDenied,
        "the user me may not get leases.coordination.k8s.io ns/lease, update "
        "leases.coordination.k8s.io ns/lease, create leases.coordination.k8s.io in ns; Role "

@@ -54,7 +54,7 @@ TEST(NodeClaimJson, ReadsBackEqual) {
   EXPECT_EQ(*read, wanted);
 }
 
-TEST(ClaimPatches, AreTiedToTheUidAndReadBackEqual) {
+TEST(ClaimPatches, ReadBackEqual) {
   model::MirrorClaim mirror;
   mirror.uid = model::ClaimUid("claim-uid");
   mirror.labels = {{"a", "1"}};
@@ -66,9 +66,9 @@ TEST(ClaimPatches, AreTiedToTheUidAndReadBackEqual) {
        1'700'000'000'250}};
   const json labels = json::parse(claim_metadata_patch(mirror));
   EXPECT_EQ(labels, json::parse(R"({"metadata":{"uid":"claim-uid","labels":{"a":"1"}}})"));
-  const json patch = json::parse(claim_status_patch(mirror));
-  EXPECT_EQ(patch[0], json::parse(R"({"op":"test","path":"/metadata/uid","value":"claim-uid"})"));
-  const json status = json::parse(R"({"metadata":{"uid":"claim-uid","name":"n"}})").patch(patch);
+  const json claim =
+      json::parse(R"({"metadata":{"uid":"claim-uid","name":"n","resourceVersion":"7"}})");
+  const json status = claim.patch(json::parse(claim_status_patch(claim, mirror)));
   EXPECT_FALSE(status["status"].contains("nodeName"));
   EXPECT_EQ(status["status"]["conditions"][0]["lastTransitionTime"], "2023-11-14T22:13:20Z");
   Parser parser;
@@ -78,7 +78,7 @@ TEST(ClaimPatches, AreTiedToTheUidAndReadBackEqual) {
   EXPECT_EQ(read->capacity, mirror.capacity);
 }
 
-TEST(PoolPatches, AreTiedToTheUidAndReadBackEqual) {
+TEST(PoolPatches, ReadBackEqual) {
   model::MirrorPool mirror;
   mirror.uid = "pool-uid";
   mirror.resources.cpu_millis = 4000;
@@ -89,12 +89,11 @@ TEST(PoolPatches, AreTiedToTheUidAndReadBackEqual) {
                         1'700'000'000'000, 3}};
   mirror.hash = "6821555240594823858";
   mirror.hash_version = "v3";
-  json object = json::parse(
-      R"({"metadata":{"uid":"pool-uid","name":"p","creationTimestamp":"2023-11-14T22:13:20Z"}})");
+  json object = json::parse(R"({"metadata":{"uid":"pool-uid","name":"p","resourceVersion":"7",)"
+                            R"("creationTimestamp":"2023-11-14T22:13:20Z"}})");
   object.merge_patch(json::parse(pool_annotations_patch(mirror)));
   EXPECT_EQ(object["metadata"]["uid"], "pool-uid");
-  const json patch = json::parse(pool_status_patch(mirror));
-  EXPECT_EQ(patch[0], json::parse(R"({"op":"test","path":"/metadata/uid","value":"pool-uid"})"));
+  const json patch = json::parse(pool_status_patch(object, mirror));
   Parser parser;
   const auto read = reduce_node_pool(*parser.parse(object.patch(patch).dump(), kObjectBytesMax));
   ASSERT_TRUE(read) << read.error().message;
@@ -107,9 +106,70 @@ TEST(PoolPatches, AreTiedToTheUidAndReadBackEqual) {
   EXPECT_EQ(read->creation_millis, 1'700'000'000'000);
 }
 
+// A claim that Karpenter has looked after, and another controller, too.
+const char* const kAdopted = R"({"metadata":{"uid":"u","name":"n","resourceVersion":"7"},"status":{
+  "providerID":"kwok://old","imageID":"ami-1","capacity":{"cpu":"2","example.com/gone":"1"},
+  "lastPodEventTime":"2026-01-01T00:00:00Z","conditions":[
+  {"type":"Launched","status":"True","reason":"Launched","message":"",
+   "lastTransitionTime":"2023-11-14T22:13:20Z"},
+  {"type":"DisruptionReason","status":"True","reason":"Drifted","message":"",
+   "lastTransitionTime":"2023-11-14T22:13:30Z"},
+  {"type":"example.com/Audited","status":"True","severity":"Info",
+   "lastTransitionTime":"2023-11-14T22:13:25Z"},
+  {"type":"Ready","status":"False","reason":"Why","message":"",
+   "lastTransitionTime":"2023-11-14T22:13:20Z"}]}})";
+
+TEST(StatusPatches, ChangeNothingOfOthers) {
+  const json claim = json::parse(kAdopted);
+  model::MirrorClaim mirror;
+  mirror.provider_id = model::ProviderId("kwok://new");
+  mirror.capacity.cpu_millis = 4000;
+  mirror.conditions = {{"Ready", model::ConditionStatus::kTrue, "Ready", "", 1'700'000'001'000, 1}};
+  mirror.cleared = {"DisruptionReason", "NeverThere"};
+  const json after = claim.patch(json::parse(claim_status_patch(claim, mirror)));
+  json wanted = claim;
+  wanted["status"]["providerID"] = "kwok://new";
+  wanted["status"]["capacity"] = {{"cpu", "4"}};
+  const json ready = {{"type", "Ready"},
+                      {"status", "True"},
+                      {"reason", "Ready"},
+                      {"message", ""},
+                      {"lastTransitionTime", "2023-11-14T22:13:21Z"},
+                      {"observedGeneration", 1}};
+  const json& known = claim["status"]["conditions"];
+  wanted["status"]["conditions"] = json::array({known[0], known[2], ready});
+  EXPECT_EQ(after, wanted) << after.dump(2);
+}
+
+TEST(StatusPatches, AreRefusedWhenTheObjectHasChanged) {
+  const json read = json::parse(kAdopted);
+  json now = read;
+  now["metadata"]["resourceVersion"] = "8";
+  const std::string patches[] = {claim_status_patch(read, {}), pool_status_patch(read, {}),
+                                 status_patch(read, model::MirrorStatus{})};
+  for (const std::string& text : patches) {
+    EXPECT_NO_THROW((void)read.patch(json::parse(text))) << text;
+    EXPECT_THROW((void)now.patch(json::parse(text)), json::exception) << text;
+  }
+}
+
+TEST(StatusPatches, AFieldThatIsNullGoes) {
+  const json object =
+      json::parse(R"({"metadata":{"resourceVersion":"7"},"status":{"replicas":2,"theirs":1}})");
+  model::MirrorStatus mirror;
+  mirror.fields_json = R"({"replicas":null,"podTemplateRef":null,"strategy":"s"})";
+  const json after = object.patch(json::parse(status_patch(object, mirror)));
+  EXPECT_EQ(after["status"], json::parse(R"({"theirs":1,"strategy":"s","conditions":[]})"));
+  json pool = json::parse(
+      R"({"metadata":{"resourceVersion":"7"},"status":{"nodeClassObservedGeneration":3}})");
+  pool = pool.patch(json::parse(pool_status_patch(pool, {})));
+  EXPECT_FALSE(pool["status"].contains("nodeClassObservedGeneration")) << "its class is gone";
+}
+
 TEST(PoolStatus, AnEmptyPoolShowsZeros) {
-  const json patch = json::parse(pool_status_patch(model::MirrorPool{}));
-  EXPECT_EQ(patch[1]["value"]["resources"],
+  const json pool = json::parse(R"({"metadata":{"resourceVersion":"7"}})");
+  const json after = pool.patch(json::parse(pool_status_patch(pool, {})));
+  EXPECT_EQ(after["status"]["resources"],
             json::parse(R"({"cpu":"0","ephemeral-storage":"0","memory":"0","nodes":"0",)"
                         R"("pods":"0"})"));
 }

@@ -108,6 +108,10 @@ TEST(AwsProvider, ItsStatusIsWhatWasFound) {
             R"("state":"active"}])",
             fields["capacityReservations"].dump());
   EXPECT_EQ("profile", fields["instanceProfile"]);
+  EXPECT_EQ(R"({"amis":null,"capacityReservations":null,"instanceProfile":null,)"
+            R"("securityGroups":null,"subnets":null})",
+            provider().status_of(node_class(), to_json(Resolution(), 4)).fields_json)
+      << "what is not found any more goes";
 }
 
 TEST(AwsProvider, TypesAreOfTheClassAndOrdersOfThem) {

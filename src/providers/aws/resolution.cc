@@ -103,7 +103,12 @@ std::vector<model::Condition> conditions_of(std::string_view resolution_json) {
 std::string status_fields(std::string_view resolution_json) {
   if (!read_resolved(resolution_json)) return {};
   const json stored = json::parse(resolution_json, nullptr, /*allow_exceptions=*/false);
-  json status = json::object();
+  // null: a field that is to go.
+  json status = {{"subnets", nullptr},
+                 {"securityGroups", nullptr},
+                 {"amis", nullptr},
+                 {"capacityReservations", nullptr},
+                 {"instanceProfile", nullptr}};
   for (const json& subnet : stored["subnets"])
     status["subnets"].push_back(without(subnet, {"free"}));
   if (!stored["securityGroups"].empty()) status["securityGroups"] = stored["securityGroups"];
