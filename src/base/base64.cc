@@ -2,12 +2,25 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 
 namespace karst::base {
 namespace {
 
 constexpr std::string_view kAlphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+// Both characters of each 12 bits: half the look-ups of one character at a time.
+constexpr std::size_t kPairs = 1 << 12;
+constexpr std::array<char, 2 * kPairs> make_pairs() {
+  std::array<char, 2 * kPairs> pairs{};
+  for (std::size_t i = 0; i < kPairs; ++i) {
+    pairs[2 * i] = kAlphabet[i >> 6];
+    pairs[2 * i + 1] = kAlphabet[i & 63];
+  }
+  return pairs;
+}
+constexpr std::array<char, 2 * kPairs> kPairOf = make_pairs();
 
 constexpr std::uint8_t kNone = 64;
 
@@ -27,16 +40,24 @@ void encode_base64(std::string_view bytes, std::string& out) {
   out.resize(begin + (bytes.size() + 2) / 3 * 4);
   char* to = out.data() + begin;
   const auto byte = [&](std::size_t i) {
-    return i < bytes.size() ? static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) : 0U;
+    return static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i]));
   };
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+  const auto put_pair = [&](std::uint32_t bits) {
+    std::memcpy(to, &kPairOf[2 * (bits & (kPairs - 1))], 2);
+    to += 2;
+  };
+  std::size_t i = 0;
+  for (; i + 3 <= bytes.size(); i += 3) {
     const std::uint32_t bits = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
-    const std::size_t left = bytes.size() - i;
-    *to++ = kAlphabet[bits >> 18];
-    *to++ = kAlphabet[bits >> 12 & 63];
-    *to++ = left > 1 ? kAlphabet[bits >> 6 & 63] : '=';
-    *to++ = left > 2 ? kAlphabet[bits & 63] : '=';
+    put_pair(bits >> 12);
+    put_pair(bits);
   }
+  if (i == bytes.size()) return;
+  const bool two = bytes.size() - i == 2;
+  const std::uint32_t bits = byte(i) << 16 | (two ? byte(i + 1) << 8 : 0U);
+  put_pair(bits >> 12);
+  to[0] = two ? kAlphabet[bits >> 6 & 63] : '=';
+  to[1] = '=';
 }
 
 std::string encode_base64(std::string_view bytes) {

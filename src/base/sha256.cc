@@ -2,8 +2,6 @@
 
 #include <openssl/evp.h>
 
-#include <initializer_list>
-
 #include "base/check.h"
 
 namespace karst::base {
@@ -58,7 +56,9 @@ struct ThreadContext {
   ~ThreadContext() { EVP_MD_CTX_free(context); }
 };
 
-Sha256Digest hash_of(std::initializer_list<std::string_view> parts) {
+}  // namespace
+
+Sha256Digest sha256_of(std::initializer_list<std::string_view> parts) {
   thread_local const ThreadContext own;
   bool good = EVP_DigestInit_ex(own.context, algorithm(), nullptr) == 1;
   for (const std::string_view part : parts)
@@ -69,28 +69,22 @@ Sha256Digest hash_of(std::initializer_list<std::string_view> parts) {
   return digest;
 }
 
-std::string_view text_of(const Sha256Digest& digest) {
-  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
-}
-
-}  // namespace
-
 Sha256Digest sha256(std::string_view bytes) {
-  return hash_of({bytes});
+  return sha256_of({bytes});
 }
 
 Sha256Digest hmac_sha256(std::string_view key, std::string_view bytes) {
   constexpr std::size_t kBlock = 64;  // of SHA-256
   const Sha256Digest short_key = key.size() > kBlock ? sha256(key) : Sha256Digest{};
-  if (key.size() > kBlock) key = text_of(short_key);
-  char inner[kBlock], outer[kBlock];
+  if (key.size() > kBlock) key = as_text(short_key);
+  char inner[kBlock] = {}, outer[kBlock];
+  key.copy(inner, kBlock);
   for (std::size_t i = 0; i < kBlock; ++i) {
-    const unsigned byte = i < key.size() ? static_cast<unsigned char>(key[i]) : 0;
-    inner[i] = static_cast<char>(byte ^ 0x36);
-    outer[i] = static_cast<char>(byte ^ 0x5c);
+    outer[i] = static_cast<char>(inner[i] ^ 0x5c);
+    inner[i] = static_cast<char>(inner[i] ^ 0x36);
   }
-  const Sha256Digest digest = hash_of({{inner, kBlock}, bytes});
-  return hash_of({{outer, kBlock}, text_of(digest)});
+  const Sha256Digest digest = sha256_of({{inner, kBlock}, bytes});
+  return sha256_of({{outer, kBlock}, as_text(digest)});
 }
 
 std::string base32_lower(std::span<const std::uint8_t> bytes) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,10 @@
 namespace karst::base {
 
 using Sha256Digest = std::array<std::uint8_t, 32>;
+
+inline std::string_view as_text(const Sha256Digest& digest) {
+  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+}
 
 // Incremental hash. One owner, one thread. finish() may be called once.
 class Sha256 {
@@ -29,6 +34,7 @@ class Sha256 {
 };
 
 Sha256Digest sha256(std::string_view bytes);
+Sha256Digest sha256_of(std::initializer_list<std::string_view> parts);  // one behind the other
 Sha256Digest hmac_sha256(std::string_view key, std::string_view bytes);
 
 // 5 bits a character, alphabet a-z2-7, no padding: 32 bytes become 52 characters.

@@ -5,6 +5,10 @@
 namespace karst::base {
 namespace {
 
+// Of a day, whose milliseconds fit 32 bits.
+constexpr std::uint32_t kHour = kMillisPerHour, kMinute = kMillisPerMinute,
+                        kSecond = kMillisPerSecond;
+
 // Days since 1970-01-01 of a proleptic Gregorian date; civil_from_days is the way back. Algorithm:
 // H. Hinnant, "chrono-Compatible Low-Level Date Algorithms".
 std::int64_t days_from_civil(std::int64_t year, unsigned month, unsigned day) {
@@ -66,21 +70,19 @@ bool valid_day(std::int64_t year, std::int64_t month, std::int64_t day) {
   return day <= kDays[month - 1] + (month == 2 && leap ? 1 : 0);
 }
 
-// Decimal digits in the place of `width` zeros.
-void set_digits(std::string& text, std::size_t at, std::size_t width, std::int64_t number) {
-  for (std::size_t i = width; i > 0; --i, number /= 10)
-    text[at + i - 1] = static_cast<char>('0' + number % 10);
+// Exactly two decimal digits.
+char* put_two(char* to, std::uint32_t number) {
+  to[0] = static_cast<char>('0' + number / 10);
+  to[1] = static_cast<char>('0' + number % 10);
+  return to + 2;
 }
 
 // Years that have no four digits.
-std::string format_far(const CivilDate& date, std::int64_t rest) {
-  char text[64];
+std::size_t write_far(const CivilDate& date, std::uint32_t rest, char* to) {
   const int length = std::snprintf(
-      text, sizeof text, "%04lld-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<long long>(date.year),
-      date.month, date.day, static_cast<int>(rest / kMillisPerHour),
-      static_cast<int>(rest / kMillisPerMinute % 60),
-      static_cast<int>(rest / kMillisPerSecond % 60), static_cast<int>(rest % kMillisPerSecond));
-  return std::string(text, static_cast<std::size_t>(length));
+      to, kRfc3339Max, "%04lld-%02u-%02uT%02u:%02u:%02u.%03uZ", static_cast<long long>(date.year),
+      date.month, date.day, rest / kHour, rest / kMinute % 60, rest / kSecond % 60, rest % kSecond);
+  return static_cast<std::size_t>(length);
 }
 
 }  // namespace
@@ -100,24 +102,39 @@ CivilDate civil_from_days(std::int64_t days) {
   return {year, month, day_of_year - (153 * shifted_month + 2) / 5 + 1};
 }
 
-std::string format_rfc3339(std::int64_t unix_millis) {
+std::size_t write_rfc3339(std::int64_t unix_millis, char* to) {
   std::int64_t days = unix_millis / kMillisPerDay;
-  std::int64_t rest = unix_millis % kMillisPerDay;
-  if (rest < 0) {
-    rest += kMillisPerDay;
+  std::int64_t rest_of_day = unix_millis % kMillisPerDay;
+  if (rest_of_day < 0) {
+    rest_of_day += kMillisPerDay;
     --days;
   }
   const CivilDate date = civil_from_days(days);
-  if (date.year < 0 || date.year > 9999) return format_far(date, rest);
-  std::string text = "0000-00-00T00:00:00.000Z";
-  set_digits(text, 0, 4, date.year);
-  set_digits(text, 5, 2, date.month);
-  set_digits(text, 8, 2, date.day);
-  set_digits(text, 11, 2, rest / kMillisPerHour);
-  set_digits(text, 14, 2, rest / kMillisPerMinute % 60);
-  set_digits(text, 17, 2, rest / kMillisPerSecond % 60);
-  set_digits(text, 20, 3, rest % kMillisPerSecond);
-  return text;
+  const auto rest = static_cast<std::uint32_t>(rest_of_day);
+  if (date.year < 0 || date.year > 9999) return write_far(date, rest, to);
+  const auto year = static_cast<std::uint32_t>(date.year);
+  const char* const begin = to;
+  to = put_two(put_two(to, year / 100), year % 100);
+  *to++ = '-';
+  to = put_two(to, date.month);
+  *to++ = '-';
+  to = put_two(to, date.day);
+  *to++ = 'T';
+  to = put_two(to, rest / kHour);
+  *to++ = ':';
+  to = put_two(to, rest / kMinute % 60);
+  *to++ = ':';
+  to = put_two(to, rest / kSecond % 60);
+  *to++ = '.';
+  to = put_two(to, rest % kSecond / 10);
+  *to++ = static_cast<char>('0' + rest % 10);
+  *to++ = 'Z';
+  return static_cast<std::size_t>(to - begin);
+}
+
+std::string format_rfc3339(std::int64_t unix_millis) {
+  char text[kRfc3339Max];
+  return std::string(text, write_rfc3339(unix_millis, text));
 }
 
 std::optional<std::int64_t> parse_rfc3339(std::string_view text) {

@@ -4,6 +4,7 @@
 // are plain milliseconds with the unit in the name.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -38,6 +39,10 @@ CivilDate civil_from_days(std::int64_t days);
 
 // RFC 3339 in UTC with milliseconds: 2026-11-21T10:17:51.042Z.
 std::string format_rfc3339(std::int64_t unix_millis);
+// The same into `to`, which has kRfc3339Max bytes. Returns how many it takes: 24, or more for years
+// that have no four digits.
+inline constexpr std::size_t kRfc3339Max = 48;
+std::size_t write_rfc3339(std::int64_t unix_millis, char* to);
 
 // RFC 3339 with any offset and any number of fraction digits: what is below a millisecond is cut
 // off, toward the past, before 1970 too. nullopt if it is not one.

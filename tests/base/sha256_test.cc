@@ -27,6 +27,8 @@ TEST(Sha256, PiecesMakeTheWhole) {
     Sha256 hash;
     hash.update(std::string_view(text).substr(0, cut)).update(std::string_view(text).substr(cut));
     EXPECT_EQ(sha256(text), hash.finish());
+    EXPECT_EQ(sha256(text), sha256_of({std::string_view(text).substr(0, cut), "",
+                                       std::string_view(text).substr(cut)}));
   }
 }
 

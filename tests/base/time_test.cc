@@ -54,6 +54,10 @@ TEST(Time, FormatsAndParsesBack) {
   EXPECT_EQ("2026-11-21T10:17:51.042Z", format_rfc3339(1'795'256'271'042));
   EXPECT_EQ("1969-12-31T23:59:59.999Z", format_rfc3339(-1));
   EXPECT_EQ("2000-02-29T00:00:00.000Z", format_rfc3339(951'782'400'000));
+  EXPECT_EQ("9999-12-31T23:59:59.999Z", format_rfc3339(253'402'300'799'999));
+  EXPECT_EQ("10000-01-01T00:00:00.000Z", format_rfc3339(253'402'300'800'000));
+  EXPECT_EQ("292278994-08-17T07:12:55.807Z", format_rfc3339(INT64_MAX));
+  EXPECT_EQ("-292275055-05-16T16:47:04.192Z", format_rfc3339(INT64_MIN));
   EXPECT_TRUE(rc::check("round trip", [] {
     const auto millis = *rc::gen::inRange<std::int64_t>(-62'135'596'800'000, 253'402'300'799'999);
     RC_ASSERT(parse_rfc3339(format_rfc3339(millis)) == millis);
