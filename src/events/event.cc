@@ -149,20 +149,16 @@ base::Sha256Digest leaf_salt(model::Position position, std::string_view log_secr
   return base::hmac_sha256(log_secret, std::string_view(bytes, 8));
 }
 
-std::string leaf_bytes_salted(std::string_view value, std::string_view salt) {
-  std::string leaf(front_of(value));
-  const std::string_view payload = value.substr(leaf.size());
-  std::string committed;
-  committed.reserve(salt.size() + payload.size());
-  committed.append(salt).append(payload);
-  const base::Sha256Digest digest = base::sha256(committed);
-  leaf.append(reinterpret_cast<const char*>(digest.data()), digest.size());
-  return leaf;
+base::Sha256Digest commitment_of(std::string_view payload, std::string_view salt) {
+  return base::sha256_of({salt, payload});
 }
 
 std::string leaf_bytes(std::string_view value, std::string_view log_secret) {
-  const base::Sha256Digest salt = leaf_salt(envelope_of(front_of(value)).position, log_secret);
-  return leaf_bytes_salted(value, {reinterpret_cast<const char*>(salt.data()), salt.size()});
+  const std::string_view front = front_of(value);
+  const base::Sha256Digest salt = leaf_salt(envelope_of(front).position, log_secret);
+  const base::Sha256Digest commitment =
+      commitment_of(value.substr(front.size()), base::as_text(salt));
+  return std::string(front).append(base::as_text(commitment));
 }
 
 }  // namespace karst::events

@@ -75,6 +75,7 @@ base::Result<Envelope> decode_front(model::Position expected, std::string_view f
 // The leaf bytes of a stored event, as above. `value` must have passed decode_event.
 std::string leaf_bytes(std::string_view value, std::string_view log_secret);
 base::Sha256Digest leaf_salt(model::Position position, std::string_view log_secret);
-std::string leaf_bytes_salted(std::string_view value, std::string_view salt);
+// What stands for the payload there: SHA-256(salt | payload).
+base::Sha256Digest commitment_of(std::string_view payload, std::string_view salt);
 
 }  // namespace karst::events

@@ -2,7 +2,7 @@
 
 #include <flatbuffers/util.h>
 
-#include <charconv>
+#include <cstring>
 
 #include "base/check.h"
 
@@ -10,15 +10,6 @@ namespace karst::events {
 namespace {
 
 using flatbuffers::BaseType;
-
-constexpr std::size_t kDigitsMax = 24;
-
-template <class Number>
-void append_number(Number number, std::string& out) {
-  char digits[kDigitsMax];
-  const auto end = std::to_chars(digits, digits + kDigitsMax, number);
-  out.append(digits, end.ptr);
-}
 
 template <class Number>
 Number read(const std::uint8_t* at) {
@@ -30,6 +21,38 @@ constexpr bool is_plain(char c) {
   return c >= ' ' && c <= '~' && c != '"' && c != '\\';
 }
 
+// The same of eight characters at once. Each byte's highest bit, of: the byte itself (no ASCII),
+// a borrow when a space is taken from it (a control character), a carry when one is added (a
+// 0x7f), and the borrow of 1 from what is 0 where a quote or a backslash was. A borrow may spoil
+// the byte above it, but only when there was a reason below.
+constexpr std::uint64_t kEach = 0x0101010101010101;
+constexpr bool are_plain(std::uint64_t c) {
+  const std::uint64_t quote = c ^ kEach * '"', slash = c ^ kEach * '\\';
+  return ((c | (c - kEach * ' ') | (c + kEach) | (quote - kEach) | (slash - kEach)) & kEach << 7) ==
+         0;
+}
+constexpr std::size_t kWord = sizeof(std::uint64_t);
+
+// Copies text up to the first eight that are not all plain; true when there are none.
+bool copy_plain(std::string_view text, char* to) {
+  const auto copy_word = [&](std::size_t at) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, kWord);
+    std::memcpy(to + at, &word, kWord);
+    return are_plain(word);
+  };
+  if (text.size() < kWord) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (!is_plain(text[i])) return false;
+      to[i] = text[i];
+    }
+    return true;
+  }
+  for (std::size_t i = 0; i + kWord < text.size(); i += kWord)
+    if (!copy_word(i)) return false;
+  return copy_word(text.size() - kWord);  // some of them twice
+}
+
 std::size_t size_of(BaseType type) {
   return type == flatbuffers::BASE_TYPE_STRING || type == flatbuffers::BASE_TYPE_STRUCT
              ? sizeof(flatbuffers::uoffset_t)
@@ -38,13 +61,16 @@ std::size_t size_of(BaseType type) {
 
 }  // namespace
 
-bool append_quoted(std::string_view text, std::string& out) {
-  for (const char c : text)
-    if (!is_plain(c))
-      return flatbuffers::EscapeString(text.data(), text.size(), &out, false, false);
-  out += '"';
-  out += text;
-  out += '"';
+bool append_quoted(std::string_view text, TextWriter& out) {
+  char* const to = out.reserve(text.size() + 2);
+  if (copy_plain(text, to + 1)) {
+    to[0] = to[text.size() + 1] = '"';
+    out.advance(text.size() + 2);
+    return true;
+  }
+  std::string escaped;
+  if (!flatbuffers::EscapeString(text.data(), text.size(), &escaped, false, false)) return false;
+  out.put(escaped);
   return true;
 }
 
@@ -58,8 +84,11 @@ JsonPlan::JsonPlan(const flatbuffers::Parser& parser) {
     for (const flatbuffers::FieldDef* field : object->fields.vec) {
       KARST_CHECK(!field->deprecated && !field->nested_flatbuffer && !field->flexbuffer,
                   "the schemas have plain fields only");
-      plan.fields.push_back(
-          {"\"" + field->name + "\": ", field->value.offset, type_of(field->value.type)});
+      const std::string label = "\"" + field->name + "\": ";
+      KARST_CHECK(label.size() <= kLabelMax, "names of fields are short");
+      Field& made = plan.fields.emplace_back(
+          Field{{}, label.size(), field->value.offset, type_of(field->value.type)});
+      label.copy(made.label, kLabelMax);
     }
   }
 }
@@ -91,14 +120,14 @@ std::size_t JsonPlan::find(std::string_view table) const {
   return at->second;
 }
 
-bool JsonPlan::append(std::size_t table, const char* payload, std::string& out) const {
+bool JsonPlan::append(std::size_t table, const char* payload, TextWriter& out) const {
   const auto* root = flatbuffers::GetRoot<std::uint8_t>(payload);
   return append_object(objects_[table], root, out);
 }
 
-bool JsonPlan::append_object(const Object& object, const std::uint8_t* at, std::string& out) const {
+bool JsonPlan::append_object(const Object& object, const std::uint8_t* at, TextWriter& out) const {
   const auto* table = reinterpret_cast<const flatbuffers::Table*>(at);
-  out += '{';
+  out.put('{');
   bool first = true;
   for (const Field& field : object.fields) {
     const std::uint8_t* value = at + field.offset;
@@ -107,45 +136,46 @@ bool JsonPlan::append_object(const Object& object, const std::uint8_t* at, std::
       if (place == 0) continue;
       value = at + place;
     }
-    if (!first) out += ',';
+    if (!first) out.put(',');
     first = false;
-    out += field.label;
+    std::memcpy(out.reserve(kLabelMax), field.label, kLabelMax);
+    out.advance(field.label_size);
     if (!append_value(field.type, value, out)) return false;
   }
-  out += '}';
+  out.put('}');
   return true;
 }
 
-bool JsonPlan::append_value(const Type& type, const std::uint8_t* at, std::string& out) const {
+bool JsonPlan::append_value(const Type& type, const std::uint8_t* at, TextWriter& out) const {
   switch (type.base) {
     case flatbuffers::BASE_TYPE_BOOL:
-      out += read<std::uint8_t>(at) != 0 ? "true" : "false";
+      out.put(read<std::uint8_t>(at) != 0 ? std::string_view("true") : "false");
       return true;
     case flatbuffers::BASE_TYPE_UCHAR: {
       const auto number = read<std::uint8_t>(at);
       if (number < type.names.size())
-        out += type.names[number];
+        out.put(type.names[number]);
       else
-        append_number(static_cast<unsigned>(number), out);
+        out.put_number(static_cast<unsigned>(number));
       return true;
     }
     case flatbuffers::BASE_TYPE_SHORT:
-      append_number(read<std::int16_t>(at), out);
+      out.put_number(read<std::int16_t>(at));
       return true;
     case flatbuffers::BASE_TYPE_USHORT:
-      append_number(read<std::uint16_t>(at), out);
+      out.put_number(read<std::uint16_t>(at));
       return true;
     case flatbuffers::BASE_TYPE_INT:
-      append_number(read<std::int32_t>(at), out);
+      out.put_number(read<std::int32_t>(at));
       return true;
     case flatbuffers::BASE_TYPE_UINT:
-      append_number(read<std::uint32_t>(at), out);
+      out.put_number(read<std::uint32_t>(at));
       return true;
     case flatbuffers::BASE_TYPE_LONG:
-      append_number(read<std::int64_t>(at), out);
+      out.put_number(read<std::int64_t>(at));
       return true;
     case flatbuffers::BASE_TYPE_ULONG:
-      append_number(read<std::uint64_t>(at), out);
+      out.put_number(read<std::uint64_t>(at));
       return true;
     case flatbuffers::BASE_TYPE_STRING: {
       const auto* text =
@@ -170,16 +200,16 @@ bool JsonPlan::append_value(const Type& type, const std::uint8_t* at, std::strin
 }
 
 bool JsonPlan::append_list(const Type& type, const std::uint8_t* first, std::size_t count,
-                           std::string& out) const {
+                           TextWriter& out) const {
   const bool inlined = type.element == flatbuffers::BASE_TYPE_STRUCT && objects_[type.object].fixed;
   const std::size_t step = inlined ? objects_[type.object].size : size_of(type.element);
   const Type item{type.element, flatbuffers::BASE_TYPE_NONE, type.object, 0, {}};
-  out += '[';
+  out.put('[');
   for (std::size_t i = 0; i < count; ++i) {
-    if (i > 0) out += ',';
+    if (i > 0) out.put(',');
     if (!append_value(item, first + i * step, out)) return false;
   }
-  out += ']';
+  out.put(']');
   return true;
 }
 

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "events/text_writer.h"
+
 namespace karst::events {
 
 class JsonPlan {
@@ -23,9 +25,10 @@ class JsonPlan {
   // Where a root table is, by its name; to be kept by who asks often.
   std::size_t find(std::string_view table) const;
   // Appends the JSON of a verified buffer; false when it holds text that is not UTF-8.
-  bool append(std::size_t table, const char* payload, std::string& out) const;
+  bool append(std::size_t table, const char* payload, TextWriter& out) const;
 
  private:
+  static constexpr std::size_t kLabelMax = 48;
   struct Type {
     flatbuffers::BaseType base = flatbuffers::BASE_TYPE_NONE;
     flatbuffers::BaseType element = flatbuffers::BASE_TYPE_NONE;  // of vectors and arrays
@@ -34,7 +37,8 @@ class JsonPlan {
     std::vector<std::string> names;  // of an enum's values, quoted; empty: plain numbers
   };
   struct Field {
-    std::string label;  // "\"name\": "
+    char label[kLabelMax];  // "\"name\": ", copied as a whole
+    std::size_t label_size = 0;
     std::uint16_t offset = 0;
     Type type;
   };
@@ -44,16 +48,16 @@ class JsonPlan {
     std::vector<Field> fields;
   };
   Type type_of(const flatbuffers::Type& type) const;
-  bool append_object(const Object& object, const std::uint8_t* at, std::string& out) const;
-  bool append_value(const Type& type, const std::uint8_t* at, std::string& out) const;
+  bool append_object(const Object& object, const std::uint8_t* at, TextWriter& out) const;
+  bool append_value(const Type& type, const std::uint8_t* at, TextWriter& out) const;
   bool append_list(const Type& type, const std::uint8_t* first, std::size_t count,
-                   std::string& out) const;
+                   TextWriter& out) const;
 
   std::vector<Object> objects_;
   std::map<std::string, std::size_t, std::less<>> by_name_;
 };
 
-// Text in quotes, as above; false when it is not UTF-8.
-bool append_quoted(std::string_view text, std::string& out);
+// Text in quotes, as above; false, and nothing appended, when it is not UTF-8.
+bool append_quoted(std::string_view text, TextWriter& out);
 
 }  // namespace karst::events

@@ -62,28 +62,44 @@ struct Plans {
 };
 
 // REQUIRES: `payload` has been verified.
-base::Status append_payload(EventType type, std::string_view payload, std::string& out) {
+base::Status append_payload(EventType type, std::string_view payload, TextWriter& out) {
   thread_local Plans plans;
   if (plans.plan.append(plans.of(type), payload.data(), out)) return {};
   return base::fail(base::Kind::kCorrupt, "the payload of a " + std::string(event_type_name(type)) +
                                               " holds text that is not UTF-8");
 }
 
+// How much text to expect: names of fields take about as much as what they hold.
+constexpr std::size_t kTextGuess = 512;
+std::size_t guess_of(std::string_view payload) {
+  return kTextGuess + 2 * payload.size();
+}
+
+void append_time(std::int64_t millis, TextWriter& out) {
+  out.advance(base::write_rfc3339(millis, out.reserve(base::kRfc3339Max)));
+}
+
 // {"position":… up to and with the comma before what follows.
-void append_envelope(const Envelope& e, std::string& text) {
-  text += "{\"position\":" + std::to_string(e.position.value());
-  text += ",\"log_time\":\"" + base::format_rfc3339(e.log_time.value());
-  text += "\",\"wall_time\":\"" + base::format_rfc3339(e.wall_time.value());
-  text += "\",\"type\":\"";
-  text += event_type_name(e.type);
-  text += "\",\"stream\":";
-  const std::size_t before = text.size();
-  if (!append_quoted(e.stream, text)) {  // names are shown, whatever their bytes
-    text.resize(before);
-    flatbuffers::EscapeString(e.stream.data(), e.stream.size(), &text, true, false);
+void append_envelope(const Envelope& e, TextWriter& out) {
+  out.put("{\"position\":");
+  out.put_number(e.position.value());
+  out.put(",\"log_time\":\"");
+  append_time(e.log_time.value(), out);
+  out.put("\",\"wall_time\":\"");
+  append_time(e.wall_time.value(), out);
+  out.put("\",\"type\":\"");
+  out.put(event_type_name(e.type));
+  out.put("\",\"stream\":");
+  if (!append_quoted(e.stream, out)) {  // names are shown, whatever their bytes
+    std::string escaped;
+    flatbuffers::EscapeString(e.stream.data(), e.stream.size(), &escaped, true, false);
+    out.put(escaped);
   }
-  text += ",\"causation\":" + std::to_string(e.causation.value());
-  text += ",\"correlation\":" + std::to_string(e.correlation.value()) + ",";
+  out.put(",\"causation\":");
+  out.put_number(e.causation.value());
+  out.put(",\"correlation\":");
+  out.put_number(e.correlation.value());
+  out.put(',');
 }
 
 }  // namespace
@@ -91,7 +107,10 @@ void append_envelope(const Envelope& e, std::string& text) {
 base::Result<std::string> payload_json(EventType type, std::string_view payload) {
   KARST_TRY(verify_payload(type, payload));
   std::string text;
-  KARST_TRY(append_payload(type, payload, text));
+  {
+    TextWriter out(text, guess_of(payload));
+    KARST_TRY(append_payload(type, payload, out));
+  }
   return text;
 }
 
@@ -102,19 +121,20 @@ base::Result<std::string> event_json(const Event& event) {
 }
 
 base::Status append_event_json(const Event& event, std::string& text) {
-  append_envelope(event.envelope, text);
-  text += "\"payload\":";
-  if (auto status = append_payload(event.envelope.type, event.payload, text); !status)
+  TextWriter out(text, guess_of(event.payload));
+  append_envelope(event.envelope, out);
+  out.put("\"payload\":");
+  if (auto status = append_payload(event.envelope.type, event.payload, out); !status)
     return base::fail(
         status.error().with_context("position " + std::to_string(event.envelope.position.value())));
-  text += '}';
+  out.put('}');
   return {};
 }
 
-std::string withheld_json(const Envelope& envelope) {
-  std::string text;
-  append_envelope(envelope, text);
-  return text + "\"withheld\":true}";
+void append_withheld_json(const Envelope& envelope, std::string& text) {
+  TextWriter out(text, guess_of({}));
+  append_envelope(envelope, out);
+  out.put("\"withheld\":true}");
 }
 
 }  // namespace karst::events

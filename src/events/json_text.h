@@ -19,7 +19,7 @@ base::Result<std::string> event_json(const Event& event);
 // The same, appended to `text`, whose room is used again. After an error `text` ends anywhere.
 base::Status append_event_json(const Event& event, std::string& text);
 
-// The same with "withheld":true in place of the payload.
-std::string withheld_json(const Envelope& envelope);
+// The same, appended, with "withheld":true in place of the payload.
+void append_withheld_json(const Envelope& envelope, std::string& text);
 
 }  // namespace karst::events

@@ -8,12 +8,16 @@
 #include "events/event.h"
 
 namespace karst::proof {
+namespace {
+constexpr std::string_view kLeafMark("\0", 1);
+}  // namespace
 
 Hash leaf_hash(std::string_view leaf) {
-  std::string bytes;
-  bytes.reserve(1 + leaf.size());
-  bytes.append(1, '\0').append(leaf);
-  return base::sha256(bytes);
+  return base::sha256_of({kLeafMark, leaf});
+}
+
+Hash leaf_hash(std::string_view front, std::string_view commitment) {
+  return base::sha256_of({kLeafMark, front, commitment});
 }
 
 Hash node_hash(const Hash& left, const Hash& right) {

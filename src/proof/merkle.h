@@ -18,15 +18,15 @@ using Hash = base::Sha256Digest;
 inline constexpr std::size_t kHashSize = 32;
 inline constexpr std::uint64_t kTreeSizeMax = std::uint64_t{1} << 62;
 
-Hash leaf_hash(std::string_view leaf);                // SHA-256(0x00 | leaf)
+Hash leaf_hash(std::string_view leaf);  // SHA-256(0x00 | leaf)
+Hash leaf_hash(std::string_view front,  // of a leaf in its two parts
+               std::string_view commitment);
 Hash node_hash(const Hash& left, const Hash& right);  // SHA-256(0x01 | left | right)
 Hash empty_root();                                    // of a tree of no leaves: SHA-256()
 Hash event_leaf_hash(std::string_view stored_bytes,   // of a stored event: leaf_bytes, hashed
                      std::string_view log_secret);
 
-inline std::string_view as_text(const Hash& hash) {
-  return {reinterpret_cast<const char*>(hash.data()), hash.size()};
-}
+using base::as_text;
 Hash as_hash(std::string_view bytes);  // REQUIRES: kHashSize bytes
 
 // Bytes of consecutive hashes, such as a part of a tile, reduced to the root of the perfect tree

@@ -10,8 +10,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kCommitmentBytes = 32;
-
 std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -34,12 +32,12 @@ std::string header_line(const TrailHeader& header) {
                    {"key", header.key}});
 }
 
-void event_line(std::string_view log, const TrailEvent& trail, std::string_view readable,
-                std::string& out) {
+base::Status event_line(std::string_view log, const TrailEvent& trail, std::string& out) {
+  const events::Envelope& envelope = trail.event.envelope;
   out.assign("{\"log\":\"").append(log).append("\",\"position\":");
-  out.append(std::to_string(trail.position));
+  out.append(std::to_string(envelope.position.value()));
   const bool withheld = !trail.commitment.empty();
-  append_base64(withheld ? ",\"front\":\"" : ",\"bytes\":\"", trail.bytes, out);
+  append_base64(withheld ? ",\"front\":\"" : ",\"bytes\":\"", trail.event.raw, out);
   append_base64(withheld ? ",\"commitment\":\"" : ",\"salt\":\"",
                 withheld ? trail.commitment : trail.salt, out);
   if (trail.path != nullptr) {
@@ -48,7 +46,13 @@ void event_line(std::string_view log, const TrailEvent& trail, std::string_view 
       append_base64(i == 0 ? "\"" : ",\"", as_text((*trail.path)[i]), out);
     out.append("]");
   }
-  out.append(",\"event\":").append(readable).append("}");
+  out.append(",\"event\":");
+  if (withheld)
+    events::append_withheld_json(envelope, out);
+  else
+    KARST_TRY(events::append_event_json(trail.event, out));
+  out.append("}");
+  return {};
 }
 
 std::string end_line(std::string_view checkpoint, std::uint64_t lines,
@@ -59,8 +63,7 @@ std::string end_line(std::string_view checkpoint, std::uint64_t lines,
 TrailWriter::TrailWriter(const TrailHeader& header, std::string log_secret)
     : header_(header), secret_(std::move(log_secret)) {}
 
-std::string_view TrailWriter::count(std::string line) {
-  line_ = std::move(line);
+std::string_view TrailWriter::count() {
   line_ += '\n';
   digest_.update(std::string_view(line_));
   ++lines_;
@@ -68,32 +71,23 @@ std::string_view TrailWriter::count(std::string line) {
 }
 
 std::string_view TrailWriter::begin() {
-  return count(header_line(header_));
+  line_ = header_line(header_);
+  return count();
 }
 
 base::Result<std::string_view> TrailWriter::event(const events::Event& event, bool withheld,
                                                   const std::vector<Hash>* path) {
-  TrailEvent trail;
-  trail.position = event.envelope.position.value();
-  trail.path = path;
+  const std::string_view front = events::front_of(event.raw);
   const Hash salt = events::leaf_salt(event.envelope.position, secret_);
-  const std::string leaf = events::leaf_bytes_salted(event.raw, as_text(salt));
-  frontier_.append(leaf_hash(leaf));
-  std::string readable;
+  const Hash commitment = events::commitment_of(event.raw.substr(front.size()), as_text(salt));
+  frontier_.append(leaf_hash(front, as_text(commitment)));
   if (withheld) {
-    trail.bytes = std::string_view(leaf).substr(0, leaf.size() - kCommitmentBytes);
-    trail.commitment = std::string_view(leaf).substr(leaf.size() - kCommitmentBytes);
-    readable = events::withheld_json(event.envelope);
+    const events::Event shown{event.envelope, {}, front};
+    KARST_TRY(event_line(header_.log, {shown, {}, as_text(commitment), path}, line_));
   } else {
-    auto json = events::event_json(event);
-    if (!json) return base::fail(json.error());
-    readable = std::move(*json);
-    trail.bytes = event.raw;
-    trail.salt = as_text(salt);
+    KARST_TRY(event_line(header_.log, {event, as_text(salt), {}, path}, line_));
   }
-  std::string line = std::move(line_);
-  event_line(header_.log, trail, readable, line);
-  return count(std::move(line));
+  return count();
 }
 
 std::string_view TrailWriter::end(std::string_view checkpoint) {

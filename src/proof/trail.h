@@ -37,15 +37,13 @@ struct TrailHeader {
 // Lines without their line ends.
 std::string header_line(const TrailHeader& header);
 struct TrailEvent {
-  std::uint64_t position = 0;
-  std::string_view bytes;  // stored bytes, or their front when `commitment` is given
+  const events::Event& event;  // of a withheld one, envelope and `raw` count, which is its front
   std::string_view salt;
   std::string_view commitment;  // empty: the payload is there
   const std::vector<Hash>* path = nullptr;
 };
-// Replaces `out`.
-void event_line(std::string_view log, const TrailEvent& trail, std::string_view readable,
-                std::string& out);
+// Replaces `out`. Errors: those of events::append_event_json.
+base::Status event_line(std::string_view log, const TrailEvent& trail, std::string& out);
 std::string end_line(std::string_view checkpoint, std::uint64_t lines, std::string_view sha256_hex);
 
 // Makes the lines of a trail, each with its line end. The caller gives the events in order, and
@@ -62,7 +60,7 @@ class TrailWriter {
   std::string_view end(std::string_view checkpoint);
 
  private:
-  std::string_view count(std::string line);
+  std::string_view count();  // line_, ended and part of the digest
 
   TrailHeader header_;
   std::string secret_;

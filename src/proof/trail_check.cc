@@ -95,8 +95,7 @@ base::Status TrailCheck::event(std::string_view text) {
   scan.expect("{\"log\":\"");
   scan.expect(header.log);
   scan.expect("\",\"position\":");
-  TrailEvent trail;
-  trail.position = scan.number();
+  const std::uint64_t number = scan.number();
   const bool withheld = scan.next(",\"front\":\"");
   if (!withheld) scan.expect(",\"bytes\":\"");
   const std::string bytes = scan.base64();
@@ -106,36 +105,37 @@ base::Status TrailCheck::event(std::string_view text) {
   if (!header.complete) {
     scan.expect(",\"path\":");
     path = scan.hashes();
-    trail.path = &path;
   }
   if (!scan.ok() || second.size() != kHashSize)
     return untrue("it is not written as an event of a trail");
-  trail.bytes = bytes;
-  (withheld ? trail.commitment : trail.salt) = second;
-  const model::Position position(trail.position);
-  std::string leaf, readable;
-  events::Event decoded;
+  const auto in_line = [&](const base::Error& error) {
+    return base::fail(error.with_context("line " + std::to_string(lines_)));
+  };
+  const model::Position position(number);
+  events::Event event;
+  Hash leaf;
   if (withheld) {
     auto envelope = events::decode_front(position, bytes);
-    if (!envelope)
-      return base::fail(envelope.error().with_context("line " + std::to_string(lines_)));
-    decoded.envelope = *envelope;
-    readable = events::withheld_json(*envelope);
-    leaf = bytes + second;
+    if (!envelope) return in_line(envelope.error());
+    event = {*envelope, {}, bytes};
+    leaf = leaf_hash(bytes, second);
     ++found_.withheld;
   } else {
-    auto event = events::decode_event(position, bytes);
-    if (!event) return base::fail(event.error().with_context("line " + std::to_string(lines_)));
-    decoded = *event;
-    auto json = events::event_json(decoded);
-    if (!json) return base::fail(json.error().with_context("line " + std::to_string(lines_)));
-    readable = std::move(*json);
-    leaf = events::leaf_bytes_salted(bytes, second);
+    auto decoded = events::decode_event(position, bytes);
+    if (!decoded) return in_line(decoded.error());
+    event = *decoded;
+    leaf =
+        leaf_hash(events::front_of(bytes), as_text(events::commitment_of(event.payload, second)));
   }
-  event_line(header.log, trail, readable, line_);
+  const std::string_view salt = withheld ? std::string_view() : second;
+  const std::string_view commitment = withheld ? second : std::string_view();
+  if (auto status = event_line(header.log,
+                               {event, salt, commitment, header.complete ? nullptr : &path}, line_);
+      !status)
+    return in_line(status.error());
   if (line_ != text) return untrue("its readable form is not that of its bytes");
-  KARST_TRY(proven(leaf_hash(leaf), trail.position, path));
-  learn(decoded);
+  KARST_TRY(proven(leaf, number, path));
+  learn(event, withheld);
   return {};
 }
 
@@ -158,7 +158,7 @@ base::Status TrailCheck::proven(const Hash& leaf, std::uint64_t position,
   return {};
 }
 
-void TrailCheck::learn(const events::Event& event) {
+void TrailCheck::learn(const events::Event& event, bool withheld) {
   const events::Envelope& envelope = event.envelope;
   if (found_.events != 0 && envelope.position.value() != found_.last + 1) found_.gaps = true;
   if (found_.events++ == 0) {
@@ -167,7 +167,7 @@ void TrailCheck::learn(const events::Event& event) {
   }
   found_.last = envelope.position.value();
   found_.last_millis = envelope.log_time.value();
-  if (envelope.type != events::EventType::kSigningKeyChanged || event.raw.empty()) return;
+  if (envelope.type != events::EventType::kSigningKeyChanged || withheld) return;
   found_.logged_key = std::get<events::SigningKeyChanged>(events::decode_body(event)).key;
   found_.logged_at = found_.last;
 }

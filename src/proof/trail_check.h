@@ -45,7 +45,7 @@ class TrailCheck {
   base::Status event(std::string_view text);
   base::Status end(std::string_view text);
   base::Status proven(const Hash& leaf, std::uint64_t position, const std::vector<Hash>& path);
-  void learn(const events::Event& event);
+  void learn(const events::Event& event, bool withheld);
   tl::unexpected<base::Error> untrue(const std::string& what) const;
 
   struct Pending {  // an event whose path leads to a root that the last line must have

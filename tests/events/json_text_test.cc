@@ -82,6 +82,36 @@ TEST(JsonText, EscapesAsFlatbuffersDoes) {
   }
 }
 
+// Text is looked at eight characters at a time: every byte, at every place in a word and behind it,
+// beside neighbours at the edges of what is plain.
+TEST(JsonText, EscapesEveryByteAtEveryPlace) {
+  for (const std::size_t length : {1U, 7U, 8U, 9U, 16U, 21U})
+    for (std::size_t place = 0; place < length; ++place)
+      for (unsigned byte = 0; byte < 256; ++byte) {
+        PodGone gone;
+        for (std::size_t i = 0; i < length; ++i) gone.name += " ~!#[]"[(i + byte) % 6];
+        gone.name[place] = static_cast<char>(byte);
+        const Aligned payload(encode_payload(gone));
+        const auto text = payload_json(EventType::kPodGone, payload.view());
+        ASSERT_EQ(text ? *text : "not UTF-8", generated(EventType::kPodGone, payload.view()))
+            << gone.name;
+      }
+}
+
+// What is there is kept, whether or not its room is enough.
+TEST(JsonText, IsAppended) {
+  PodGone gone;
+  gone.name = std::string(5'000, '"');  // each becomes two
+  const Record record = make_record(gone);
+  const Aligned value(encode_event(model::Position(7), record));
+  const auto event = decode_event(model::Position(7), value.view());
+  ASSERT_TRUE(event);
+  std::string text = "before ";
+  ASSERT_TRUE(append_event_json(*event, text));
+  EXPECT_EQ(text, "before " + *event_json(*event));
+  EXPECT_EQ(nlohmann::json::parse(text.substr(7))["payload"]["name"], gone.name);
+}
+
 TEST(JsonText, IsExact) {
   Record record =
       make_record(model::Command{"lifecycle",
