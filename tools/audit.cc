@@ -260,6 +260,7 @@ int audit_export_jsonl(const AuditExportOptions& options) {
   if (!log) return report(log.error());
   record_access(options.data, access_text(options));
   say_trimmed(*log);
+  widen_output();
   auto status = export_trail(options, *log);
   return finish(*log, status ? kExitDone : report(status.error()));
 }

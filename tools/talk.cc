@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "exports/byte_sink.h"
+
 namespace karst::tools {
 namespace {
 
@@ -181,6 +183,11 @@ bool print_text(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size()) return true;
   if (lost_because() == 0) lost_because() = errno;
   return false;
+}
+
+void widen_output() {
+  static char buffer[exports::kBufferBytes];  // without one the size would be ignored
+  if (isatty(STDOUT_FILENO) == 0) std::setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
 }
 
 bool flush_output() {

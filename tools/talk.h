@@ -53,6 +53,9 @@ bool print_line(std::string_view line);
 // A line with words from outside in it.
 void say(std::string_view line);
 bool print_text(std::string_view text);
+// Before anything is written: stdout takes exports::kBufferBytes at a time, for much data. A
+// terminal is left as it is.
+void widen_output();
 // What was written so far goes out now; false as above.
 bool flush_output();
 

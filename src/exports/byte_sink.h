@@ -9,7 +9,9 @@
 
 namespace karst::exports {
 
-inline constexpr std::size_t kBufferBytes = 1 << 20;
+// Larger writes cost a sixth less CPU on a quiet machine, and two to four times as much on one
+// whose cores and caches are shared.
+inline constexpr std::size_t kBufferBytes = 128 << 10;
 
 class ByteSink {
  public:
