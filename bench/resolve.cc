@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <utility>
 #include <vector>
 
 #include "bench/large_problem.h"
+#include "scheduling/aftermath.h"
 #include "scheduling/without_nodes.h"
 
 namespace {
@@ -36,24 +38,41 @@ std::vector<scheduling::Share> residents(const scheduling::Problem& problem, std
   return found;
 }
 
+scheduling::WithoutNodesQuestion question_of(std::size_t node,
+                                             const std::vector<scheduling::GonePods>& gone) {
+  scheduling::WithoutNodesQuestion question;
+  question.nodes.push_back({node, SIZE_MAX, {}});
+  std::map<std::size_t, std::int64_t> counts;
+  question.gone = gone;
+  for (const scheduling::GonePods& pods : gone) ++counts[pods.group];
+  for (const auto& [group, count] : counts) question.asked.push_back({group, count, 0, false});
+  return question;
+}
+
 }  // namespace
 
 int main() {
   scheduling::Problem problem = bench::large_problem({.pods = 50'000, .nodes = 2'000});
-  std::vector<scheduling::Resident> all;
-  for (std::size_t node = 0; node < problem.nodes.size(); ++node)
-    for (const scheduling::Share& share : residents(problem, node))
-      all.push_back({node, share.group, share.count});
-  for (scheduling::PodGroup& group : problem.pods) group.count = 0;
   const std::size_t nodes = problem.nodes.size();
+  std::vector<std::vector<scheduling::Share>> on_node;
+  for (std::size_t node = 0; node < nodes; ++node) on_node.push_back(residents(problem, node));
+  for (scheduling::PodGroup& group : problem.pods) group.count = 0;
+  std::vector<std::vector<scheduling::GonePods>> gone(nodes);  // by node
+  for (std::size_t node = 0; node < nodes; ++node)
+    for (const scheduling::Share& share : on_node[node]) {
+      scheduling::PodGroup& group = problem.pods[share.group];
+      gone[node].push_back({problem.bound.size(), share.group});
+      problem.bound.push_back(scheduling::bound_of(group, node, share.count));
+      group.count += share.count;
+    }
   const auto began = Clock::now();
-  scheduling::WithoutNodes asked(std::move(problem), all);
+  scheduling::WithoutNodes asked(std::move(problem));
   const double prepared = std::chrono::duration<double, std::milli>(Clock::now() - began).count();
   std::vector<double> millis;
   std::size_t claims = 0, left = 0;
-  for (std::size_t gone = 0; gone < nodes; gone += kAskedStep) {
+  for (std::size_t node = 0; node < nodes; node += kAskedStep) {
     const auto start = Clock::now();
-    const scheduling::Answer answer = asked.place({{gone, SIZE_MAX, {}}});
+    const scheduling::Answer answer = asked.place(question_of(node, gone[node]));
     millis.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
     claims += answer.claims.size();
     left += answer.unplaced.size();

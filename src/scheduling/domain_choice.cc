@@ -148,10 +148,12 @@ std::int32_t Packer::waiting_matches(const Claim* claim, GroupId group) {
   if (!prepared_.topology.claim_counts(group, prepared_.pools.pools()[claim->pool].spec().taints,
                                        claim->view->requirements))
     return 0;
+  const auto& groups = prepared_.topology.groups();
+  const auto is_before = [&](GroupId a, GroupId b) { return groups[a].order < groups[b].order; };
   std::int32_t sum = 0;
   for (const Turn& turn : claim->waiting) {
     const std::vector<GroupId>& matched = prepared_.rows[turn.group].matched;
-    if (std::binary_search(matched.begin(), matched.end(), group)) ++sum;
+    if (std::binary_search(matched.begin(), matched.end(), group, is_before)) ++sum;
   }
   return sum;
 }
@@ -264,7 +266,7 @@ bool Packer::choose_domains(const Claim* claim, std::size_t pool, RequirementId 
   const auto& groups = prepared_.topology.groups();
   out.assign(1, base);
   if (const View& view = prepared_.pools.view(pool, base);
-      (claim == nullptr || claim->view == &view) && has_one_domain_each(view))
+      (claim == nullptr || claim->view == &view) && has_one_domain_each(prepared_.topology, view))
     return stays_where_it_is(view, row, stage, strict);
   std::vector<int> keys;
   const auto add = [&](int key) {

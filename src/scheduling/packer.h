@@ -35,10 +35,10 @@ inline bool goes_by_sure(const TopologyGroup& group) {
   return group.key != kHostKey && (group.is_spread || group.attracts);
 }
 
-// Nothing is left to choose: every key has one domain.
-inline bool has_one_domain_each(const View& view) {
-  for (const std::vector<int>& domains : view.domains)
-    if (domains.size() != 1) return false;
+// Nothing is left to choose: every key that somebody asks for has one domain.
+inline bool has_one_domain_each(const Topology& topology, const View& view) {
+  for (std::size_t key = 0; key < view.domains.size(); ++key)
+    if (topology.is_key_asked(key) && view.domains[key].size() != 1) return false;
   return true;
 }
 

@@ -44,7 +44,8 @@ bool Packer::place_cheapest(std::size_t row, const Stage& stage) {
     const auto first = queue_.first(ClaimQueue::Kind::kWithRoom, pods_of);
     if (!first) break;
     // Those that have a zone already cost nothing more; the others are much alike.
-    if (looks >= kDearerLooksMax && !has_one_domain_each(*claims_[first->entry.claim].view))
+    if (looks >= kDearerLooksMax &&
+        !has_one_domain_each(prepared_.topology, *claims_[first->entry.claim].view))
       queue_.close(*first);
     else
       look(*first);
@@ -180,7 +181,7 @@ void Packer::refuse(const ClaimQueue::First& first, const PodRow& row, const Sta
                    [&](const Way& way) { return host_allows(row, stage, host, way.strict); }))
     return queue_.park(first);
   const View& view = *claim.view;
-  if (has_one_domain_each(view) &&
+  if (has_one_domain_each(prepared_.topology, view) &&
       std::none_of(stage.ways.begin(), stage.ways.end(),
                    [&](const Way& way) { return stays_where_it_is(view, row, stage, way.strict); }))
     return queue_.close(first);

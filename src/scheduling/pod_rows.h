@@ -39,7 +39,7 @@ struct PodRow {
   std::vector<Stage> stages;                                        // tried in turn; never empty
   std::vector<RequirementId> demands;      // every Way::strict: node selector and a required term
   std::vector<RequirementId> volume_ways;  // any of them; empty: volumes that exclude each other
-  std::vector<GroupId> matched;            // groups that count it
+  std::vector<GroupId> matched;            // groups that count it, by TopologyGroup::order
   std::vector<GroupId> repels;             // groups that its required anti-affinity keeps away
   std::string unsupported;                 // why nothing can place it; empty: something may
 };

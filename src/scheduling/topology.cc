@@ -80,6 +80,7 @@ GroupId Topology::group_of(const std::string& key, bool is_spread, model::LabelS
       static_cast<GroupId>(groups_.size()));
   if (!is_new) return at->second;
   TopologyGroup group;
+  group.order = groups_.size();
   if (key != model::kHostnameLabel) {
     const auto known = std::find(domains_.keys.begin(), domains_.keys.end(), key);
     group.key = static_cast<int>(known - domains_.keys.begin());
@@ -139,6 +140,7 @@ Constraint Topology::affinity(const model::PodAffinityTerm& term, const std::str
 
 void Topology::finish(NodeTable& nodes) {
   node_domains_.assign(domains_.keys.size(), {});
+  key_asked_.assign(domains_.keys.size(), true);
   for (std::size_t key = 0; key < domains_.keys.size(); ++key)
     for (const Node& node : problem_.nodes) {
       const auto at = model::find_label(node.labels, domains_.keys[key]);
@@ -146,6 +148,9 @@ void Topology::finish(NodeTable& nodes) {
                                                            : domains_.id(key, at->second));
     }
   start_.resize(groups_.size());
+  owners_of_.resize(groups_.size());
+  for (std::size_t i = 0; i < bound_owners_.size(); ++i)
+    owners_of_[bound_owners_[i].second].push_back(i);
   count_bound(nodes);
   for (TopologyGroup& group : groups_)
     if (group.is_spread && group.key != kHostKey) make_universe(group, nodes);
@@ -213,7 +218,7 @@ void Topology::count(const std::vector<GroupId>& matched, const std::vector<Grou
   }
 }
 
-void Topology::ask_for(const std::vector<PodRow>& rows) {
+void Topology::ask_for(const std::vector<PodRow>& rows, const std::vector<bool>& is_gone) {
   allowed_.clear();
   for (TopologyGroup& group : groups_) {
     group.attracts = false;
@@ -228,6 +233,32 @@ void Topology::ask_for(const std::vector<PodRow>& rows) {
         group.attracts |= constraint.kind == ConstraintKind::kAffinity;
       }
     for (const GroupId id : row.repels) groups_[id].repels = groups_[id].is_asked = true;
+  }
+  key_asked_.assign(domains_.keys.size(), false);
+  for (const TopologyGroup& group : groups_)
+    if (group.is_asked && group.key != kHostKey)
+      key_asked_[static_cast<std::size_t>(group.key)] = true;
+  put_in_order(rows, is_gone);
+}
+
+// First those of bound pods, then those of rows, each where it is first met: which of two keys is
+// decided first goes by it.
+void Topology::put_in_order(const std::vector<PodRow>& rows, const std::vector<bool>& is_gone) {
+  std::size_t next = bound_owners_.size();
+  for (GroupId id = 0; id < groups_.size(); ++id) {
+    groups_[id].order = SIZE_MAX;
+    if (groups_[id].owners == 0) continue;
+    const auto stays = [&](std::size_t at) { return !is_gone[bound_owners_[at].first]; };
+    const auto first = std::find_if(owners_of_[id].begin(), owners_of_[id].end(), stays);
+    if (first != owners_of_[id].end()) groups_[id].order = *first;
+  }
+  const auto meet = [&](GroupId id) {
+    if (groups_[id].order == SIZE_MAX) groups_[id].order = next++;
+  };
+  for (const PodRow& row : rows) {
+    for (const Stage& stage : row.stages)
+      for (const Constraint& constraint : stage.constraints) meet(constraint.group);
+    for (const GroupId id : row.repels) meet(id);
   }
 }
 

@@ -46,6 +46,7 @@ struct TopologyGroup {
   bool attracts = false;    // some affinity goes by its counts
   bool repels = false;      // required anti-affinity counts these pods: they repel its owners
   bool is_asked = true;     // some row of the question has to do with it, or somebody bound repels
+  std::size_t order = 0;    // of those asked: in which a topology of the question alone has them
   std::int64_t owners = 0;  // bound pods that repel
   // Of a spread: the domains of nodes that are there. Under SpreadDomains::kAllPools also every
   // other one that some pool could make.
@@ -109,6 +110,8 @@ class Topology {
   // Groups that count such pods.
   std::vector<GroupId> matching(const std::string& namespace_name,
                                 const model::Labels& labels) const;
+  // Whether some group that is asked goes by the key (not kHostKey).
+  bool is_key_asked(std::size_t key) const { return key_asked_[key]; }
   // The node's domain of a key; kNoDomain when it has no such label.
   int node_domain(int key, std::size_t node) const {
     return key == kHostKey ? static_cast<int>(node)
@@ -121,9 +124,9 @@ class Topology {
   const std::vector<int>& universe(GroupId group, std::size_t row,
                                    const std::vector<RequirementId>& demands);
   bool allows(RequirementId demand, int key, int domain) const;
-  // The rows are these now, of those that were registered: groups are as if there never were
-  // others.
-  void ask_for(const std::vector<PodRow>& rows);
+  // The rows are these now, of those that were registered, and bound are those that are not gone
+  // (by index into Problem::bound): groups are as if there never were others.
+  void ask_for(const std::vector<PodRow>& rows, const std::vector<bool>& is_gone);
   const DomainNames& domains() const { return domains_; }
   std::string key_name(int key) const;
 
@@ -136,6 +139,7 @@ class Topology {
   bool is_in_universe(const TopologyGroup& group, int domain) const;
   void add_domains(const Pool& pool, std::size_t key, std::set<int>& found);
   void count_bound(NodeTable& nodes);
+  void put_in_order(const std::vector<PodRow>& rows, const std::vector<bool>& is_gone);
   bool takes_taints(const NodeFilter& filter, const std::vector<model::Taint>& taints) const;
 
   const Problem& problem_;
@@ -143,9 +147,11 @@ class Topology {
   DomainNames& domains_;
   std::map<Identity, GroupId> ids_;
   std::vector<TopologyGroup> groups_;
+  std::vector<bool> key_asked_;
   std::vector<std::vector<int>> node_domains_;                           // by key and node
   std::map<std::pair<GroupId, std::size_t>, std::vector<int>> allowed_;  // by group and row
   std::vector<std::pair<std::size_t, GroupId>> bound_owners_;  // bound row and its anti group
+  std::vector<std::vector<std::size_t>> owners_of_;            // by group: indices into these
   Counts start_;
 };
 

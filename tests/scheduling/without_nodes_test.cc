@@ -1,4 +1,4 @@
-// One node gone, and its pods placed elsewhere: the same as asking anew.
+// Nodes gone, and their pods placed elsewhere: the same as asking anew.
 #include "scheduling/without_nodes.h"
 
 #include <gtest/gtest.h>
@@ -15,37 +15,53 @@
 namespace karst::scheduling::test {
 namespace {
 
-// The cluster as it is, and who would have to move from where.
+// The cluster as it is, and who is bound on which node.
+struct Resident {
+  std::size_t node = 0;
+  std::size_t group = 0;
+  std::int64_t count = 1;
+};
 struct Cluster {
-  Problem problem;
+  Problem problem;  // its pods: kinds of them
   std::vector<Resident> residents;
 };
 
-// The same question, asked of a problem made for it. `groups`: by group of it, which of the
-// cluster's it is.
-Problem made_anew(const Cluster& cluster, const std::vector<GoneNode>& gone,
-                  std::vector<std::size_t>& groups) {
+// As WithoutNodes takes it: everybody is bound, and may be asked for.
+Problem with_residents(const Cluster& cluster) {
   Problem problem = cluster.problem;
-  for (const GoneNode& one : gone) {
+  for (const Resident& resident : cluster.residents) {
+    PodGroup& group = problem.pods[resident.group];
+    problem.bound.push_back(bound_of(group, resident.node, resident.count));
+    group.count += resident.count;
+  }
+  return problem;
+}
+
+struct Question {
+  WithoutNodesQuestion asked;
+  std::vector<bool> is_gone;  // by resident
+};
+
+// The same question, asked of a problem made for it.
+Problem made_anew(const Cluster& cluster, const Question& whole) {
+  const WithoutNodesQuestion& question = whole.asked;
+  Problem problem = cluster.problem;
+  for (const GoneNode& one : question.nodes) {
     problem.nodes[one.node].takes_pods = false;
     if (one.pool != SIZE_MAX) use_up(problem.pools[one.pool], one.capacity, -1);
   }
-  for (const Resident& resident : cluster.residents) {
-    PodGroup& group = problem.pods[resident.group];
-    if (std::any_of(gone.begin(), gone.end(),
-                    [&](const GoneNode& one) { return one.node == resident.node; })) {
-      group.count += resident.count;
-      continue;
-    }
-    problem.bound.push_back(bound_of(group, resident.node, resident.count));
+  for (std::size_t i = 0; i < cluster.residents.size(); ++i) {
+    const Resident& one = cluster.residents[i];
+    if (!whole.is_gone[i])
+      problem.bound.push_back(bound_of(problem.pods[one.group], one.node, one.count));
   }
-  std::vector<PodGroup> asked;
-  for (std::size_t group = 0; group < problem.pods.size(); ++group) {
-    if (problem.pods[group].count == 0) continue;
-    asked.push_back(problem.pods[group]);
-    groups.push_back(group);
+  problem.pods.clear();
+  for (const AskedPods& asked : question.asked) {
+    PodGroup& group = problem.pods.emplace_back(cluster.problem.pods[asked.group]);
+    group.count = asked.count;
+    group.creation_millis = asked.creation_millis;
+    group.voluntary = asked.voluntary;
   }
-  problem.pods = asked;
   return problem;
 }
 
@@ -73,6 +89,8 @@ Cluster random_cluster() {
     node.available = amounts(pick(0, 30) * 100, pick(0, 10), pick(0, 10));
     if (chance(6)) node.taints.push_back({"db", "", model::TaintEffect::kNoSchedule});
     node.stays = chance(8);
+    node.takes_pods = !chance(8);
+    node.in_consolidate_after = chance(5);
     problem.nodes.push_back(node);
   }
   for (std::int64_t i = pick(1, 6); i > 0; --i) {
@@ -81,6 +99,7 @@ Cluster random_cluster() {
     model::set_label(group.labels, "app", app);
     if (chance(3)) group.shape.spread = {spread_over(model::kZoneLabel, app)};
     if (chance(5)) group.shape.spread.push_back(spread_over(model::kHostnameLabel, app));
+    if (chance(5)) group.shape.spread.push_back(spread_over(model::kCapacityTypeLabel, app));
     if (chance(5)) group.shape.affinity = {one_per_node(apps[pick(0, 3)])};
     if (chance(6)) {
       model::PodAffinityTerm near;
@@ -92,7 +111,6 @@ Cluster random_cluster() {
     if (chance(4))
       group.shape.required_terms.push_back({{in(std::string(model::kZoneLabel), {"a"})}, false});
     if (chance(3)) group.shape.tolerations.push_back({"db", true, "", {}, {}});
-    group.voluntary = group.count == 0;
     problem.pods.push_back(group);
   }
   for (std::size_t node = 0; node < problem.nodes.size(); ++node)
@@ -103,35 +121,38 @@ Cluster random_cluster() {
   return cluster;
 }
 
-std::vector<GoneNode> random_gone(const Cluster& cluster) {
-  std::vector<GoneNode> gone;
-  for (std::size_t node = 0; node < cluster.problem.nodes.size(); ++node)
-    if (chance(3)) {
-      gone.push_back({node, SIZE_MAX, {}});
-      if (chance(2)) gone.back().pool = 0;
-      gone.back().capacity = amounts(4000, 16, 100);
-    }
-  return gone;
+// Some nodes, most of the pods on them, and some that are pending.
+Question random_question(const Cluster& cluster) {
+  Question result;
+  WithoutNodesQuestion& question = result.asked;
+  std::vector<bool> is_away(cluster.problem.nodes.size(), false);
+  for (std::size_t node = 0; node < is_away.size(); ++node) {
+    is_away[node] = chance(3);
+    if (is_away[node])
+      question.nodes.push_back({node, chance(2) ? 0 : SIZE_MAX, amounts(4000, 16, 100)});
+  }
+  for (std::size_t i = 0; i < cluster.residents.size(); ++i) {
+    const Resident& resident = cluster.residents[i];
+    result.is_gone.push_back(is_away[resident.node] && !chance(8));
+    if (!result.is_gone.back()) continue;
+    question.gone.push_back({i, resident.group});
+    question.asked.push_back({resident.group, resident.count, pick(0, 2), chance(2)});
+  }
+  for (std::size_t group = 0; group < cluster.problem.pods.size(); ++group)
+    if (cluster.problem.pods[group].count > 0)
+      question.asked.push_back({group, cluster.problem.pods[group].count, pick(0, 2), false});
+  return result;
 }
 
-// Groups as the cluster has them.
-void in_groups(Answer& answer, const std::vector<std::size_t>& groups) {
-  const auto rename = [&](std::vector<Share>& shares) {
-    for (Share& share : shares) share.group = groups[share.group];
-  };
-  for (NodePlacement& placement : answer.placements) rename(placement.pods);
-  for (NewClaim& claim : answer.claims) rename(claim.pods);
-  for (Turn& turn : answer.order) turn.group = groups[turn.group];
-  for (Unplaced& unplaced : answer.unplaced) unplaced.group = groups[unplaced.group];
-}
-
-// Who is left over and for what reasons. Their texts tell counts of places that others were asked
+// Who is left over and for what reasons. Texts about topology tell of places that others were asked
 // about as well.
 std::string told(const Answer& answer) {
   std::string text;
   for (const Unplaced& one : answer.unplaced) {
     text += std::to_string(one.group) + "*" + std::to_string(one.count);
-    for (const PoolReason& reason : one.reasons) text += " " + reason.pool + ":" + reason.code;
+    for (const PoolReason& reason : one.reasons)
+      text += " " + reason.pool + ":" + reason.code +
+              (reason.code == "topology" ? "" : " " + reason.text);
     text += "\n";
   }
   return text;
@@ -140,16 +161,14 @@ std::string told(const Answer& answer) {
 TEST(WithoutNodes, AnswersLikeAProblemMadeForTheQuestion) {
   EXPECT_TRUE(rc::check("without nodes", [] {
     const Cluster cluster = random_cluster();
-    WithoutNodes asked(cluster.problem, cluster.residents);
-    for (int question = 0; question < 4; ++question) {
-      const std::vector<GoneNode> gone = random_gone(cluster);
-      std::vector<std::size_t> groups;
-      const Problem anew = made_anew(cluster, gone, groups);
-      Answer expected = place(anew);
+    WithoutNodes asked(with_residents(cluster));
+    for (int number = 0; number < 4; ++number) {
+      const Question question = random_question(cluster);
+      const Problem anew = made_anew(cluster, question);
+      const Answer expected = place(anew);
       RC_LOG() << describe(anew, expected);
-      in_groups(expected, groups);
-      const Answer answer = asked.place(gone);
-      RC_LOG() << describe(cluster.problem, answer);
+      const Answer answer = asked.place(question.asked);
+      RC_LOG() << describe(anew, answer);
       RC_ASSERT(answer.placements == expected.placements);
       RC_ASSERT(answer.claims == expected.claims);
       RC_ASSERT(answer.order == expected.order);
