@@ -21,8 +21,9 @@ std::int64_t savings_of(const std::vector<Candidate>& candidates, const Move& mo
   return saved;
 }
 
-Move consider_many(const World& world, const std::vector<Candidate>& candidates) {
-  Move move = consider(world, candidates);
+Move consider_many(Simulator& simulator, const std::vector<Candidate>& candidates) {
+  const World& world = simulator.world();
+  Move move = consider(simulator, candidates);
   if (move.refusal.none() && !move.replacements.empty())
     move.refusal = drop_same_types(world, candidates, move.replacements.front());
   if (move.refusal.none()) move.refusal = approve(world, candidates, savings_of(candidates, move));
@@ -60,8 +61,8 @@ std::vector<Candidate> in_turns(const std::vector<Candidate>& candidates) {
 
 }  // namespace
 
-Move consider(const World& world, const std::vector<Candidate>& candidates) {
-  Simulation simulation = simulate(world, candidates, Purpose::kConsolidation);
+Move consider(Simulator& simulator, const std::vector<Candidate>& candidates) {
+  Simulation simulation = simulator.simulate(candidates, Purpose::kConsolidation);
   if (!simulation.refusal.none()) return {std::move(simulation.refusal), {}};
   if (simulation.claims.size() > 1)
     return {{"several_claims", "Can't remove without creating " +
@@ -70,11 +71,11 @@ Move consider(const World& world, const std::vector<Candidate>& candidates) {
   Move move;
   move.replacements = std::move(simulation.claims);
   if (!move.replacements.empty())
-    move.refusal = make_cheaper(world, candidates, move.replacements.front());
+    move.refusal = make_cheaper(simulator.world(), candidates, move.replacements.front());
   return move;
 }
 
-Outcome consolidate_many(const World& world, std::vector<Candidate> candidates, Allowed allowed) {
+Outcome consolidate_many(Simulator& simulator, std::vector<Candidate> candidates, Allowed allowed) {
   Outcome outcome;
   sort_by_ratio(candidates);
   candidates = within_budgets(std::move(candidates), std::move(allowed), outcome);
@@ -86,7 +87,7 @@ Outcome consolidate_many(const World& world, std::vector<Candidate> candidates, 
     const std::size_t count = (least + most) / 2;
     std::vector<Candidate> tried(candidates.begin(),
                                  candidates.begin() + static_cast<std::ptrdiff_t>(count));
-    Move move = consider_many(world, tried);
+    Move move = consider_many(simulator, tried);
     if (move.refusal.none()) {
       best = {std::move(tried), std::move(move.replacements)};
       least = count + 1;
@@ -101,8 +102,9 @@ Outcome consolidate_many(const World& world, std::vector<Candidate> candidates, 
   return outcome;
 }
 
-Outcome consolidate_one(const World& world, std::vector<Candidate> candidates,
+Outcome consolidate_one(Simulator& simulator, std::vector<Candidate> candidates,
                         const Allowed& allowed) {
+  const World& world = simulator.world();
   Outcome outcome;
   sort_by_ratio(candidates);
   std::size_t tries = 0;
@@ -122,7 +124,7 @@ Outcome consolidate_one(const World& world, std::vector<Candidate> candidates,
       continue;
     }
     if (++tries > kSingleTriesMax) break;
-    Move move = consider(world, {candidate});
+    Move move = consider(simulator, {candidate});
     if (move.refusal.none())
       move.refusal = approve(world, {candidate}, savings_of({candidate}, move));
     if (move.refusal.none())

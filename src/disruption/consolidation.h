@@ -4,7 +4,7 @@
 #pragma once
 
 #include "disruption/command.h"
-#include "disruption/simulation.h"
+#include "disruption/simulator.h"
 
 namespace karst::disruption {
 
@@ -16,13 +16,13 @@ struct Move {
   Refusal refusal;
   std::vector<Replacement> replacements;
 };
-Move consider(const World& world, const std::vector<Candidate>& candidates);
+Move consider(Simulator& simulator, const std::vector<Candidate>& candidates);
 
 // The longest row of candidates, best first, that can go together; at least two, found by halving.
-Outcome consolidate_many(const World& world, std::vector<Candidate> candidates, Allowed allowed);
+Outcome consolidate_many(Simulator& simulator, std::vector<Candidate> candidates, Allowed allowed);
 
 // The first that can go alone, the pools taking turns.
-Outcome consolidate_one(const World& world, std::vector<Candidate> candidates,
+Outcome consolidate_one(Simulator& simulator, std::vector<Candidate> candidates,
                         const Allowed& allowed);
 
 }  // namespace karst::disruption

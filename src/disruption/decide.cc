@@ -7,19 +7,19 @@
 namespace karst::disruption {
 namespace {
 
-Outcome outcome_of(const World& world, Method method, const std::vector<Candidate>& candidates,
+Outcome outcome_of(Simulator& simulator, Method method, const std::vector<Candidate>& candidates,
                    const Allowed& allowed) {
   switch (method) {
     case Method::kEmptiness:
       return remove_empty(candidates, allowed);
     case Method::kStaticDrift:
-      return replace_drifted_static(world, candidates, allowed);
+      return replace_drifted_static(simulator.world(), candidates, allowed);
     case Method::kDrift:
-      return replace_drifted(world, candidates, allowed);
+      return replace_drifted(simulator, candidates, allowed);
     case Method::kMultiNode:
-      return consolidate_many(world, candidates, allowed);
+      return consolidate_many(simulator, candidates, allowed);
     case Method::kSingleNode:
-      return consolidate_one(world, candidates, allowed);
+      return consolidate_one(simulator, candidates, allowed);
   }
   return {};
 }
@@ -40,20 +40,27 @@ std::vector<Candidate> candidates_of(const World& world, Method method,
   return candidates;
 }
 
-}  // namespace
-
-Step run_method(const World& world, Method method, std::vector<Candidate> candidates,
-                Allowed allowed) {
+Step step_of(Simulator& simulator, Method method, std::vector<Candidate> candidates,
+             Allowed allowed) {
   Step step;
   step.method = method;
-  step.outcome = outcome_of(world, method, candidates, allowed);
+  step.outcome = outcome_of(simulator, method, candidates, allowed);
   step.candidates = std::move(candidates);
   step.allowed = std::move(allowed);
   return step;
 }
 
+}  // namespace
+
+Step run_method(const World& world, Method method, std::vector<Candidate> candidates,
+                Allowed allowed) {
+  Simulator simulator(world);
+  return step_of(simulator, method, std::move(candidates), std::move(allowed));
+}
+
 std::vector<Step> decide(const World& world, const std::vector<Method>& methods) {
   std::vector<Step> steps;
+  Simulator simulator(world);  // of all methods
   for (const Method method : methods) {
     std::vector<Refused> refused;
     std::vector<Candidate> candidates = candidates_of(world, method, refused);
@@ -61,8 +68,8 @@ std::vector<Step> decide(const World& world, const std::vector<Method>& methods)
       steps.push_back({method, {}, {}, {{}, std::move(refused)}});
       continue;
     }
-    steps.push_back(run_method(world, method, std::move(candidates),
-                               remaining_disruptions(world, reason_of(method))));
+    steps.push_back(step_of(simulator, method, std::move(candidates),
+                            remaining_disruptions(world, reason_of(method))));
     Outcome& outcome = steps.back().outcome;
     outcome.refused.insert(outcome.refused.begin(), refused.begin(), refused.end());
     if (!outcome.commands.empty()) break;

@@ -4,8 +4,6 @@
 #include <limits>
 #include <map>
 
-#include "disruption/simulation.h"
-
 namespace karst::disruption {
 namespace {
 
@@ -71,10 +69,10 @@ void replace_in_pool(const World& world, const Pool& pool, const std::vector<Can
 
 }  // namespace
 
-Outcome replace_drifted(const World& world, std::vector<Candidate> candidates,
+Outcome replace_drifted(Simulator& simulator, std::vector<Candidate> candidates,
                         const Allowed& allowed) {
   Outcome outcome;
-  sort_by_age(world, candidates);
+  sort_by_age(simulator.world(), candidates);
   std::stable_partition(candidates.begin(), candidates.end(),
                         [](const Candidate& one) { return one.pods.empty(); });
   std::size_t tries = 0;
@@ -89,7 +87,7 @@ Outcome replace_drifted(const World& world, std::vector<Candidate> candidates,
       continue;
     }
     if (++tries > kDriftTriesMax) break;
-    Simulation simulation = simulate(world, {candidate}, Purpose::kDrift);
+    Simulation simulation = simulator.simulate({candidate}, Purpose::kDrift);
     if (simulation.refusal.none())
       outcome.commands.push_back({{candidate}, std::move(simulation.claims)});
     else

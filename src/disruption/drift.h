@@ -2,6 +2,7 @@
 #pragma once
 
 #include "disruption/command.h"
+#include "disruption/simulator.h"
 
 namespace karst::disruption {
 
@@ -9,7 +10,7 @@ namespace karst::disruption {
 inline constexpr std::size_t kDriftTriesMax = 1000;
 
 // One node: the first that its pods can leave. Empty nodes come first.
-Outcome replace_drifted(const World& world, std::vector<Candidate> candidates,
+Outcome replace_drifted(Simulator& simulator, std::vector<Candidate> candidates,
                         const Allowed& allowed);
 
 // Static pools: each of the nodes by one like it, as many as budget and node limit allow at once,

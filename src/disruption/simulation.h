@@ -1,5 +1,6 @@
 // Where would the pods go if these nodes were not there? The scheduler's answer for the cluster
-// without them. Pure; bounded by the size of the cluster.
+// without them, of a problem made for this one question: simulator.h asks many of one cluster.
+// Pure; bounded by the size of the cluster.
 #pragma once
 
 #include <string>
@@ -18,6 +19,10 @@ struct Simulation {
   Refusal refusal;  // code "not_all_placed" or "no_pools"; none: every pod that moves has a place
   std::vector<Replacement> claims;  // new nodes, for pods that are pending anyway too
 };
+
+inline Refusal no_pools() {
+  return {"no_pools", "No NodePools found"};
+}
 
 // Whether the move is one for the sake of packing: such moves spare nodes inside their
 // consolidateAfter window.
