@@ -27,7 +27,7 @@ const char* const kGpu = "example.com/gpu";
 const char* const kDriver = "disk.csi";
 const std::string kReservation = "example.com/reservation";
 constexpr std::int64_t kQuestions = 6;
-constexpr int kClusters = kSanitized ? 2 : 10;  // in each of rapidcheck's cases
+constexpr int kClusters = kSanitized ? 2 : 40;  // in each of rapidcheck's cases
 
 const std::string& topology_key() {
   static const std::string kKeys[] = {std::string(model::kZoneLabel),

@@ -177,5 +177,40 @@ TEST(WithoutNodes, AnswersLikeAProblemMadeForTheQuestion) {
   }));
 }
 
+// Pods of that application, each beside its like over the key.
+PodGroup follower(std::int64_t cpu_millis, std::string_view key, const std::string& app) {
+  PodGroup group = pods(1, cpu_millis);
+  model::set_label(group.labels, "app", app);
+  model::PodAffinityTerm near;
+  near.topology_key = std::string(key);
+  near.selector.expressions = {in("app", {"first"})};
+  group.shape.affinity = {near};
+  return group;
+}
+
+// Of two keys that others go by, a pod decides the one first that the question comes by first, not
+// the problem that is kept: here (b, on-demand) and (a, spot) cost the same.
+TEST(WithoutNodes, KeysAreDecidedInTheOrderOfTheQuestion) {
+  InstanceType type = machine("m4", 4, 16, 40);
+  type.offerings = {offering("a", "spot", 10), offering("b", "on-demand", 10),
+                    offering("a", "on-demand", 20)};
+  Problem kept = problem({follower(1000, model::kHostnameLabel, "first"),
+                          follower(500, model::kZoneLabel, "z"),
+                          follower(400, model::kCapacityTypeLabel, "c")});
+  kept.pools[0].types = std::vector<InstanceType>{type};
+  const auto turned = [&](std::size_t second, std::size_t third) {
+    Problem anew = kept;
+    anew.pods = {kept.pods[0], kept.pods[second], kept.pods[third]};
+    return place(anew);
+  };
+  WithoutNodes asked(kept);
+  const auto answer = [&](std::size_t second, std::size_t third) {
+    return asked.place({{}, {}, {{0, 1}, {second, 1}, {third, 1}}});
+  };
+  ASSERT_NE(turned(1, 2).claims[0].requirements, turned(2, 1).claims[0].requirements);
+  EXPECT_EQ(turned(1, 2), answer(1, 2));
+  EXPECT_EQ(turned(2, 1), answer(2, 1));
+}
+
 }  // namespace
 }  // namespace karst::scheduling::test
