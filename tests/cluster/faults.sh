@@ -67,8 +67,7 @@ await "no node is left" 300 none_left nodes
 await "no claim is left" 60 none_left nodeclaims
 kill -USR2 $proxy $late
 check "karst runs on" kill -0 $pid
-knows() { curl -fsS "http://127.0.0.1:$listen/metrics" | grep -E '^karst_(nodeclaims|instances|commands_open) ' | tee /dev/stderr | awk '{ sum += $2 } END { exit sum != 0 }'; }
-await "karst knows that nothing is left" 60 knows || true
+await "karst knows that nothing is left" 60 knows_none_left $listen || true
 code=0; kill -TERM $pid; wait $pid || code=$?
 check "karst stops with exit code 0 (was $code)" [ $code = 0 ] || true
 kill -TERM $proxy $late; wait $proxy $late || true

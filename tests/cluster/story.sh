@@ -283,6 +283,7 @@ scale_down() {
   await "no pod is left" 60 none_left pods
   await "no node is left" 120 none_left nodes
   await "no claim is left" 60 none_left nodeclaims
+  await "karst knows that nothing is left" 60 knows_none_left $listen || true
   stop_karst
   { k get clusterrole karst karst-kwok -o json; k get role -n karpenter karst-lease -o json; } | jq -s '{items: [.[] | .items // [.] | .[]]}' > "$work/roles.json"
 }

@@ -153,6 +153,7 @@ check "the one may be disrupted again" k annotate pod "$noted_daemon" karpenter.
 check "the other's budget is taken away" k delete poddisruptionbudget daemon
 await "no node is left" 60 none_left nodes
 await "no claim is left" 30 none_left nodeclaims
+await "karst knows that nothing is left" 60 knows_none_left $listen || true
 code=0; kill -TERM $pid; wait $pid || code=$?
 started=()
 check "karst stops with exit code 0 (was $code)" [ $code = 0 ] || true
