@@ -39,6 +39,11 @@ std::optional<Address> address_of(std::string_view text) {
   return std::nullopt;
 }
 
+bool is_ipv4(const Address& address) {
+  static constexpr Address kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  return std::equal(address.begin(), address.begin() + kMappedBits / 8, kMapped.begin());
+}
+
 bool same_bits(const Address& a, const Address& b, int bits) {
   const auto whole = static_cast<std::size_t>(bits / 8);
   if (!std::equal(a.begin(), a.begin() + whole, b.begin())) return false;
@@ -53,6 +58,7 @@ bool network_holds(std::string_view network, std::string_view prefix, const Addr
   if (!base || error != std::errc() || end != prefix.data() + prefix.size() || bits < 0)
     return false;
   if (network.find(':') == network.npos) bits += kMappedBits;
+  if (bits < kMappedBits && is_ipv4(host)) return false;  // ::/0 is every IPv6 address, no more
   return bits <= kPrefixBitsMax && same_bits(*base, host, bits);
 }
 
@@ -101,13 +107,15 @@ bool no_proxy_holds(std::string_view list, std::string_view given_host, std::str
 
 std::string no_proxy_of_environment() {
   for (const char* name : {"no_proxy", "NO_PROXY"})
-    if (const char* list = std::getenv(name); list != nullptr) return list;
+    if (const char* list = std::getenv(name); list != nullptr && *list != '\0') return list;
   return "";
 }
 
 bool never_by_proxy(std::string_view host) {
-  return host == "localhost" || host.starts_with("127.") || host == "[::1]" ||
-         host.starts_with("169.254.") || host.starts_with("[fd00:ec2::");
+  if (host == "localhost" || host == "[::1]" || host.starts_with("[fd00:ec2::")) return true;
+  const auto address = address_of(host);  // 127.example.com is somebody's name
+  return address && is_ipv4(*address) &&
+         ((*address)[12] == 127 || ((*address)[12] == 169 && (*address)[13] == 254));
 }
 
 }  // namespace karst::http

@@ -13,7 +13,8 @@ namespace karst::http {
 // or without brackets. What cannot be read in the list means nothing. Pure.
 bool no_proxy_holds(std::string_view list, std::string_view host, std::string_view port);
 
-// The list of the environment: $no_proxy or else $NO_PROXY, in libcurl's order.
+// The list of the environment: $no_proxy, or $NO_PROXY where that is not set or empty, in libcurl's
+// order.
 std::string no_proxy_of_environment();
 
 // This machine, and link-local addresses (a cloud's metadata and credential agents): a proxy would

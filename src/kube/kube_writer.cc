@@ -304,6 +304,9 @@ void KubeWriter::mirror(const Command& command, const std::string& path, const s
            return finish(asks ? failed(*command, response, Asked::kRead)
                               : mirror_failed(*command, response, RefusalCode::kGone));
          const json object = parse(response);
+         if (uid_of(object).empty())  // something on the way answered in its place
+           return finish(ports::refused(*command, RefusalCode::kRetry,
+                                        "the answer to " + path + " is not an object with a UID"));
          if (uid_of(object) != uid)
            return finish(
                ports::refused(*command, RefusalCode::kGone, "another object has the name now"));

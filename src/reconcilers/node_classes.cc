@@ -42,7 +42,9 @@ void show(const ClusterState& state, const Context& context, Plan& plan,
   mirror.name = node_class.ref.name;
   mirror.uid = node_class.uid;
   mirror.fields_json = std::move(status.fields_json);
-  Conditions conditions(told_conditions(state, mirror), node_class.generation);
+  const std::vector<model::Condition>& told = told_conditions(state, mirror);
+  Conditions conditions(told, node_class.generation);
+  for (const model::Condition& one : told) conditions.clear(one.type);  // but for what still holds
   for (const model::Condition& one : status.conditions)
     conditions.set(one.type, one.status, one.reason, one.message, context.now);
   const model::Condition* ready = conditions.find("Ready");

@@ -58,6 +58,10 @@ class Account final : public providers::Provider {
     model::Condition ready;
     ready.type = ready.reason = "Ready";
     ready.status = resolved.empty() ? ConditionStatus::kUnknown : ConditionStatus::kTrue;
+    model::Condition reserved;  // only some classes have anything to say about it
+    reserved.type = reserved.reason = "CapacityReservationsReady";
+    reserved.status = ConditionStatus::kTrue;
+    if (resolved == "large") return {{reserved, ready}, R"({"found":"large"})"};
     return {{ready}, resolved.empty() ? "" : R"({"found":")" + std::string(resolved) + "\"}"};
   }
   std::vector<std::string> shifted_zones(std::string_view resolved) const override {
@@ -175,6 +179,38 @@ TEST(NodeClasses, TellWhatTheySeeOncePerChange) {
   story.fact(events::NodeClassObserved{node_class(1)});  // somebody took the condition away
   story.step(10'000);
   EXPECT_EQ(told(), std::vector<std::string>{R"({"found":"small"})"});
+}
+
+TEST(NodeClasses, AConditionThatIsNoMoreIsCleared) {
+  Account account;
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log, {}, &account);
+  set_the_stage(story);
+  const auto told = [&] {
+    std::string all;
+    for (const auto& command : story.take<model::MirrorStatus>()) {
+      const auto& mirror = std::get<model::MirrorStatus>(command.spec);
+      for (const auto& one : mirror.conditions) all += "+" + one.type;
+      for (const std::string& type : mirror.cleared) all += "-" + type;
+      story.answer(command, model::OutcomeKind::kDone);
+      model::NodeClass seen = node_class(1);
+      seen.ready_condition = mirror.conditions.back();
+      story.fact(events::NodeClassObserved{seen});
+    }
+    story.step();
+    return all;
+  };
+  EXPECT_EQ(told(), "+Ready");
+  for (const auto& [what, want] : std::vector<std::pair<std::string, std::string>>{
+           {"large", "+CapacityReservationsReady+Ready"},
+           {"small", "+Ready-CapacityReservationsReady"},
+           {"", ""},
+           {"large", "+CapacityReservationsReady+Ready"}}) {
+    found(story, what);
+    story.step(10'000);
+    EXPECT_EQ(told(), want) << what;
+    story.step(61'000);
+  }
 }
 
 TEST(NodeClasses, DecideWhatTheirPoolsBuy) {

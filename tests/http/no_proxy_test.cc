@@ -47,6 +47,9 @@ TEST(NoProxy, HoldsWhatGoHolds) {
       {"192.168.4.0/22", "192.168.8.0", false},
       {"0.0.0.0/0", "1.2.3.4", true},
       {"0.0.0.0/0", "fd00::1", false},
+      {"::/0", "fd00::1", true},
+      {"::/0", "10.0.0.1", false},
+      {"::ffff:10.0.0.0/104", "10.0.0.1", true},
       {"10.0.0.0/8", "ten.example.com", false},
       {"10.0.0.0/33", "10.0.0.1", false},
       {"10.0.0.0/8x", "10.0.0.1", false},
@@ -67,6 +70,26 @@ TEST(NoProxy, HoldsWhatGoHolds) {
   for (const auto& test : cases)
     EXPECT_EQ(no_proxy_holds(test.list, test.host, "443"), test.want)
         << '"' << test.list << "\" " << test.host;
+}
+
+TEST(NoProxy, AnEmptyListIsNone) {
+  setenv("NO_PROXY", "upper", 1);
+  setenv("no_proxy", "", 1);
+  EXPECT_EQ(no_proxy_of_environment(), "upper");
+  setenv("no_proxy", "lower", 1);
+  EXPECT_EQ(no_proxy_of_environment(), "lower");
+  unsetenv("NO_PROXY");
+  unsetenv("no_proxy");
+  EXPECT_EQ(no_proxy_of_environment(), "");
+}
+
+TEST(NoProxy, ThisMachineAndItsAgentsAreNeverAskedByProxy) {
+  for (const char* host : {"localhost", "127.0.0.1", "127.9.8.7", "[::1]", "169.254.169.254",
+                           "169.254.170.23", "[fd00:ec2::254]"})
+    EXPECT_TRUE(never_by_proxy(host)) << host;
+  for (const char* host : {"127.example.com", "169.254.example.com", "128.0.0.1", "169.253.0.1",
+                           "localhost.example.com", "[fd00:ec3::254]", ""})
+    EXPECT_FALSE(never_by_proxy(host)) << host;
 }
 
 // 0.0.0.0 is this machine and no loopback address.
