@@ -71,6 +71,10 @@ void launch(const ClusterState& state, const Context& context, Plan& plan,
   std::vector<model::Offer> offers = offers_for(state, context, rows.front()->claim);
   const auto* node_class = state.node_classes().find(rows.front()->claim.node_class);
   const bool unready = node_class != nullptr && !node_class->node_class.ready;
+  // What the class stands for is not known yet: nobody has asked since the log began.
+  if (node_class != nullptr && !unready && context.provider.depends_on_class() &&
+      node_class->resolved_at.value() == 0)
+    return;
   if (offers.empty() || node_class == nullptr || unready) {
     for (const ClaimRow* row : rows)
       if (!plan.full())
@@ -106,7 +110,7 @@ bool may_launch(const ClusterState& state, const Context& context, Plan& plan,
                 const ClaimRow& row) {
   if (row.attempts > 0 && !row.launch_refused)
     return false;  // under way, or unclear: retry's business
-  if (state.log_space_low()) return false;
+  if (state.log_space_low() || !offers_listed(state)) return false;
   if (row.launch_refused && row.launch_code == model::RefusalCode::kCapacity) {
     request_delete(state, context, plan, row, "insufficient_capacity", {row.launch_command},
                    row.root);

@@ -70,18 +70,25 @@ void request_read_back(const ClusterState& state, const Context& context, Plan& 
                {node.tainted_at, node.position}, root);
 }
 
+namespace {
+bool listed(const ClusterState& state, std::initializer_list<std::string_view> kinds) {
+  return std::all_of(kinds.begin(), kinds.end(),
+                     [&](std::string_view kind) { return state.listed(kind); });
+}
+}  // namespace
+
+bool offers_listed(const ClusterState& state) {
+  return listed(state, {"NodePool", "NodeClass"}) &&
+         (!state.config().node_overlay || state.listed("NodeOverlay"));
+}
+
 bool all_listed(const ClusterState& state) {
-  const auto listed = [&](std::initializer_list<std::string_view> kinds) {
-    return std::all_of(kinds.begin(), kinds.end(),
-                       [&](std::string_view kind) { return state.listed(kind); });
-  };
-  const events::Config& config = state.config();
-  return listed({"Pod", "Node", "NodeClaim", "NodePool", "NodeClass", "DaemonSet", "Instance",
-                 "Namespace", "PersistentVolumeClaim", "PersistentVolume", "StorageClass",
-                 "CSINode"}) &&
-         (!config.node_overlay || listed({"NodeOverlay"})) &&
-         (!config.capacity_buffer ||
-          listed({"CapacityBuffer", "PodTemplate", "Deployment", "ReplicaSet", "StatefulSet"}));
+  return offers_listed(state) &&
+         listed(state, {"Pod", "Node", "NodeClaim", "DaemonSet", "Instance", "Namespace",
+                        "PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode"}) &&
+         (!state.config().capacity_buffer ||
+          listed(state,
+                 {"CapacityBuffer", "PodTemplate", "Deployment", "ReplicaSet", "StatefulSet"}));
 }
 
 const model::Catalogue& catalogue(const ClusterState& state, const Context& context) {

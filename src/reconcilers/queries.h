@@ -66,8 +66,9 @@ bool read_back_is_fresh(const ClusterState& state, LogTime now, const NodeRow& n
 void request_read_back(const ClusterState& state, const Context& context, Plan& plan,
                        const NodeRow& node, std::string_view why, Position root);
 
-// Every object kind that provisioning and voluntary removal rest on has been listed since the
-// start.
+// Every object kind that says what can be bought has been listed since the start.
+bool offers_listed(const ClusterState& state);
+// And every other one that provisioning and voluntary removal rest on.
 bool all_listed(const ClusterState& state);
 
 // The largest capacity that an unlaunched claim may turn out to have, per resource; a launched

@@ -1,4 +1,7 @@
 // Claims that another log's process, or Karpenter, has launched.
+#include <map>
+#include <set>
+
 #include "tests/engine/stage.h"
 
 namespace karst::engine {
@@ -96,6 +99,39 @@ TEST_F(Siblings, AMachineStaysItsClaimsWhenTheCloudHasForgottenTheOneBeforeIt) {
   EXPECT_TRUE(story.state().loose_instances().contains(model::ProviderId("kwok://b")))
       << "with its own claim it loses its owner";
   EXPECT_EQ(verified(log).difference, std::nullopt);
+}
+
+// Lists come in any order: a claim that waits for its launch is no claim without capacity.
+TEST(Adopted, AClaimWaitsUntilItIsKnownWhatCanBeBought) {
+  for (const char* last : {"NodeClass", "NodePool", "NodeOverlay"}) {
+    events::MemoryLog log(model::LogId("log"));
+    events::Config config;
+    config.node_overlay = true;
+    Story story(log, config);
+    model::NodeClaim claim = Siblings::claim("a", "");
+    claim.requests.cpu_millis = 500;
+    const std::map<std::string, std::vector<events::Body>> objects = {
+        {"NodeClaim", {events::NodeClaimObserved{claim}}},
+        {"NodePool", {events::NodePoolObserved{pool_of("default")}}},
+        {"NodeClass", {events::NodeClassObserved{{claim.node_class, "c1", 1, true, 0, "{}"}}}}};
+    std::set<std::string> kinds = {"DaemonSet", "Node",     "Pod",      "Instance",
+                                   "NodeClaim", "NodePool", "NodeClass"};
+    for (const std::string_view kind : model::kNamedKinds) kinds.emplace(kind);
+    const auto list = [&](const std::string& kind) {
+      const auto found = objects.find(kind);
+      story.list(kind, found == objects.end() ? std::vector<events::Body>() : found->second);
+    };
+    ASSERT_EQ(kinds.erase(last), 1u) << last;
+    for (const std::string& kind : kinds) list(kind);
+    for (int i = 0; i < 20; ++i) story.step();
+    EXPECT_TRUE(story.take<model::DeleteObject>().empty()) << last;
+    EXPECT_TRUE(story.take<model::Launch>().empty()) << last;
+    list(last);
+    story.step();
+    EXPECT_TRUE(story.take<model::DeleteObject>().empty()) << last;
+    EXPECT_EQ(story.take<model::Launch>().size(), 1u) << last;
+    EXPECT_EQ(verified(log).difference, std::nullopt);
+  }
 }
 
 // Another replica died between its claim and the claim's launch: its log said whose the claim was.
