@@ -56,7 +56,7 @@ std::string make_trail(const events::MemoryLog& log) {
   std::string out(writer.begin());
   auto cursor = log.read(model::Position(1));
   for (auto event = (*cursor)->next(); *event; event = (*cursor)->next())
-    out += *writer.event(**event, false, nullptr);
+    out += writer.event(**event, false, nullptr);
   out += writer.end(
       proof::checkpoint_bytes({proof::origin_of(log.id()), header.size, writer.root()}, nullptr));
   return out;

@@ -42,10 +42,8 @@ base::Result<bool> write_event(Trail& trail, proof::TrailWriter& writer,
     if (!found) return base::fail(found.error());
     path = std::move(*found);
   }
-  auto line = writer.event(event, trail.redaction.withholds(event.envelope.type),
-                           trail.tree ? &path : nullptr);
-  if (!line) return base::fail(line.error());
-  return print_text(*line);
+  return print_text(writer.event(event, trail.redaction.withholds(event.envelope.type),
+                                 trail.tree ? &path : nullptr));
 }
 
 base::Status write_trail(Trail& trail) {

@@ -35,11 +35,10 @@ base::Result<model::Position> print_events(const events::EventLog& log, model::P
       if (!print_line(event_line(**event))) return next;
       continue;
     }
-    auto json = events::event_json(**event);
-    if (!json) return base::fail(json.error());
+    const std::string json = events::event_json(**event);
     const bool printed = format == Format::kJson
-                             ? print_line(*json)
-                             : print_text(to_yaml(Json::array({Json::parse(*json)})));
+                             ? print_line(json)
+                             : print_text(to_yaml(Json::array({Json::parse(json)})));
     if (!printed) return next;
   }
 }

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "events/codec_values.h"
 
 namespace karst::events {
@@ -215,14 +216,6 @@ void decode_into(Body& body, std::string_view payload) {
   }
 }
 
-// Names come from outside without a bound of ours, and a stream is only for finding. Never cuts a
-// UTF-8 character in two.
-void cut_text(std::string& text, std::size_t max) {
-  if (text.size() <= max) return;
-  while (max > 0 && (static_cast<unsigned char>(text[max]) & 0xC0) == 0x80) --max;
-  text.resize(max);
-}
-
 }  // namespace
 
 std::string encode_payload(const Body& body) {
@@ -265,7 +258,8 @@ Record make_record(const Body& body) {
   Record record;
   record.type = type_of(body);
   record.stream = stream_of(body);
-  cut_text(record.stream, kStreamMax);
+  // Names come from outside without a bound of ours, and a stream is only for finding.
+  record.stream.resize(base::cut_utf8(record.stream, kStreamMax).size());
   record.payload = encode_payload(body);
   return record;
 }

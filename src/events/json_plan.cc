@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/utf8.h"
 
 namespace karst::events {
 namespace {
@@ -61,17 +62,22 @@ std::size_t size_of(BaseType type) {
 
 }  // namespace
 
-bool append_quoted(std::string_view text, TextWriter& out) {
+void append_quoted(std::string_view text, TextWriter& out) {
   char* const to = out.reserve(text.size() + 2);
   if (copy_plain(text, to + 1)) {
     to[0] = to[text.size() + 1] = '"';
     out.advance(text.size() + 2);
-    return true;
+    return;
   }
+  const auto escape = [](std::string_view utf8, std::string& escaped) {
+    return flatbuffers::EscapeString(utf8.data(), utf8.size(), &escaped, false, false);
+  };
   std::string escaped;
-  if (!flatbuffers::EscapeString(text.data(), text.size(), &escaped, false, false)) return false;
+  if (!escape(text, escaped)) {
+    escaped.clear();
+    KARST_CHECK(escape(base::as_utf8(text), escaped), "UTF-8 can be escaped");
+  }
   out.put(escaped);
-  return true;
 }
 
 JsonPlan::JsonPlan(const flatbuffers::Parser& parser) {
@@ -120,12 +126,12 @@ std::size_t JsonPlan::find(std::string_view table) const {
   return at->second;
 }
 
-bool JsonPlan::append(std::size_t table, const char* payload, TextWriter& out) const {
+void JsonPlan::append(std::size_t table, const char* payload, TextWriter& out) const {
   const auto* root = flatbuffers::GetRoot<std::uint8_t>(payload);
-  return append_object(objects_[table], root, out);
+  append_object(objects_[table], root, out);
 }
 
-bool JsonPlan::append_object(const Object& object, const std::uint8_t* at, TextWriter& out) const {
+void JsonPlan::append_object(const Object& object, const std::uint8_t* at, TextWriter& out) const {
   const auto* table = reinterpret_cast<const flatbuffers::Table*>(at);
   out.put('{');
   bool first = true;
@@ -140,43 +146,42 @@ bool JsonPlan::append_object(const Object& object, const std::uint8_t* at, TextW
     first = false;
     std::memcpy(out.reserve(kLabelMax), field.label, kLabelMax);
     out.advance(field.label_size);
-    if (!append_value(field.type, value, out)) return false;
+    append_value(field.type, value, out);
   }
   out.put('}');
-  return true;
 }
 
-bool JsonPlan::append_value(const Type& type, const std::uint8_t* at, TextWriter& out) const {
+void JsonPlan::append_value(const Type& type, const std::uint8_t* at, TextWriter& out) const {
   switch (type.base) {
     case flatbuffers::BASE_TYPE_BOOL:
       out.put(read<std::uint8_t>(at) != 0 ? std::string_view("true") : "false");
-      return true;
+      return;
     case flatbuffers::BASE_TYPE_UCHAR: {
       const auto number = read<std::uint8_t>(at);
       if (number < type.names.size())
         out.put(type.names[number]);
       else
         out.put_number(static_cast<unsigned>(number));
-      return true;
+      return;
     }
     case flatbuffers::BASE_TYPE_SHORT:
       out.put_number(read<std::int16_t>(at));
-      return true;
+      return;
     case flatbuffers::BASE_TYPE_USHORT:
       out.put_number(read<std::uint16_t>(at));
-      return true;
+      return;
     case flatbuffers::BASE_TYPE_INT:
       out.put_number(read<std::int32_t>(at));
-      return true;
+      return;
     case flatbuffers::BASE_TYPE_UINT:
       out.put_number(read<std::uint32_t>(at));
-      return true;
+      return;
     case flatbuffers::BASE_TYPE_LONG:
       out.put_number(read<std::int64_t>(at));
-      return true;
+      return;
     case flatbuffers::BASE_TYPE_ULONG:
       out.put_number(read<std::uint64_t>(at));
-      return true;
+      return;
     case flatbuffers::BASE_TYPE_STRING: {
       const auto* text =
           reinterpret_cast<const flatbuffers::String*>(at + read<flatbuffers::uoffset_t>(at));
@@ -196,10 +201,9 @@ bool JsonPlan::append_value(const Type& type, const std::uint8_t* at, TextWriter
     default:
       KARST_CHECK(false, "the schemas have no field of this type");
   }
-  return false;
 }
 
-bool JsonPlan::append_list(const Type& type, const std::uint8_t* first, std::size_t count,
+void JsonPlan::append_list(const Type& type, const std::uint8_t* first, std::size_t count,
                            TextWriter& out) const {
   const bool inlined = type.element == flatbuffers::BASE_TYPE_STRUCT && objects_[type.object].fixed;
   const std::size_t step = inlined ? objects_[type.object].size : size_of(type.element);
@@ -207,10 +211,9 @@ bool JsonPlan::append_list(const Type& type, const std::uint8_t* first, std::siz
   out.put('[');
   for (std::size_t i = 0; i < count; ++i) {
     if (i > 0) out.put(',');
-    if (!append_value(item, first + i * step, out)) return false;
+    append_value(item, first + i * step, out);
   }
   out.put(']');
-  return true;
 }
 
 }  // namespace karst::events

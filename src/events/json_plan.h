@@ -24,8 +24,9 @@ class JsonPlan {
 
   // Where a root table is, by its name; to be kept by who asks often.
   std::size_t find(std::string_view table) const;
-  // Appends the JSON of a verified buffer; false when it holds text that is not UTF-8.
-  bool append(std::size_t table, const char* payload, TextWriter& out) const;
+  // Appends the JSON of a verified buffer. Of text that is not UTF-8, each byte that belongs to no
+  // character is U+FFFD.
+  void append(std::size_t table, const char* payload, TextWriter& out) const;
 
  private:
   static constexpr std::size_t kLabelMax = 48;
@@ -48,16 +49,16 @@ class JsonPlan {
     std::vector<Field> fields;
   };
   Type type_of(const flatbuffers::Type& type) const;
-  bool append_object(const Object& object, const std::uint8_t* at, TextWriter& out) const;
-  bool append_value(const Type& type, const std::uint8_t* at, TextWriter& out) const;
-  bool append_list(const Type& type, const std::uint8_t* first, std::size_t count,
+  void append_object(const Object& object, const std::uint8_t* at, TextWriter& out) const;
+  void append_value(const Type& type, const std::uint8_t* at, TextWriter& out) const;
+  void append_list(const Type& type, const std::uint8_t* first, std::size_t count,
                    TextWriter& out) const;
 
   std::vector<Object> objects_;
   std::map<std::string, std::size_t, std::less<>> by_name_;
 };
 
-// Text in quotes, as above; false, and nothing appended, when it is not UTF-8.
-bool append_quoted(std::string_view text, TextWriter& out);
+// Text in quotes, as above.
+void append_quoted(std::string_view text, TextWriter& out);
 
 }  // namespace karst::events

@@ -9,7 +9,7 @@
 
 namespace karst::exports {
 
-// Errors: kCorrupt, with the position, for text that is not UTF-8.
+// Errors: those of events::payload_json, with the position.
 base::Result<std::string> payload_text(const events::Event& event);
 
 }  // namespace karst::exports

@@ -28,7 +28,7 @@ class View {
   virtual const Table& table() const = 0;
   // Whether what lies before a row decides what is in it, so that reading begins at position 1.
   virtual bool needs_history() const { return true; }
-  // Writes what `event` completes. Errors: of the writer; kCorrupt for text that is not UTF-8.
+  // Writes what `event` completes. Errors: of the writer.
   virtual base::Status see(const events::Event& event, bool taken, TableWriter& out) = 0;
   // After the last event: what is still open.
   virtual base::Status end(TableWriter&) { return {}; }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/utf8.h"
 #include "objects/json.h"
 
 namespace karst::kube {
@@ -141,7 +142,7 @@ std::string failure_text(const http::Response& response) {
   std::string_view message;
   if (body && body->is_object() && !(*body)["message"].get_string().get(message)) {
     text += ": ";
-    text += message.substr(0, kFailureTextMax);
+    text += base::cut_utf8(message, kFailureTextMax);
   }
   return text;
 }

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/time.h"
+#include "base/utf8.h"
 
 namespace karst::kube {
 namespace {
@@ -14,14 +15,6 @@ constexpr std::size_t kNameMax = 253;
 
 std::string home_of(const ObjectEvent& event) {
   return event.object.namespace_name.empty() ? "default" : event.object.namespace_name;
-}
-
-// Not in the middle of a UTF-8 character.
-std::string cut(std::string text, std::size_t most) {
-  if (text.size() <= most) return text;
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
-  text.resize(most);
-  return text;
 }
 
 }  // namespace
@@ -42,7 +35,7 @@ std::string event_json(const ObjectEvent& event) {
                          {"name", event.object.name},
                          {"uid", event.object.uid}}},
                        {"reason", event.reason},
-                       {"message", cut(event.message, kEventMessageMax)},
+                       {"message", base::cut_utf8(event.message, kEventMessageMax)},
                        {"type", event.warning ? "Warning" : "Normal"},
                        {"source", {{"component", kComponent}}},
                        {"reportingComponent", kComponent},

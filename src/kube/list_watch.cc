@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/utf8.h"
 #include "kube/client.h"
 
 namespace karst::kube {
@@ -171,7 +172,7 @@ bool ListWatch::event(element event, std::string_view bytes) {
   const bool known =
       type == "ADDED" || type == "MODIFIED" || type == "DELETED" || type == "BOOKMARK";
   if (!known) {
-    observer_.refused("a watch event of the unknown type " + std::string(type.substr(0, 40)),
+    observer_.refused("a watch event of the unknown type " + std::string(base::cut_utf8(type, 40)),
                       bytes);
     return true;
   }

@@ -1,5 +1,7 @@
 #include "model/command.h"
 
+#include "base/utf8.h"
+
 namespace karst::model {
 
 std::string_view command_kind_name(CommandKind kind) {
@@ -34,6 +36,11 @@ std::string_view command_kind_name(CommandKind kind) {
       return "resolve-nodeclass";
   }
   return "?";
+}
+
+std::string outcome_message(std::string_view told) {
+  const std::string text = base::as_utf8(base::cut_utf8(told, kOutcomeMessageMax));
+  return std::string(base::cut_utf8(text, kOutcomeMessageMax));
 }
 
 std::string_view outcome_kind_name(OutcomeKind kind) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/utf8.h"
+
 namespace karst::model {
 namespace {
 
@@ -60,7 +62,7 @@ tl::unexpected<base::Error> bad(const Field& field, std::string_view found) {
                                         std::to_string(field.least) + " to " +
                                         std::to_string(field.most) +
                                         " such as *, 5, 1-5, */2 or 1,3, found \"" +
-                                        std::string(found.substr(0, 40)) + "\"");
+                                        std::string(base::cut_utf8(found, 40)) + "\"");
 }
 
 std::optional<unsigned> number(std::string_view text) {
@@ -159,7 +161,7 @@ base::Result<Schedule> parse_schedule(std::string_view text) {
                       "expected five fields (minute, hour, day of the month, month, day of the "
                       "week), or @yearly, @annually, @monthly, @weekly, @daily, @midnight or "
                       "@hourly, found \"" +
-                          std::string(text.substr(0, 80)) + "\"");
+                          std::string(base::cut_utf8(text, 80)) + "\"");
   std::array<Values, kFields.size()> values;
   for (std::size_t i = 0; i < kFields.size(); ++i) {
     auto parsed = parse_field(kFields[i], fields[i]);

@@ -49,6 +49,8 @@ struct NodeReadBack {
 };
 
 inline constexpr std::size_t kOutcomeMessageMax = 512;
+// What somebody else says, as an outcome may hold it: UTF-8, whatever it was.
+std::string outcome_message(std::string_view told);
 inline constexpr std::size_t kResolutionBytesMax = 512 * 1024;
 
 struct Outcome {
@@ -56,7 +58,7 @@ struct Outcome {
   std::uint32_t attempt = 1;
   OutcomeKind kind = OutcomeKind::kDone;
   RefusalCode code = RefusalCode::kNone;
-  std::string message;     // cut to kOutcomeMessageMax bytes; never a secret
+  std::string message;     // UTF-8, at most kOutcomeMessageMax bytes; never a secret
   std::string object_uid;  // of a created object
   std::vector<Instance>
       instances;  // launched or found; for kFindInstances "done" and empty means proven absent

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "base/utf8.h"
+
 namespace karst::model {
 namespace {
 
@@ -61,8 +63,9 @@ base::Result<std::int64_t> parse_scaled(std::string_view text, int scale_exponen
     }
     if (c < '0' || c > '9') break;
     if (++digit_count > kMaxDigits)
-      return base::fail(base::Kind::kInvalid, "quantity \"" + std::string(text.substr(0, 80)) +
-                                                  "\": more than 64 digits");
+      return base::fail(
+          base::Kind::kInvalid,
+          "quantity \"" + std::string(base::cut_utf8(text, 80)) + "\": more than 64 digits");
     if (mantissa > kWideLimit / 1000) {
       if (!point) ++exponent;
       inexact = inexact || c != '0';

@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include "base/utf8.h"
 #include "objects/manifest_rules.h"
 
 namespace karst::objects {
@@ -36,7 +37,7 @@ std::string bad_id(std::string_view text) {
         text.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz", prefix.size()) == text.npos)
       return {};
   return "expected an id of EC2's such as subnet-0123456789abcdef0, found \"" +
-         std::string(text.substr(0, 40)) + "\"";
+         std::string(base::cut_utf8(text, 40)) + "\"";
 }
 
 std::string bad_owner(std::string_view text) {
@@ -167,7 +168,7 @@ void check_image(Review& review, const TreeValue& spec) {
         std::find(std::begin(kFamilies), std::end(kFamilies), family) != std::end(kFamilies);
     if (!known || alias.find('@') == alias.npos || alias.ends_with('@'))
       return refuse_field(review, spec, "amiSelectorTerms",
-                          "alias \"" + std::string(alias.substr(0, 40)) +
+                          "alias \"" + std::string(base::cut_utf8(alias, 40)) +
                               "\": expected FAMILY@VERSION such as al2023@latest");
     if (family.starts_with("windows") && !alias.ends_with("@latest"))
       return refuse_field(review, spec, "amiSelectorTerms", "a windows alias must end in @latest");
@@ -242,7 +243,7 @@ std::string bad_size(std::string_view text) {
            std::string(unit.name) + ", found \"" + std::string(text) + "\"";
   }
   return "expected a size in Gi, G, Ti or T such as 50Gi, found \"" +
-         std::string(text.substr(0, 40)) + "\"";
+         std::string(base::cut_utf8(text, 40)) + "\"";
 }
 
 void check_disk(Review& review, const TreeValue& disk) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/time.h"
+#include "base/utf8.h"
 #include "model/pool_hash.h"
 #include "objects/words.h"
 
@@ -59,7 +60,7 @@ std::optional<std::int64_t> read_duration(const Object& parent, std::string_view
   if (!millis) {
     Context::Scope scope(parent.context(), {key, 0});
     parent.context().fail("expected a duration such as 30m or Never, found \"" +
-                          std::string(text.substr(0, 40)) + "\"");
+                          std::string(base::cut_utf8(text, 40)) + "\"");
   }
   return millis;
 }

@@ -2,6 +2,7 @@
 #include <limits>
 #include <set>
 
+#include "base/utf8.h"
 #include "objects/manifest_rules.h"
 #include "objects/name_rules.h"
 
@@ -40,9 +41,9 @@ void check_container(Review& review, const TreeValue& container) {
     refuse_field(review, container, "image", "must not begin or end with a space");
   const std::string_view restart = container.text_of("restartPolicy");
   if (!restart.empty() && restart != "Always" && restart != "OnFailure" && restart != "Never")
-    refuse_field(
-        review, container, "restartPolicy",
-        "must be Always, OnFailure or Never, found \"" + std::string(restart.substr(0, 40)) + "\"");
+    refuse_field(review, container, "restartPolicy",
+                 "must be Always, OnFailure or Never, found \"" +
+                     std::string(base::cut_utf8(restart, 40)) + "\"");
   check_unique(review, container, "volumeMounts", "mountPath");
   if (const TreeValue* resources = container.find("resources")) {
     Review::Scope scope(review, "resources");

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/time.h"
+#include "base/utf8.h"
 
 namespace karst::objects {
 namespace {
@@ -141,7 +142,7 @@ void Context::fail(std::string_view what) {
       error_ += "[" + std::to_string(step.index) + "]";
     } else {
       if (!error_.empty()) error_ += '.';
-      error_ += step.key.substr(0, 128);
+      error_ += base::cut_utf8(step.key, 128);
     }
   }
   if (error_.empty()) error_ = "object";
@@ -220,7 +221,8 @@ std::int64_t Object::time_millis(std::string_view key) const {
   const auto millis = base::parse_rfc3339(text);
   if (millis) return *millis;
   Context::Scope scope(*context_, {key, 0});
-  context_->fail("expected a time as RFC 3339, found \"" + std::string(text.substr(0, 40)) + "\"");
+  context_->fail("expected a time as RFC 3339, found \"" + std::string(base::cut_utf8(text, 40)) +
+                 "\"");
   return 0;
 }
 

@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/utf8.h"
+
 namespace karst::objects {
 namespace {
 
@@ -73,7 +75,8 @@ class Builder final : public Sax {
   bool key(string_t& name) override {
     TreeValue& map = *open_.back();
     if (!keys_.back().insert(name).second)
-      return refuse("the key \"" + name.substr(0, 80) + "\" comes twice; remove one");
+      return refuse("the key \"" + std::string(base::cut_utf8(name, 80)) +
+                    "\" comes twice; remove one");
     map.fields.push_back({name, cursor_.line, {}});
     return true;
   }
@@ -81,7 +84,7 @@ class Builder final : public Sax {
   bool end_array() override { return close(); }
   bool parse_error(std::size_t, const std::string& token,
                    const nlohmann::detail::exception&) override {
-    return refuse("not JSON, near: " + token.substr(0, 40));
+    return refuse("not JSON, near: " + std::string(base::cut_utf8(token, 40)));
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include "base/utf8.h"
 #include "model/cron.h"
 #include "objects/manifest_rules.h"
 #include "objects/name_rules.h"
@@ -37,13 +38,13 @@ bool is_duration(std::string_view text, std::string_view units) {
 std::string bad_duration(std::string_view text) {
   if (is_duration(text, "smh")) return {};
   return "expected a duration such as 30s, 10m or 48h30m, found \"" +
-         std::string(text.substr(0, 80)) + "\"";
+         std::string(base::cut_utf8(text, 80)) + "\"";
 }
 
 std::string bad_duration_or_never(std::string_view text) {
   if (text == "Never" || is_duration(text, "smh")) return {};
   return "expected a duration such as 30s, 10m or 720h, or Never, found \"" +
-         std::string(text.substr(0, 80)) + "\"";
+         std::string(base::cut_utf8(text, 80)) + "\"";
 }
 
 // What keys of a pool's or a claim's requirements and of its labels may not be.
@@ -185,7 +186,7 @@ std::string bad_nodes(std::string_view text) {
   const std::string_view digits = text.substr(0, text.size() - (percent ? 1 : 0));
   if (is_digits(digits) && (!percent || digits.size() <= 2 || digits == "100")) return {};
   return "expected a number or a percentage such as \"10%\", found \"" +
-         std::string(text.substr(0, 80)) + "\"";
+         std::string(base::cut_utf8(text, 80)) + "\"";
 }
 
 // Hours, minutes, or hours and minutes; "0s" may follow, as Go writes durations.
@@ -199,7 +200,7 @@ std::string bad_budget_duration(std::string_view text) {
       !(minutes.ends_with('m') && is_digits(minutes.substr(0, minutes.size() - 1)));
   if (!bad_hours && !bad_minutes) return {};
   return "expected hours and minutes such as 8h, 90m or 1h30m, found \"" +
-         std::string(text.substr(0, 80)) + "\"";
+         std::string(base::cut_utf8(text, 80)) + "\"";
 }
 
 void check_budget(Review& review, const TreeValue& budget) {
@@ -246,7 +247,8 @@ std::string bad_price(std::string_view text) {
   if (is_digits(text.substr(0, point)) &&
       (point == std::string_view::npos || is_digits(text.substr(point + 1))))
     return {};
-  return "expected a price such as \"0.25\", found \"" + std::string(text.substr(0, 80)) + "\"";
+  return "expected a price such as \"0.25\", found \"" + std::string(base::cut_utf8(text, 80)) +
+         "\"";
 }
 
 // "+0.5", "-1", "+10%", "-15%", no more than "-100%".
@@ -263,7 +265,7 @@ std::string bad_adjustment(std::string_view text) {
   const bool small = !minus || !percent || point <= 2 || digits == "100";
   if (is_signed && number && small) return {};
   return "expected a signed amount or percentage such as \"+0.5\" or \"-15%\", found \"" +
-         std::string(text.substr(0, 80)) + "\"";
+         std::string(base::cut_utf8(text, 80)) + "\"";
 }
 
 void check_overlay(Review& review, const TreeValue& spec) {

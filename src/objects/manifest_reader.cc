@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "objects/capacity_buffer.h"
 #include "objects/cluster.h"
 #include "objects/manifest_claims.h"
@@ -125,10 +126,10 @@ void ManifestReader::read_object(Review& review, const TreeValue& object) {
   const std::string kind(object.text_of("kind"));
   const KindInfo info = kind_info(object.text_of("apiVersion"), kind);
   const std::string name = name_of(object).substr(0, 253);
-  review.begin(kind.substr(0, 80) + (name.empty() ? "" : " " + name));
+  review.begin(std::string(base::cut_utf8(kind, 80)) + (name.empty() ? "" : " " + name));
   if (info.role == Role::kRefused) return review.refuse(line_of(object, "kind"), info.refusal);
   if (info.role == Role::kIgnored) {
-    ++out_.ignored[kind.substr(0, 80)];
+    ++out_.ignored[std::string(base::cut_utf8(kind, 80))];
     return;
   }
   const std::size_t before = review.count();

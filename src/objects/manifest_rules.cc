@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include "base/utf8.h"
 #include "objects/name_rules.h"
 
 namespace karst::objects {
@@ -41,9 +42,9 @@ void check_selector_requirement(Review& review, const TreeValue& requirement) {
   } else if (op == "Exists" || op == "DoesNotExist") {
     if (some) refuse_field(review, requirement, "values", "must be empty with " + std::string(op));
   } else {
-    refuse_field(
-        review, requirement, "operator",
-        "\"" + std::string(op.substr(0, 40)) + "\" is not one of In, NotIn, Exists, DoesNotExist");
+    refuse_field(review, requirement, "operator",
+                 "\"" + std::string(base::cut_utf8(op, 40)) +
+                     "\" is not one of In, NotIn, Exists, DoesNotExist");
   }
   if (values == nullptr) return;
   Review::Scope scope(review, "values");
@@ -148,7 +149,7 @@ void check_unique(Review& review, const TreeValue& object, std::string_view name
     if (seen.insert(text).second) continue;
     Review::Scope inner(review, i);
     refuse_field(review, list->items[i], key,
-                 "\"" + std::string(text.substr(0, 80)) + "\" is there twice");
+                 "\"" + std::string(base::cut_utf8(text, 80)) + "\" is there twice");
   }
 }
 

@@ -3,6 +3,7 @@
 #include <limits>
 #include <set>
 
+#include "base/utf8.h"
 #include "objects/manifest_rules.h"
 #include "objects/name_rules.h"
 
@@ -89,8 +90,9 @@ void check_both_label_keys(Review& review, const TreeValue& term) {
   for (const TreeValue& key : unequal->items)
     if (std::any_of(equal->items.begin(), equal->items.end(),
                     [&](const TreeValue& other) { return other.text == key.text; }))
-      refuse_field(review, term, "mismatchLabelKeys",
-                   "\"" + key.text.substr(0, 80) + "\" is in matchLabelKeys as well");
+      refuse_field(
+          review, term, "mismatchLabelKeys",
+          "\"" + std::string(base::cut_utf8(key.text, 80)) + "\" is in matchLabelKeys as well");
 }
 
 void check_topology_key(Review& review, const TreeValue& object) {

@@ -3,6 +3,7 @@
 #include <limits>
 #include <set>
 
+#include "base/utf8.h"
 #include "objects/manifest_rules.h"
 #include "objects/name_rules.h"
 
@@ -99,7 +100,8 @@ void check_resource_claims(Review& review, const TreeValue& spec) {
     for (const TreeValue& claim : claims->items)
       if (!known.contains(claim.text_of("name")))
         review.refuse(claim.line, "no resource claim of the pod is called \"" +
-                                      std::string(claim.text_of("name").substr(0, 80)) + "\"");
+                                      std::string(base::cut_utf8(claim.text_of("name"), 80)) +
+                                      "\"");
   });
 }
 
@@ -228,7 +230,7 @@ void check_mounts(Review& review, const TreeValue& spec, std::set<std::string_vi
       const std::string_view name = mounts->items[j].text_of("name");
       if (!volumes.contains(name))
         refuse_field(review, mounts->items[j], "name",
-                     "no volume is called \"" + std::string(name.substr(0, 80)) + "\"");
+                     "no volume is called \"" + std::string(base::cut_utf8(name, 80)) + "\"");
     }
   });
 }

@@ -3,6 +3,7 @@
 #include <optional>
 #include <set>
 
+#include "base/utf8.h"
 #include "model/quantity.h"
 #include "objects/manifest_rules.h"
 #include "objects/name_rules.h"
@@ -34,7 +35,8 @@ bool is_exclusive(std::string_view name) {
 std::string bad_pages(const std::string& name, const TreeValue& value) {
   const std::string size = name.substr(kHugePages.size());
   const std::int64_t page = model::parse_quantity_millis(size, model::Rounding::kUp).value_or(0);
-  if (page == 0 || page % 1000 != 0) return "\"" + size.substr(0, 80) + "\" is no size of a page";
+  if (page == 0 || page % 1000 != 0)
+    return "\"" + std::string(base::cut_utf8(size, 80)) + "\" is no size of a page";
   const auto bytes = model::parse_quantity_units(value.text, model::Rounding::kUp);
   if (bytes.value_or(0) % (page / 1000) == 0) return {};
   return "must be a multiple of " + size + ", found " + value.text;
@@ -77,7 +79,7 @@ void check_claims(Review& review, const TreeValue& resources) {
     if (seen.emplace(name, request).second && !again) continue;
     Review::Scope inner(review, i);
     refuse_field(review, claim, "name",
-                 "\"" + std::string(name.substr(0, 80)) + "\" is there twice");
+                 "\"" + std::string(base::cut_utf8(name, 80)) + "\" is there twice");
   }
 }
 

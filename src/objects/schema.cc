@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/time.h"
+#include "base/utf8.h"
 #include "model/quantity.h"
 #include "objects/manifest_rules.h"
 
@@ -100,11 +101,11 @@ void check_scalar(Review& review, const FieldType& type, const TreeValue& value)
       if (!value.is(ValueType::kText)) return;
       if (type.scalar == 't' && !base::parse_rfc3339(value.text))
         review.refuse(value.line, "expected a time such as 2026-01-31T12:00:00Z, found \"" +
-                                      value.text.substr(0, 80) + "\"");
+                                      std::string(base::cut_utf8(value.text, 80)) + "\"");
       if (!type.words.empty() && !value.text.empty() &&
           std::find(type.words.begin(), type.words.end(), value.text) == type.words.end())
-        review.refuse(value.line,
-                      "\"" + value.text.substr(0, 80) + "\" is not one of " + joined(type.words));
+        review.refuse(value.line, "\"" + std::string(base::cut_utf8(value.text, 80)) +
+                                      "\" is not one of " + joined(type.words));
       return;
     case 'b':
       return expect(review, value, value.is(ValueType::kBoolean), "true or false");
@@ -212,7 +213,7 @@ void Review::refuse(std::string_view name, std::uint32_t line, std::string what)
 Review::Scope::Scope(Review& review, std::string_view key)
     : review_(review), length_(review.path_.size()) {
   const bool word = key.find_first_of("./[] ") == std::string_view::npos && !key.empty();
-  const std::string shown(key.substr(0, 128));
+  const std::string shown(base::cut_utf8(key, 128));
   if (word)
     review.path_ += (review.path_.empty() ? "" : ".") + shown;
   else
@@ -302,9 +303,9 @@ std::string describe(const TreeValue& value) {
       return value.text;
     case ValueType::kInteger:
     case ValueType::kNumber:
-      return "the number " + value.text.substr(0, 40);
+      return "the number " + std::string(base::cut_utf8(value.text, 40));
     case ValueType::kText:
-      return "the string \"" + value.text.substr(0, 80) + "\"";
+      return "the string \"" + std::string(base::cut_utf8(value.text, 80)) + "\"";
     case ValueType::kList:
       return "a list";
     case ValueType::kMap:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "base/utf8.h"
+
 namespace karst::objects {
 namespace {
 
@@ -18,10 +20,10 @@ void refuse(const Object& object, std::string_view key,
     known += one;
   }
   const Context::Scope scope(object.context(), {key, 0});
-  object.context().fail(
-      (found.empty() ? std::string("is missing")
-                     : "\"" + std::string(found.substr(0, kWordShownMax)) + "\" is not known") +
-      ": expected " + known);
+  object.context().fail((found.empty() ? std::string("is missing")
+                                       : "\"" + std::string(base::cut_utf8(found, kWordShownMax)) +
+                                             "\" is not known") +
+                        ": expected " + known);
 }
 
 }  // namespace

@@ -7,13 +7,14 @@
 #include <cmath>
 #include <map>
 
+#include "base/utf8.h"
 #include "objects/yaml_scalar.h"
 
 namespace karst::objects {
 namespace {
 
 std::string shown(std::string_view text) {
-  return "\"" + std::string(text.substr(0, 80)) + "\"";
+  return "\"" + std::string(base::cut_utf8(text, 80)) + "\"";
 }
 
 std::string text_of(const yaml_char_t* text) {
@@ -202,7 +203,8 @@ class YamlBuilder {
     const std::string name = text_of(event.data.alias.anchor);
     const std::uint32_t line = line_of(event);
     const auto at = anchors_.find(name);
-    if (at == anchors_.end()) return fail_at(line, "nothing is named by &" + name.substr(0, 80));
+    if (at == anchors_.end())
+      return fail_at(line, "nothing is named by &" + std::string(base::cut_utf8(name, 80)));
     if (++aliases_ > kYamlAliasesMax)
       return fail_at(line, "more than " + std::to_string(kYamlAliasesMax) + " aliases");
     alias_values_ += count(at->second);

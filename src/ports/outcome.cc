@@ -13,8 +13,7 @@ model::Outcome refused(const IssuedCommand& command, model::RefusalCode code, st
   model::Outcome outcome = done(command);
   outcome.kind = model::OutcomeKind::kRefused;
   outcome.code = code;
-  if (message.size() > model::kOutcomeMessageMax) message.resize(model::kOutcomeMessageMax);
-  outcome.message = std::move(message);
+  outcome.message = model::outcome_message(message);
   return outcome;
 }
 

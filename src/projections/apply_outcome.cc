@@ -1,6 +1,7 @@
 // The fold of commands and of what became of them.
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "projections/apply.h"
 
 namespace karst::projections {
@@ -268,7 +269,7 @@ struct OnOutcome {
           return;
         claim.launch_refused = true;  // refused, or left out of a partial fleet
         claim.launch_code = done() ? model::RefusalCode::kCapacity : outcome.code;
-        claim.launch_message = outcome.message.substr(0, kLaunchMessageMax);
+        claim.launch_message = base::cut_utf8(outcome.message, kLaunchMessageMax);
       });
   }
 

@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "base/base64.h"
-#include "proof/utf8.h"
+#include "base/utf8.h"
 
 namespace karst::proof {
 namespace {
@@ -34,7 +34,7 @@ base::Result<Checkpoint> parse_checkpoint(std::string_view text) {
     return no_checkpoint("it has extension lines, which this karst neither writes nor reads");
   Checkpoint checkpoint;
   checkpoint.origin = lines[0];
-  if (!is_utf8(checkpoint.origin)) return no_checkpoint("its origin is not UTF-8");
+  if (!base::is_utf8(checkpoint.origin)) return no_checkpoint("its origin is not UTF-8");
   const char* end = lines[1].data() + lines[1].size();
   const auto [stop, error] = std::from_chars(lines[1].data(), end, checkpoint.size);
   if (error != std::errc() || stop != end || std::to_string(checkpoint.size) != lines[1] ||

@@ -7,7 +7,7 @@
 #include "base/check.h"
 #include "base/ed25519.h"
 #include "base/sha256.h"
-#include "proof/utf8.h"
+#include "base/utf8.h"
 
 namespace karst::proof {
 namespace {
@@ -82,7 +82,7 @@ base::Result<KeyParts> parse_key(std::string_view text) {
 }
 
 bool good_text(std::string_view text) {
-  return is_utf8(text) && std::all_of(text.begin(), text.end(), [](char c) {
+  return base::is_utf8(text) && std::all_of(text.begin(), text.end(), [](char c) {
            return static_cast<unsigned char>(c) >= 0x20 || c == '\n';
          });
 }
@@ -109,7 +109,7 @@ base::Result<NoteSignature> parse_signature(std::string_view line) {
 }  // namespace
 
 bool good_key_name(std::string_view name) {
-  return !name.empty() && good_text(name) && !has_unicode_space(name) &&
+  return !name.empty() && good_text(name) && !base::has_unicode_space(name) &&
          name.find_first_of("+\n") == name.npos;
 }
 

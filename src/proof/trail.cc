@@ -32,7 +32,7 @@ std::string header_line(const TrailHeader& header) {
                    {"key", header.key}});
 }
 
-base::Status event_line(std::string_view log, const TrailEvent& trail, std::string& out) {
+void event_line(std::string_view log, const TrailEvent& trail, std::string& out) {
   const events::Envelope& envelope = trail.event.envelope;
   out.assign("{\"log\":\"").append(log).append("\",\"position\":");
   out.append(std::to_string(envelope.position.value()));
@@ -50,9 +50,8 @@ base::Status event_line(std::string_view log, const TrailEvent& trail, std::stri
   if (withheld)
     events::append_withheld_json(envelope, out);
   else
-    KARST_TRY(events::append_event_json(trail.event, out));
+    events::append_event_json(trail.event, out);
   out.append("}");
-  return {};
 }
 
 std::string end_line(std::string_view checkpoint, std::uint64_t lines,
@@ -75,17 +74,17 @@ std::string_view TrailWriter::begin() {
   return count();
 }
 
-base::Result<std::string_view> TrailWriter::event(const events::Event& event, bool withheld,
-                                                  const std::vector<Hash>* path) {
+std::string_view TrailWriter::event(const events::Event& event, bool withheld,
+                                    const std::vector<Hash>* path) {
   const std::string_view front = events::front_of(event.raw);
   const Hash salt = events::leaf_salt(event.envelope.position, secret_);
   const Hash commitment = events::commitment_of(event.raw.substr(front.size()), as_text(salt));
   frontier_.append(leaf_hash(front, as_text(commitment)));
   if (withheld) {
     const events::Event shown{event.envelope, {}, front};
-    KARST_TRY(event_line(header_.log, {shown, {}, as_text(commitment), path}, line_));
+    event_line(header_.log, {shown, {}, as_text(commitment), path}, line_);
   } else {
-    KARST_TRY(event_line(header_.log, {event, as_text(salt), {}, path}, line_));
+    event_line(header_.log, {event, as_text(salt), {}, path}, line_);
   }
   return count();
 }

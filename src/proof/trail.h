@@ -42,8 +42,8 @@ struct TrailEvent {
   std::string_view commitment;  // empty: the payload is there
   const std::vector<Hash>* path = nullptr;
 };
-// Replaces `out`. Errors: those of events::append_event_json.
-base::Status event_line(std::string_view log, const TrailEvent& trail, std::string& out);
+// Replaces `out`.
+void event_line(std::string_view log, const TrailEvent& trail, std::string& out);
 std::string end_line(std::string_view checkpoint, std::uint64_t lines, std::string_view sha256_hex);
 
 // Makes the lines of a trail, each with its line end. The caller gives the events in order, and
@@ -53,8 +53,7 @@ class TrailWriter {
   TrailWriter(const TrailHeader& header, std::string log_secret);
   // The line stays valid until the next call.
   std::string_view begin();
-  base::Result<std::string_view> event(const events::Event& event, bool withheld,
-                                       const std::vector<Hash>* path);
+  std::string_view event(const events::Event& event, bool withheld, const std::vector<Hash>* path);
   // Of the events so far: the root of a complete trail.
   Hash root() const { return frontier_.root(); }
   std::string_view end(std::string_view checkpoint);

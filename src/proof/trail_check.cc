@@ -129,10 +129,7 @@ base::Status TrailCheck::event(std::string_view text) {
   }
   const std::string_view salt = withheld ? std::string_view() : second;
   const std::string_view commitment = withheld ? second : std::string_view();
-  if (auto status = event_line(header.log,
-                               {event, salt, commitment, header.complete ? nullptr : &path}, line_);
-      !status)
-    return in_line(status.error());
+  event_line(header.log, {event, salt, commitment, header.complete ? nullptr : &path}, line_);
   if (line_ != text) return untrue("its readable form is not that of its bytes");
   KARST_TRY(proven(leaf, number, path));
   learn(event, withheld);

@@ -152,6 +152,9 @@ TEST(AwsProtocols, WhatPeopleReadSaysWhatAndWhy) {
   const CallError cut = read(400, ec2_refusal("X", std::string(5000, 'a') + "\n"));
   EXPECT_EQ(cut.message.size(), kErrorTextMax);
   EXPECT_EQ(read(400, ec2_refusal("X", "a\nb")).message, "a b");
+  const CallError whole =
+      read(400, ec2_refusal("X", std::string(kErrorTextMax - 1, 'a') + "\u00e9"));
+  EXPECT_EQ(whole.message.size(), kErrorTextMax - 1) << "a character is not cut in two";
 }
 
 TEST(AwsProtocols, OnlySomeTroublesLeaveTheOutcomeOpen) {

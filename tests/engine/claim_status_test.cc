@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "base/utf8.h"
 #include "tests/engine/way_down.h"
 
 namespace karst::engine {
@@ -49,6 +50,39 @@ std::vector<std::string> now_shown(const Story& story) {
   std::erase_if(shown, replaced);
   shown.insert(shown.end(), said.begin(), said.end());
   return lines(shown);
+}
+
+// What the API server shows of a mirror is what was written, so that nothing more is written: a
+// refusal in another language is not cut in the middle of a character.
+TEST(ClaimStatus, ALongRefusalIsMirroredOnce) {
+  for (const std::size_t before : {297, 298, 299, 300}) {
+    events::MemoryLog log(model::LogId("log"));
+    Story story(log);
+    set_the_stage(story);
+    const ports::IssuedCommand launch = launch_for_one_pod(story);
+    model::Outcome outcome;
+    outcome.command = launch.id.position;
+    outcome.attempt = launch.attempt;
+    outcome.kind = model::OutcomeKind::kRefused;
+    outcome.code = model::RefusalCode::kDenied;
+    outcome.message = std::string(before, 'x') + "\xe7\x82\xb9\xe7\x82\xb9";
+    story.fact(std::move(outcome));
+    story.step();
+    std::size_t mirrors = 0;
+    for (int i = 0; i < 30; ++i) {
+      story.step();
+      for (const auto& command : story.take<model::MirrorClaim>()) {
+        const auto& mirror = std::get<model::MirrorClaim>(command.spec);
+        model::NodeClaim shown = story.state().claims().find(mirror.name)->claim;
+        shown.conditions = mirror.conditions;
+        for (model::Condition& one : shown.conditions) one.message = base::as_utf8(one.message);
+        story.answer(command, model::OutcomeKind::kDone);
+        story.fact(events::NodeClaimObserved{shown});
+        ++mirrors;
+      }
+    }
+    EXPECT_EQ(mirrors, 1u) << before;
+  }
 }
 
 TEST(ClaimStatus, EveryStepUpHasItsReason) {

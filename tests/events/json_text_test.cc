@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.h"
 #include "events/codec.h"
 #include "tests/events/fill.h"
 
@@ -17,14 +18,13 @@ TEST(JsonText, OfEveryTypeParsesAndNamesItsFields) {
     const Aligned value(encode_event(model::Position(7), record));
     const auto event = decode_event(model::Position(7), value.view());
     ASSERT_TRUE(event);
-    const auto text = event_json(*event);
-    ASSERT_TRUE(text) << text.error().message;
-    EXPECT_EQ(text->find('\n'), std::string::npos);
-    const auto json = nlohmann::json::parse(*text);
+    const std::string text = event_json(*event);
+    EXPECT_EQ(text.find('\n'), std::string::npos);
+    const auto json = nlohmann::json::parse(text);
     EXPECT_EQ(json["type"], event_type_name(record.type));
     EXPECT_EQ(json["position"], 7);
     EXPECT_EQ(json["stream"], record.stream);
-    EXPECT_FALSE(json["payload"].empty()) << *text;
+    EXPECT_FALSE(json["payload"].empty()) << text;
   }
 }
 
@@ -56,6 +56,19 @@ std::string generated(EventType type, std::string_view payload) {
   return flatbuffers::GenerateText(parser, payload.data(), &text) ? text : "not UTF-8";
 }
 
+// The same as flatbuffers' own; where that refuses, because of bytes that are no UTF-8, JSON that
+// shows where they are. False: it refused.
+bool is_as_generated(const std::string& text, EventType type, std::string_view payload) {
+  const std::string theirs = generated(type, payload);
+  if (theirs != "not UTF-8") {
+    EXPECT_EQ(text, theirs);
+    return true;
+  }
+  EXPECT_TRUE(nlohmann::json::accept(text)) << text;
+  EXPECT_NE(text.find("\\uFFFD"), std::string::npos) << text;
+  return false;
+}
+
 TEST(JsonText, IsThatOfFlatbuffersByteForByte) {
   std::vector<Body> bodies = default_bodies();
   for (const Body& body : full_bodies()) bodies.push_back(body);
@@ -65,8 +78,8 @@ TEST(JsonText, IsThatOfFlatbuffersByteForByte) {
   for (const Body& body : bodies) {
     const Aligned payload(encode_payload(body));
     const auto text = payload_json(type_of(body), payload.view());
-    texts += text ? 1 : 0;
-    EXPECT_EQ(text ? *text : "not UTF-8", generated(type_of(body), payload.view()));
+    ASSERT_TRUE(text);
+    texts += is_as_generated(*text, type_of(body), payload.view()) ? 1 : 0;
   }
   EXPECT_GT(texts, 200U);
 }
@@ -78,7 +91,8 @@ TEST(JsonText, EscapesAsFlatbuffersDoes) {
     gone.name = name;
     const Aligned payload(encode_payload(gone));
     const auto text = payload_json(EventType::kPodGone, payload.view());
-    EXPECT_EQ(text ? *text : "not UTF-8", generated(EventType::kPodGone, payload.view())) << name;
+    ASSERT_TRUE(text);
+    EXPECT_EQ(is_as_generated(*text, EventType::kPodGone, payload.view()), base::is_utf8(name));
   }
 }
 
@@ -93,7 +107,8 @@ TEST(JsonText, EscapesEveryByteAtEveryPlace) {
         gone.name[place] = static_cast<char>(byte);
         const Aligned payload(encode_payload(gone));
         const auto text = payload_json(EventType::kPodGone, payload.view());
-        ASSERT_EQ(text ? *text : "not UTF-8", generated(EventType::kPodGone, payload.view()))
+        ASSERT_TRUE(text);
+        ASSERT_EQ(is_as_generated(*text, EventType::kPodGone, payload.view()), byte < 0x80)
             << gone.name;
       }
 }
@@ -107,8 +122,8 @@ TEST(JsonText, IsAppended) {
   const auto event = decode_event(model::Position(7), value.view());
   ASSERT_TRUE(event);
   std::string text = "before ";
-  ASSERT_TRUE(append_event_json(*event, text));
-  EXPECT_EQ(text, "before " + *event_json(*event));
+  append_event_json(*event, text);
+  EXPECT_EQ(text, "before " + event_json(*event));
   EXPECT_EQ(nlohmann::json::parse(text.substr(7))["payload"]["name"], gone.name);
 }
 
@@ -126,9 +141,8 @@ TEST(JsonText, IsExact) {
   record.causation = model::Position(3);
   record.correlation = model::Position(2);
   const Aligned value(encode_event(model::Position(9), record));
-  const auto text = event_json(*decode_event(model::Position(9), value.view()));
-  ASSERT_TRUE(text);
-  EXPECT_EQ(nlohmann::json::parse(*text),
+  const std::string text = event_json(*decode_event(model::Position(9), value.view()));
+  EXPECT_EQ(nlohmann::json::parse(text),
             nlohmann::json::parse(R"({"position":9,"log_time":"1970-01-01T00:00:01.000Z",
     "wall_time":"1970-01-01T00:00:02.500Z","type":"TaintRequested","stream":"node/a\"b\nä",
     "causation":3,"correlation":2,"payload":{

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/ed25519.h"
+#include "base/utf8.h"
 #include "proof/checkpoint.h"
-#include "proof/utf8.h"
 
 namespace karst::proof {
 namespace {
@@ -132,13 +132,13 @@ TEST(Note, KeysThatAreNoneAreRefusedWithoutShowingSecrets) {
 TEST(Utf8, Table) {
   for (const char* good :
        {"", "a", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xf4\x8f\xbf\xbf"})
-    EXPECT_TRUE(is_utf8(good)) << good;
+    EXPECT_TRUE(base::is_utf8(good)) << good;
   for (const char* bad : {"\x80", "\xc0\xaf", "\xc3", "\xe0\x80\x80", "\xed\xa0\x80",
                           "\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80", "\xe2\x82"})
-    EXPECT_FALSE(is_utf8(bad));
-  EXPECT_TRUE(has_unicode_space("a\xe2\x80\x83z"));
-  EXPECT_TRUE(has_unicode_space("\xc2\xa0"));
-  EXPECT_FALSE(has_unicode_space("\xc3\xa9"));
+    EXPECT_FALSE(base::is_utf8(bad));
+  EXPECT_TRUE(base::has_unicode_space("a\xe2\x80\x83z"));
+  EXPECT_TRUE(base::has_unicode_space("\xc2\xa0"));
+  EXPECT_FALSE(base::has_unicode_space("\xc3\xa9"));
 }
 
 TEST(Checkpoint, IsTheSpecificationsText) {

@@ -134,7 +134,7 @@ void AwsCloud::read_fleet(const std::shared_ptr<Order>& order, const Answer& ans
   if (fleet.instances.empty())
     outcome = ports::refused(command, fleet.code, fleet.reason + ": " + fleet.message);
   else if (fleet.code != RefusalCode::kNone)
-    outcome.message = "in part: " + fleet.message.substr(0, model::kOutcomeMessageMax / 2);
+    outcome.message = model::outcome_message("in part: " + fleet.message);
   outcome.instances = std::move(fleet.instances);
   outcome.exhausted = std::move(fleet.exhausted);
   settle(std::move(outcome));

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <pugixml.hpp>
 
+#include "base/utf8.h"
 #include "cloud/aws/protocols.h"
 
 namespace karst::cloud::aws {
@@ -130,7 +131,7 @@ CallError read_error(const http::Response& response, std::int64_t skew_millis) {
                     " s off the service's; let NTP set it. " + error.message;
   if (error.trouble == Trouble::kMalformed)
     error.message = "no error of this protocol, " + std::to_string(response.body.size()) + " bytes";
-  error.message.resize(std::min(error.message.size(), kErrorTextMax));
+  error.message = std::string(base::cut_utf8(base::as_utf8(error.message), kErrorTextMax));
   std::replace_if(
       error.message.begin(), error.message.end(), [](unsigned char c) { return !may_be_shown(c); },
       ' ');

@@ -1,5 +1,7 @@
 #include "providers/aws/answers.h"
 
+#include "base/utf8.h"
+
 namespace karst::providers::aws {
 namespace {
 
@@ -8,7 +10,9 @@ constexpr std::size_t kErrorTextMax = 300;
 }  // namespace
 
 std::string stable_text(const std::string& message) {
-  return message.substr(0, std::min(message.find("Encoded authorization"), kErrorTextMax));
+  const std::string_view stable(message.data(),
+                                std::min(message.find("Encoded authorization"), message.size()));
+  return std::string(base::cut_utf8(stable, kErrorTextMax));
 }
 
 const Answer* answer_of(const Answers& answers, std::string_view key) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/utf8.h"
 #include "model/labels.h"
 #include "providers/aws/allocatable.h"
 
@@ -189,7 +190,7 @@ base::Result<Place> place_of(std::vector<std::string> zones) {
   for (const std::string& zone : zones) {
     const std::string_view region = region_of(zone);
     if (std::find(regions().begin(), regions().end(), region) == regions().end())
-      return base::fail(base::Kind::kInvalid, "zone \"" + zone.substr(0, 80) +
+      return base::fail(base::Kind::kInvalid, "zone \"" + std::string(base::cut_utf8(zone, 80)) +
                                                   "\": expected one such as us-east-1a, of a "
                                                   "region that the catalogue knows");
     if (zone != zones.front() && region != place.region)

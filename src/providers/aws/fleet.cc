@@ -12,11 +12,6 @@ namespace {
 
 constexpr const char* kOverrides = "launchTemplateAndOverrides/overrides";
 
-std::string cut(std::string text) {
-  if (text.size() > model::kOutcomeMessageMax) text.resize(model::kOutcomeMessageMax);
-  return text;
-}
-
 model::Offer offer_of(const model::Launch& launch, const LaunchOrder& order,
                       const std::string& type, const std::string& zone,
                       const std::string& capacity_type) {
@@ -91,7 +86,7 @@ void explain(FleetAnswer& answer, const std::vector<std::pair<std::string, std::
   answer.reason = answer.code == model::RefusalCode::kCapacity
                       ? "InsufficientCapacity"
                       : launch_reason(telling->first, telling->second);
-  answer.message = cut(telling->first + ": " + telling->second);
+  answer.message = model::outcome_message(telling->first + ": " + telling->second);
 }
 
 }  // namespace
@@ -137,7 +132,7 @@ FleetAnswer decode_fleet_error(std::string_view code, std::string_view message) 
   answer.code = refusal_code(code);
   if (answer.code == model::RefusalCode::kCapacity) answer.code = model::RefusalCode::kRetry;
   answer.reason = launch_reason(code, message);
-  answer.message = cut(std::string(code) + ": " + std::string(message));
+  answer.message = model::outcome_message(std::string(code) + ": " + std::string(message));
   return answer;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/time.h"
+#include "base/utf8.h"
 #include "model/quantity.h"
 #include "providers/aws/text.h"
 
@@ -233,7 +234,8 @@ std::optional<Finding> check_types(const json& kubelet) {
         std::lower_bound(std::begin(kFields), std::end(kFields), key,
                          [](const Field& field, const std::string& k) { return field.name < k; });
     if (at == std::end(kFields) || at->name != key)
-      return invalid(key.substr(0, 80) + ": KubeletConfiguration v1beta1 has no such field");
+      return invalid(std::string(base::cut_utf8(key, 80)) +
+                     ": KubeletConfiguration v1beta1 has no such field");
     if (const auto what = demanded(value, at->type); !value.is_null() && !what.empty())
       return invalid(key + ": expected " + std::string(what));
   }
@@ -256,7 +258,7 @@ const json& map_of(const json& kubelet, const char* key) {
 std::optional<Finding> check_eviction(const json& kubelet) {
   for (const char* name : {"evictionHard", "evictionSoft", "evictionSoftGracePeriod"})
     for (const auto& [key, value] : map_of(kubelet, name).items()) {
-      const std::string where = std::string(name) + "." + key.substr(0, 80);
+      const std::string where = std::string(name) + "." + std::string(base::cut_utf8(key, 80));
       if (!is_one_of(key, kSignals)) return invalid(where + ": no signal of kubelet's");
       const auto text = value.get<std::string>();
       const bool grace = std::string_view(name) == "evictionSoftGracePeriod";
@@ -278,7 +280,7 @@ std::optional<Finding> check_eviction(const json& kubelet) {
 std::optional<Finding> check_reserved(const json& kubelet) {
   for (const char* name : {"kubeReserved", "systemReserved"})
     for (const auto& [key, value] : map_of(kubelet, name).items()) {
-      const std::string where = std::string(name) + "." + key.substr(0, 80);
+      const std::string where = std::string(name) + "." + std::string(base::cut_utf8(key, 80));
       if (!is_one_of(key, kReservable))
         return invalid(where + ": expected cpu, memory, ephemeral-storage or pid");
       if (!model::parse_quantity_millis(value.get<std::string>(), model::Rounding::kUp))
@@ -312,7 +314,8 @@ std::optional<Finding> check_family(const json& kubelet, Family family) {
   if (family == Family::kAl2023 || family == Family::kCustom) return std::nullopt;
   for (const auto& [key, value] : kubelet.items())
     if (!is_managed_kubelet_key(key))
-      return unsupported(key.substr(0, 80) + ": only the family AL2023 takes it");
+      return unsupported(std::string(base::cut_utf8(key, 80)) +
+                         ": only the family AL2023 takes it");
   if (family == Family::kBottlerocket && kubelet.contains("podsPerCore"))
     return unsupported("podsPerCore: Bottlerocket does not take it");
   if (kubelet.contains("clusterDNS") && kubelet["clusterDNS"].size() > 1)

@@ -1,9 +1,9 @@
-#include "proof/utf8.h"
+#include "base/utf8.h"
 
 #include <cstdint>
 #include <optional>
 
-namespace karst::proof {
+namespace karst::base {
 namespace {
 
 // The character at the beginning, which is removed; nothing when there is none.
@@ -51,4 +51,25 @@ bool has_unicode_space(std::string_view utf8) {
   return false;
 }
 
-}  // namespace karst::proof
+std::string_view cut_utf8(std::string_view text, std::size_t bytes_max) {
+  if (text.size() <= bytes_max) return text;
+  while (bytes_max > 0 && (static_cast<unsigned char>(text[bytes_max]) & 0xc0U) == 0x80)
+    --bytes_max;
+  return text.substr(0, bytes_max);
+}
+
+std::string as_utf8(std::string_view bytes) {
+  std::string text;
+  while (!bytes.empty()) {
+    const std::string_view before = bytes;
+    if (take(bytes)) {
+      text += before.substr(0, before.size() - bytes.size());
+    } else {
+      text += "\xef\xbf\xbd";
+      bytes.remove_prefix(1);
+    }
+  }
+  return text;
+}
+
+}  // namespace karst::base
