@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "scheduling/heavier.h"
 #include "scheduling/joints.h"
 #include "scheduling/mobility.h"
 #include "scheduling/refill.h"
@@ -23,6 +24,8 @@ class Improver {
         old_(packer.claims()),
         mobility_(prepared),
         alternatives_(prepared.pools),
+        heavier_(prepared, mobility_, alternatives_,
+                 [this](const View& view) { return is_open_to_change(view); }),
         claims_(packer.claims()),
         is_gone_(old_.size(), false),
         sector_of_(old_.size(), kNone),
@@ -89,15 +92,10 @@ class Improver {
 
   // A claim may come under any of these views: whoever stays on it has no ties over zones. Its
   // loose pods stay behind, where their view has a part; else they must come along.
-  bool may_join(const Claim& claim, const std::vector<Joint>& own, bool has_part) {
+  bool may_join(const Claim& claim, Anywhere& anywhere, bool has_part) {
     return std::all_of(claim.shares.begin(), claim.shares.end(), [&](const Share& share) {
       if (has_part && mobility_.is_loose(share.group, *claim.view)) return true;  // stays behind
-      return mobility_.is_free(share.group) &&
-             std::all_of(own.begin(), own.end(), [&](const Joint& joint) {
-               return std::all_of(joint.faces.begin(), joint.faces.end(), [&](const View* face) {
-                 return mobility_.may_live(share.group, face->pool, face->requirements);
-               });
-             });
+      return anywhere.may_live(share.group);
     });
   }
 
@@ -159,18 +157,19 @@ class Improver {
     plan.loose.resize(own.size());
     plan.sums.assign(own.size(), Row(prepared_.columns.size(), 0));
     plan.home.assign(old_.size(), kNone);
+    std::vector<std::size_t> joint_of(parts_.size(), kNone);
+    for (std::size_t joint = 0; joint < own.size(); ++joint)
+      for (const std::size_t part : own[joint].parts) joint_of[part] = joint;
+    Anywhere anywhere(mobility_, own);
     std::vector<std::size_t> guests;
     for (std::size_t part = 0; part < parts_.size(); ++part) {
       if (!pools.contain(parts_[part])) continue;
-      const auto place = std::find_if(own.begin(), own.end(), [&](const Joint& joint) {
-        return std::find(joint.parts.begin(), joint.parts.end(), part) != joint.parts.end();
-      });
-      const bool has_part = place != own.end();
+      const bool has_part = joint_of[part] != kNone;
       const bool may_leave = which == Guests::kAll || (which == Guests::kHomeless && !has_part);
       if (!has_part && !may_leave) continue;
       for (const std::size_t at : parts_[part].claims) {
-        if (has_part) plan.home[at] = static_cast<std::size_t>(place - own.begin());
-        if (may_leave && may_join(old_[at], own, has_part))
+        if (has_part) plan.home[at] = joint_of[part];
+        if (may_leave && may_join(old_[at], anywhere, has_part))
           guests.push_back(at);
         else if (has_part)
           put(at, plan.home[at], old_[at].view, plan);
@@ -184,12 +183,13 @@ class Improver {
     if (guests.size() == tried) return std::nullopt;
     tried = guests.size();
     seat(std::move(guests), own, plan);
-    if (!refill_all(plan) || plan.saved <= 0 || !limits.allow(plan.limits)) return std::nullopt;
+    if (!refill_all(pools, limits, plan) || plan.saved <= 0 || !limits.allow(plan.limits))
+      return std::nullopt;
     return plan;
   }
 
-  // False: there is a sector for which nothing is found.
-  bool refill_all(Plan& plan) {
+  // False: there is a sector for which nothing is found, or what heavier pools would have.
+  bool refill_all(const Pools& pools, const SpareLimits& limits, Plan& plan) {
     for (std::size_t to = 0; to < plan.sectors.size(); ++to) {
       Sector& sector = plan.sectors[to];
       for (const auto& [rank, count] : plan.loose[to])
@@ -197,9 +197,15 @@ class Improver {
       std::optional<Refilled> one =
           refill(prepared_, mobility_.host_ties(), sector, alternatives_, looks_);
       if (!one) return false;
-      plan.saved -= one->price;
-      for (const Refilled::Filled& filled : one->claims)
+      std::map<std::size_t, const std::vector<Share>*> staying;
+      for (const Sector::Staying& own : sector.staying) staying[own.claim] = &own.shares;
+      const std::vector<Share> none;
+      for (Refilled::Filled& filled : one->claims) {
+        const std::vector<Share>& own = filled.claim == kNone ? none : *staying.at(filled.claim);
+        if (!heavier_.put_right(pools.first, filled, own, limits, plan.limits)) return false;
+        plan.saved -= filled.rung.machine().price;
         SpareLimits::add(plan.limits, filled.rung.view->pool, held_by(filled.rung), 1);
+      }
       plan.refilled.push_back(std::move(*one));
     }
     return true;
@@ -361,6 +367,7 @@ class Improver {
   const std::vector<Claim>& old_;
   Mobility mobility_;
   Alternatives alternatives_;
+  Heavier heavier_;
   std::int64_t looks_ = kRefillLooksMax;
   std::vector<std::size_t> rank_;  // by row: its place in the order of placing
   std::vector<Part> parts_;

@@ -99,6 +99,17 @@ std::vector<Part> parts_of(const Prepared& prepared, const Mobility& mobility,
   return parts;
 }
 
+bool Anywhere::may_live(std::size_t row) {
+  if (known_[row]) return *known_[row];
+  known_[row] = mobility_.is_free(row) &&
+                std::all_of(joints_.begin(), joints_.end(), [&](const Joint& joint) {
+                  return std::all_of(joint.faces.begin(), joint.faces.end(), [&](const View* face) {
+                    return mobility_.may_live(row, face->pool, face->requirements);
+                  });
+                });
+  return *known_[row];
+}
+
 std::vector<Joint> apart(const std::vector<Part>& parts, const std::vector<std::size_t>& own) {
   std::vector<Joint> joints;
   for (const std::size_t part : own)

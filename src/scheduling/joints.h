@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "scheduling/mobility.h"
@@ -33,6 +34,20 @@ struct Joint {
   std::vector<const View*> faces;
   std::vector<std::size_t> parts;
   Row asked;  // by their loose pods
+};
+
+// Which rows have free pods that may come under every view of the joints. Each is asked about once:
+// it outlives neither the mobility nor the joints.
+class Anywhere {
+ public:
+  Anywhere(Mobility& mobility, const std::vector<Joint>& joints)
+      : mobility_(mobility), joints_(joints), known_(mobility.rows()) {}
+  bool may_live(std::size_t row);
+
+ private:
+  Mobility& mobility_;
+  const std::vector<Joint>& joints_;
+  std::vector<std::optional<bool>> known_;  // by row
 };
 
 // Each part by itself.

@@ -14,6 +14,7 @@ class Mobility {
  public:
   explicit Mobility(Prepared& prepared);
 
+  std::size_t rows() const { return may_move_.size(); }
   const std::vector<HostTies>& host_ties() const { return host_ties_; }  // by row
   // Wherever such a pod is among the claims of the view, others over zones see it where they saw
   // it; who is on the host is all that matters. `row`: index into Prepared::rows.

@@ -125,4 +125,29 @@ inline Problem under(PodGroup daemon, Problem problem) {
   return problem;
 }
 
+// Machines of 1 to `largest` CPUs with twice as many GiB, all at one price a CPU, of which a tenth
+// of a CPU is not for pods.
+inline Pool by_the_cpu(std::int64_t largest) {
+  Pool result = pool();
+  std::vector<InstanceType> types;
+  for (std::int64_t cpus = 1; cpus <= largest; ++cpus) {
+    types.push_back(machine("m" + std::to_string(100 + cpus), cpus, 2 * cpus, 10 * cpus));
+    types.back().allocatable.cpu_millis -= 100;
+  }
+  result.types = std::move(types);
+  return result;
+}
+
+inline PodGroup asking(std::int64_t count, std::int64_t cpu_millis, std::int64_t memory_mib) {
+  PodGroup group = pods(count, cpu_millis);
+  group.shape.requests.memory_bytes = memory_mib << 20;
+  return group;
+}
+
+inline PodGroup with_nobody(PodGroup group) {
+  group = app(std::move(group), "alone");
+  group.shape.affinity = {one_per_node("alone")};
+  return group;
+}
+
 }  // namespace karst::scheduling::test
