@@ -104,6 +104,7 @@ scale_up() {
   show_columns
   tell_events
   follow_a_volume
+  share_a_status
   explain_others
 }
 
@@ -123,6 +124,33 @@ follow_a_volume() {
   check "its claim is bound" [ "$(k get pvc data -o jsonpath='{.status.phase}')" = Bound ] || true
   check "the pod with the volume is taken back" k delete -f "$here/manifests/volume.yaml" --wait=false
   await "the pod with the volume is gone" 60 none_left pod keeper
+}
+
+# What others write into a status stays there, however often both write (docs/decisions/0021-a-status-is-shared.md).
+share_a_status() {
+  local claim before; claim=$(k get nodeclaims -l karpenter.sh/nodepool=web -o json | jq -r '.items[0].metadata.name')
+  before=$(status_writes "$claim")
+  check "somebody writes into the status of a claim and of its pool, 20 times, and takes Ready away" others_write 20 "nodeclaim/$claim" nodepool/web || true
+  await "the claim is Ready again" 60 condition "$claim" Ready True Ready || true
+  await "the pool is Ready again" 60 says nodepool/web Ready=True/Ready || true
+  check "the claim has the condition of somebody else" says "nodeclaim/$claim" example.com/Seen=True/Round20 || true
+  check "so has the pool" says nodepool/web example.com/Seen=True/Round20 || true
+  check "the claim has a field of somebody else" [ "$(k get nodeclaim "$claim" -o jsonpath='{.status.lastPodEventTime}')" = 2026-01-01T00:00:20Z ] || true
+  check "karst wrote no more often than it had to ($before, then $(status_writes "$claim"))" [ $(($(status_writes "$claim") - before)) -le 41 ] || true
+}
+others_write() {  # others_write TIMES OBJECT...: each time with a new condition and without Ready
+  local n object tries
+  for n in $(seq "$1"); do for object in "${@:2}"; do
+    for tries in $(seq 50); do
+      k get "$object" -o json | jq --arg n "$n" '(.status.conditions // []) as $all | .status.conditions = [$all[] | select(.type != "Ready" and .type != "example.com/Seen")]
+        + [{type: "example.com/Seen", status: "True", reason: "Round\($n)", message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}]
+        | if .kind == "NodeClaim" then .status.lastPodEventTime = (1767225600 + ($n | tonumber) | todate) else . end' | k replace --subresource=status -f - && continue 2
+    done
+    echo "$object: round $n: karst was there before in each of $tries tries"; return 1
+  done; done
+}
+status_writes() {  # status_writes CLAIM: those of karst that were taken
+  jq -n --arg name "$1" '[inputs | select(.user.username == "karst" and .verb == "patch" and .objectRef.subresource == "status" and .objectRef.name == $name and .responseStatus.code == 200)] | length' "$plane/audit.jsonl"
 }
 
 # What karst does not own and explains in its status.
