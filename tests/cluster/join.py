@@ -68,7 +68,8 @@ def read_audit(path, users):
             "sub": ref.get("subresource", ""), "code": event.get("responseStatus", {}).get("code", 0),
             "name": ref.get("name") or meta.get("name", ""), "namespace": ref.get("namespace", ""), "uid": meta.get("uid", ""),
             "object": event.get("responseObject") or {}, "uri": event["requestURI"],
-            "received": event["requestReceivedTimestamp"]})
+            "received": event["requestReceivedTimestamp"],
+            "lost": event.get("responseStatus", {}).get("code", 0) >= 500 and not event.get("requestObject")})  # its body never came
     return entries
 
 
@@ -189,7 +190,7 @@ def join_writes(report, entries, logs):
             foreign.append(label(entry))
             continue
         kind, payload = log.commands[position]
-        if (entry["verb"], entry["resource"], entry["sub"]) not in MAKES[kind] or not about(entry, kind, payload):
+        if (entry["verb"], entry["resource"], entry["sub"]) not in MAKES[kind] or not (about(entry, kind, payload) or (entry["lost"] and not entry["name"])):
             unlike.append(f"{label(entry)} for {kind} {sorted(names_of(kind, payload))}")
         by_command[(match[1], position)].append((int(match[3]), entry))
     report.check("every write carries a command's id", stray)
