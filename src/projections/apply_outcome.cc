@@ -10,8 +10,9 @@ namespace {
 // A refused (subject, kind) waits 1, 2, 4 … s, at most this long.
 constexpr std::int64_t kBackOffFirstMillis = 1'000;
 constexpr std::int64_t kBackOffMaxMillis = 60'000;
-// A disruption budget lets the next pod go as soon as the last one is up again elsewhere; and what
-// is asked of the API server about a node on its way out costs it little.
+// A disruption budget lets the next pod go as soon as the last one is up again elsewhere; what is
+// asked of the API server about a node on its way out costs it little; and trouble on the way to it
+// passes, while people and their tools look at what is not written yet.
 constexpr std::int64_t kShortBackOffMaxMillis = 10'000;
 constexpr std::uint32_t kBackOffDoublingsMax = 6;
 // What a shadow has decided and not sent is not decided again for so long.
@@ -170,9 +171,10 @@ void Apply::drop_echo(const std::string& subject, model::CommandKind kind, Posit
   if (row != nullptr && row->command == command) s.echoes_.erase({subject, kind});
 }
 
-static bool is_asked_often(model::CommandKind kind) {
+static bool is_asked_often(model::CommandKind kind, model::RefusalCode code) {
+  const bool passes = code == model::RefusalCode::kRetry || code == model::RefusalCode::kConflict;
   return kind == model::CommandKind::kEvictPod || kind == model::CommandKind::kReadBackNode ||
-         kind == model::CommandKind::kTaintNode;
+         kind == model::CommandKind::kTaintNode || (passes && !model::goes_to_cloud(kind));
 }
 
 void Apply::back_off(const std::string& subject, model::CommandKind kind,
@@ -181,8 +183,8 @@ void Apply::back_off(const std::string& subject, model::CommandKind kind,
     const std::int64_t wait = kBackOffFirstMillis << std::min(row.failures, kBackOffDoublingsMax);
     ++row.failures;
     row.code = code;
-    row.not_before =
-        now + std::min(wait, is_asked_often(kind) ? kShortBackOffMaxMillis : kBackOffMaxMillis);
+    row.not_before = now + std::min(wait, is_asked_often(kind, code) ? kShortBackOffMaxMillis
+                                                                     : kBackOffMaxMillis);
   });
 }
 

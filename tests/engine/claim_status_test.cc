@@ -85,6 +85,40 @@ TEST(ClaimStatus, ALongRefusalIsMirroredOnce) {
   }
 }
 
+// Trouble on the way to the API server passes: what people wait to see is tried each 10 s, while
+// what the server forbids or does not understand is tried each minute.
+TEST(ClaimStatus, TroubleOnTheWayIsNotWaitedForLong) {
+  for (const auto& [code, longest] : std::vector<std::pair<model::RefusalCode, std::int64_t>>{
+           {model::RefusalCode::kRetry, 10'000},
+           {model::RefusalCode::kConflict, 10'000},
+           {model::RefusalCode::kDenied, 60'000},
+           {model::RefusalCode::kInvalid, 60'000}}) {
+    events::MemoryLog log(model::LogId("log"));
+    Story story(log);
+    set_the_stage(story);
+    const ports::IssuedCommand launch = launch_for_one_pod(story);
+    story.answer(launch, model::OutcomeKind::kDone,
+                 {instance_for(std::get<model::Launch>(launch.spec), 0, launch.id)});
+    story.step();
+    std::int64_t last = story.now(), gap = 0;
+    for (int i = 0; i < 4'000; ++i) {
+      for (const auto& command : story.take<model::MirrorClaim>()) {
+        gap = story.now() - last;
+        last = story.now();
+        model::Outcome outcome;
+        outcome.command = command.id.position;
+        outcome.attempt = command.attempt;
+        outcome.kind = model::OutcomeKind::kRefused;
+        outcome.code = code;
+        story.fact(std::move(outcome));
+      }
+      story.step();
+    }
+    EXPECT_GT(gap, longest / 2) << model::refusal_code_name(code);
+    EXPECT_LE(gap, longest + 200) << model::refusal_code_name(code);
+  }
+}
+
 TEST(ClaimStatus, EveryStepUpHasItsReason) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log);
