@@ -23,6 +23,7 @@ cp "$data/checkpoint" "$work/old"  # which the daemon signed by itself
 check "the daemon's own checkpoint" "$karst" audit verify --key "$key" "$work/old"
 check "a second run" run
 size=$(sed -n 2p "$work/old")
+cp -r "$data" "$work/turned"
 check "tiles" "$karst" audit export --format tiles --out "$work/tiles" "${sign[@]}"
 "$karst" audit prove --from "$size" "${sign[@]}" > "$work/growth"
 "$karst" audit export "${sign[@]}" > "$work/whole"
@@ -81,5 +82,25 @@ rm "$segment"
 check "a missing segment is refused" refused
 cp "$work/segment" "$segment"
 check "and is taken when it is back" "$karst" log trim --data "$work/again" "${archive[@]}" --keep 1ms
+
+# Another key: what the first one signed stays good, the new one signs what came since, and the log says when it changed.
+second=$("$karst" audit keygen --out "$work/key2" --name example.com/karst-2)
+turned=(--data "$work/turned" --signing-key "$work/key2")
+check "a run with another key" "$karst" run --embedded --for 2s --speed 50 "${turned[@]}"
+"$karst" audit export "${turned[@]}" > "$work/whole"
+"$karst" audit prove --from "$size" "${turned[@]}" > "$work/growth"
+says() { "$karst" audit verify --key "$second" --since "$work/old" "$work/$1" | tee "$work/verified" && grep -qF "$2" "$work/verified"; }
+check "the trail since a head of the first key" says whole " its key is $second"
+check "its growth" says growth "since the checkpoint of size $size the log only grew"
+check "the first key still proves the old head" "$karst" audit verify --key "$key" "$work/old"
+not_the_first() { ! "$karst" audit verify --key "$key" "$work/whole" && ! "$karst" audit verify --key "$second" "$work/old"; }
+check "and neither key what the other signed" not_the_first
+cp "$work/turned/checkpoint" "$work/new"
+check "one more run with it" "$karst" run --embedded --for 2s --speed 50 "${turned[@]}"
+"$karst" audit prove --from "$(sed -n 2p "$work/new")" "${turned[@]}" > "$work/growth"
+"$karst" audit export "${turned[@]}" > "$work/whole"
+check "tiles under another key" "$karst" audit export --format tiles --out "$work/tiles-turned" "${turned[@]}"
+key=$second
+judge "$work/tiles-turned" "$work/new" "$work/growth" "$work/whole"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
