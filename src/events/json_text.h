@@ -11,7 +11,7 @@
 namespace karst::events {
 
 // The payload as one line of JSON. Field names are the schema's. 64-bit numbers are JSON numbers.
-// Of // text that is not UTF-8, each byte that belongs to no character is U+FFFD, here and below:
+// Of text that is not UTF-8, each byte that belongs to no character is U+FFFD, here and below:
 // what the log holds can always be shown. Errors: those of verify_payload.
 base::Result<std::string> payload_json(EventType type, std::string_view payload);
 

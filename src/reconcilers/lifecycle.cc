@@ -66,15 +66,24 @@ std::string order_key(const ClaimRow& row) {
   return writer.take();
 }
 
+// What the class stands for will be known soon: nobody has asked since the log began, or its status
+// does not say yet what was found. As Karpenter's provider for AWS: only Ready=False ends a claim.
+bool is_not_known_yet(const Context& context, const projections::NodeClassRow& row) {
+  const model::NodeClass& node_class = row.node_class;
+  const bool is_asked = context.provider.depends_on_class() &&
+                        context.provider.understands(node_class.ref) &&
+                        node_class.deletion_millis == 0;
+  const model::Condition& ready = node_class.ready_condition;
+  return is_asked && (row.resolved_at.value() == 0 ||
+                      (!ready.type.empty() && ready.status == model::ConditionStatus::kUnknown));
+}
+
 void launch(const ClusterState& state, const Context& context, Plan& plan,
             const std::vector<const ClaimRow*>& rows) {
   std::vector<model::Offer> offers = offers_for(state, context, rows.front()->claim);
   const auto* node_class = state.node_classes().find(rows.front()->claim.node_class);
   const bool unready = node_class != nullptr && !node_class->node_class.ready;
-  // What the class stands for is not known yet: nobody has asked since the log began.
-  if (node_class != nullptr && !unready && context.provider.depends_on_class() &&
-      node_class->resolved_at.value() == 0)
-    return;
+  if (node_class != nullptr && is_not_known_yet(context, *node_class)) return;
   if (offers.empty() || node_class == nullptr || unready) {
     for (const ClaimRow* row : rows)
       if (!plan.full())

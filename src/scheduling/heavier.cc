@@ -57,6 +57,10 @@ bool Heavier::put_right(std::size_t last, Refilled::Filled& filled,
       return fits(filled.content, machine.room) && limits.allow(with);
     });
     if (step == there->steps.end()) continue;
+    // What limits leave there may be another's before this claim's (pods are left over).
+    if (const PoolTable& table = prepared_.pools.pools()[pool];
+        !is_open_(*there) && (table.is_limited() || table.limits_nodes))
+      continue;
     filled.rung = {there, *step};
     return is_open_(*there) && std::all_of(shares.begin(), shares.end(), [&](const Share& share) {
              return mobility_.is_seen_alike(share.group, here, *there);

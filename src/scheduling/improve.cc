@@ -42,7 +42,7 @@ class Improver {
     const auto& pools = prepared_.pools.pools();
     for (std::size_t first = 0, last = 0; first < pools.size(); first = last) {
       while (last < pools.size() && pools[last].spec().weight == pools[first].spec().weight) ++last;
-      improve_pools({first, last});
+      improve_pools({first, last, first});
     }
     if (sectors_ > 0) hand_over();
   }
@@ -51,7 +51,8 @@ class Improver {
   // Pools that lie side by side, all of one weight.
   struct Pools {
     std::size_t first = 0;
-    std::size_t last = 0;  // the one after
+    std::size_t last = 0;     // the one after
+    std::size_t heavier = 0;  // so many before them have more weight
     bool contain(const Part& part) const {
       return first <= part.view->pool && part.view->pool < last;
     }
@@ -59,16 +60,21 @@ class Improver {
 
   void improve_pools(const Pools& pools) {
     std::vector<Plan> best;
+    SpareLimits limits = limits_;  // plans of several pools may take of one heavier pool's
     for (std::size_t pool = pools.first; pool < pools.last; ++pool) {
-      const Pools alone{pool, pool + 1};
-      for (Plan& plan : plans_for(alone, apart(parts_, with_loose(alone))))
+      const Pools alone{pool, pool + 1, pools.heavier};
+      for (Plan& plan : plans_for(alone, apart(parts_, with_loose(alone)), limits)) {
+        limits.take(plan.limits);
         best.push_back(std::move(plan));
+      }
     }
     if (pools.last - pools.first > 1) {
       const std::vector<std::size_t> own = with_loose(pools);
       std::vector<Plan> joined =
-          plans_for(pools, together(prepared_, mobility_, parts_, own, pools.first, pools.last,
-                                    [&](const View& view) { return is_open_to_change(view); }));
+          plans_for(pools,
+                    together(prepared_, mobility_, parts_, own, pools.first, pools.last,
+                             [&](const View& view) { return is_open_to_change(view); }),
+                    limits_);
       if (saved_by(joined) > saved_by(best)) best = std::move(joined);
     }
     for (const Plan& plan : best) take(plan);
@@ -123,18 +129,18 @@ class Improver {
   }
 
   // The best for all of the joints, or for each that has one; nothing is taken yet.
-  std::vector<Plan> plans_for(const Pools& pools, const std::vector<Joint>& own) {
+  std::vector<Plan> plans_for(const Pools& pools, const std::vector<Joint>& own,
+                              SpareLimits limits) {
     if (own.empty()) return {};
     std::vector<Plan> best;
     std::size_t tried = kNone;
     for (const Guests guests : {Guests::kHomeless, Guests::kAll})
-      if (std::optional<Plan> found = plan(pools, own, guests, limits_, tried);
+      if (std::optional<Plan> found = plan(pools, own, guests, limits, tried);
           found && (best.empty() || found->saved > best.front().saved)) {
         best.clear();
         best.push_back(std::move(*found));
       }
     if (!best.empty() || (own.size() == 1 && tried == 0)) return best;
-    SpareLimits limits = limits_;
     for (const Joint& joint : own) {
       tried = kNone;
       std::optional<Plan> alone = plan(pools, {joint}, Guests::kNone, limits, tried);
@@ -202,7 +208,7 @@ class Improver {
       const std::vector<Share> none;
       for (Refilled::Filled& filled : one->claims) {
         const std::vector<Share>& own = filled.claim == kNone ? none : *staying.at(filled.claim);
-        if (!heavier_.put_right(pools.first, filled, own, limits, plan.limits)) return false;
+        if (!heavier_.put_right(pools.heavier, filled, own, limits, plan.limits)) return false;
         plan.saved -= filled.rung.machine().price;
         SpareLimits::add(plan.limits, filled.rung.view->pool, held_by(filled.rung), 1);
       }

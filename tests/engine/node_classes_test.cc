@@ -213,6 +213,36 @@ TEST(NodeClasses, AConditionThatIsNoMoreIsCleared) {
   }
 }
 
+// A log that begins with a claim that is not launched yet: its class says that nobody has asked.
+TEST(NodeClasses, AClaimWaitsUntilTheyWereAskedFor) {
+  Account account;
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log, {}, &account);
+  model::NodeClaim claim;
+  claim.name = model::ClaimName("default-a");
+  claim.uid = model::ClaimUid("uid-a");
+  claim.pool = model::PoolName("default");
+  claim.node_class = node_class(1).ref;
+  claim.requests.cpu_millis = 500;
+  claim.has_finalizer = true;
+  set_the_stage(story);
+  story.fact(events::NodeClaimObserved{claim});
+  model::NodeClass unknown = node_class(1);
+  unknown.ready = false;
+  unknown.ready_condition.type = "Ready";
+  story.fact(events::NodeClassObserved{unknown});
+  for (int i = 0; i < 10; ++i) story.step();
+  EXPECT_TRUE(story.take<model::DeleteObject>().empty());
+  EXPECT_TRUE(story.take<model::Launch>().empty());
+  found(story, "small");
+  story.step();
+  EXPECT_TRUE(story.take<model::DeleteObject>().empty()) << "nor does its status say more yet";
+  story.fact(events::NodeClassObserved{node_class(1)});
+  story.step();
+  EXPECT_TRUE(story.take<model::DeleteObject>().empty());
+  EXPECT_EQ(story.take<model::Launch>().size(), 1u);
+}
+
 TEST(NodeClasses, DecideWhatTheirPoolsBuy) {
   Account account;
   events::MemoryLog log(model::LogId("log"));

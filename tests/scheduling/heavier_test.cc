@@ -32,5 +32,34 @@ TEST(Heavier, TakesWhatALighterClaimWasLeftWith) {
   }
 }
 
+// Claims of two pools may belong on the same heavier one, whose limits count for both.
+TEST(Heavier, SharesItsLimitsAmongLighterPools) {
+  const auto own = [](model::Operator op, const std::string& name) {
+    return model::RequirementSpec{"own", op, {name}};
+  };
+  for (std::int64_t pods = 3; pods < 40; ++pods)
+    for (const bool by_nodes : {false, true}) {
+      std::vector<Pool> pools = {tainted(weighing(by_the_cpu(by_nodes ? 3 : 4), 10), "team")};
+      pools[0] = limited(std::move(pools[0]), by_nodes ? "nodes" : "cpu", by_nodes ? 1 : 3'000);
+      std::vector<PodGroup> groups;
+      for (const bool second : {false, true}) {
+        const std::string name = second ? "l1" : "l0";
+        pools.push_back(requiring(by_the_cpu(7), own(model::Operator::kIn, name)));
+        pools.back().pool.name = model::PoolName(name);
+        const auto theirs = [&](std::int64_t count, std::int64_t cpu_millis, std::int64_t mib) {
+          return with_term(tolerating(asking(count, cpu_millis, mib), "team"),
+                           {own(model::Operator::kNotIn, second ? "l0" : "l1")});
+        };
+        groups.push_back(selecting(alone(asking(pods, 1500, 1800), "a" + name), "own", name));
+        groups.push_back(theirs(pods, 700, 900));
+        groups.push_back(theirs(3 * pods / 2, 300, 100));
+      }
+      const Problem one = problem(groups, pools);
+      const Answer answer = solve(one);
+      EXPECT_EQ("", wrong(one, answer)) << pods;
+      EXPECT_TRUE(answer.unplaced.empty()) << pods;
+    }
+}
+
 }  // namespace
 }  // namespace karst::scheduling::test
