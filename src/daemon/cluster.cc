@@ -1,9 +1,11 @@
 #include "daemon/cluster.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -73,13 +75,22 @@ base::Result<std::shared_ptr<const providers::Provider>> provider_of(
       providers::kwok::provider_with(std::move(*catalogue)));
 }
 
-// HOSTNAME_uuid, as client-go names a candidate. The uuid is that of the log: a process that is
-// started again on its data directory is the same replica, and need not wait for its own lease.
-std::string identity_of(const events::RocksLog& log) {
+// HOSTNAME_uuid, as client-go names a candidate. The uuid stands for the log, its very folder and
+// this machine since it was booted: only who can be there once at a time, for the folder is locked,
+// is the same replica after a start, and need not wait for its own lease. A copy of the folder, or
+// the same one on another machine, is another replica.
+std::string identity_of(const Store& store) {
   const char* host = std::getenv("HOSTNAME");
   std::array<char, 256> name{};
   if (host == nullptr && ::gethostname(name.data(), name.size() - 1) == 0) host = name.data();
-  std::string uuid = base::hex_lower(base::sha256("replica " + log.id().str())).substr(0, 32);
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  struct ::stat folder{};
+  KARST_CHECK(::stat(store.data.c_str(), &folder) == 0, "the folder of an open log is there");
+  const std::string place =
+      boot + " " + std::to_string(folder.st_dev) + " " + std::to_string(folder.st_ino);
+  std::string uuid =
+      base::hex_lower(base::sha256("replica " + store.log->id().str() + " " + place)).substr(0, 32);
   uuid[12] = '8';  // RFC 9562: a uuid of one's own making
   uuid[16] = "89ab"[uuid[16] & 3];
   for (const std::size_t at : {20, 16, 12, 8}) uuid.insert(at, "-");
@@ -169,7 +180,7 @@ class Cluster {
     std::string where = settings_.settings.lease_namespace;
     if (where.empty()) where = kube::own_namespace();
     if (where.empty()) where = "kube-system";
-    return {where, settings_.settings.lease_name, identity_of(*store_.log)};
+    return {where, settings_.settings.lease_name, identity_of(store_)};
   }
 
   void stand_for_election() {

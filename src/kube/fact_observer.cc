@@ -118,7 +118,13 @@ base::Status FactObserver::offer_changed(element object) {
   switch (watched_.kind) {
     case WatchedKind::kPod: {
       auto reduced = objects::reduce_pod(object);
-      if (!reduced) return base::fail(reduced.error());
+      if (!reduced) {
+        if (auto instead = objects::pod_in_place_of(object)) {
+          offer_shape(instead->pod.shape, instead->shape);
+          offer(events::PodObserved{std::move(instead->pod)});
+        }
+        return base::fail(reduced.error());
+      }
       if (objects::add_default_spread(watched_.default_spread, reduced->pod.labels, reduced->shape))
         reduced->pod.shape = model::hash_of(reduced->shape);
       offer_shape(reduced->pod.shape, reduced->shape);

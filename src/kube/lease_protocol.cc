@@ -75,9 +75,15 @@ LeaseProtocol::Step LeaseProtocol::got(Now now, const Answer& answer) {
 // What the lease as just read asks for.
 LeaseProtocol::Step LeaseProtocol::next(Now now) {
   const bool ours = seen_.holder == name_.identity;
-  if (epoch_ != 0 && !ours) epoch_ = 0;  // somebody took it: our clock ran slow, or a person did
+  // Somebody took it: our clock ran slow, or a person did. Under our own name it is another process
+  // all the same, whose term is waited for from then on.
+  if (epoch_ != 0 && (!ours || seen_.transitions != epoch_)) {
+    epoch_ = 0;
+    has_namesake_ |= ours;
+  }
   const bool ended = now.monotonic >= seen_at_ + seen_.duration_millis;
-  if (ours || seen_.holder.empty() || ended) return write(now, Request::Kind::kUpdate);
+  if (epoch_ != 0 || (ours && !has_namesake_) || seen_.holder.empty() || ended)
+    return write(now, Request::Kind::kUpdate);
   return wait(now);
 }
 

@@ -27,7 +27,7 @@ inline constexpr std::int64_t kForeignDurationSecondsMax = 3'600;  // more is no
 struct LeaseName {
   std::string namespace_name;
   std::string name;
-  std::string identity;  // who we are: HOSTNAME_uuid, the same for the same data directory
+  std::string identity;  // who we are: HOSTNAME_uuid; two that run at once have two
 };
 
 class LeaseProtocol {
@@ -96,8 +96,9 @@ class LeaseProtocol {
   std::uint64_t epoch_floor_;
   std::string object_;  // JSON as last read, so that what others keep in it stays
   Seen seen_;
-  std::int64_t seen_at_ = 0;  // when seen_ last changed
-  bool known_ = false;        // object_ is what the server has, as far as we know
+  std::int64_t seen_at_ = 0;   // when seen_ last changed
+  bool has_namesake_ = false;  // somebody else writes our identity
+  bool known_ = false;         // object_ is what the server has, as far as we know
   Request::Kind asked_ = Request::Kind::kGet;
   std::int64_t sent_at_ = 0;
   std::uint64_t bid_ = 0;  // the epoch that the write under way would win, or renew

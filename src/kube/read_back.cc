@@ -44,7 +44,11 @@ base::Result<std::vector<model::ReadBackPod>> read_back_pods(std::string_view bo
     return base::fail(base::Kind::kInvalid, "the answer is no list of pods");
   for (const simdjson::dom::element item : array) {
     auto reduced = objects::reduce_pod(item);
-    if (!reduced) return base::fail(reduced.error().with_context("a pod of the list"));
+    if (!reduced) {
+      auto instead = objects::pod_in_place_of(item);
+      if (!instead) return base::fail(reduced.error().with_context("a pod of the list"));
+      reduced = std::move(*instead);
+    }
     const bool leaves = !reduced->pod.terminal() && !reduced->mirror &&
                         !model::tolerates(reduced->shape.tolerations, kDisrupted);
     pods.push_back({reduced->pod.uid, reduced->pod.namespace_name, reduced->pod.name, leaves,

@@ -12,8 +12,8 @@ namespace karst::kube {
 
 // `exists` is false when another node has the name now. Errors: kInvalid.
 base::Result<model::NodeReadBack> read_back_node(std::string_view body, const model::NodeUid& uid);
-// Every pod of a PodList. Errors: kInvalid, also when the list is not complete or one pod cannot be
-// read.
+// Every pod of a PodList; one that cannot be read holds the node. Errors: kInvalid, also when the
+// list is not complete or nobody can tell what one of it is.
 base::Result<std::vector<model::ReadBackPod>> read_back_pods(std::string_view body);
 
 }  // namespace karst::kube

@@ -23,12 +23,14 @@ model::OwnerKind owner_kind_of(std::string_view kind) {
 void read_annotations(const Object& metadata, model::PodShape& shape, bool& mirror) {
   metadata.object("annotations", [&](const Object& annotations) {
     mirror = annotations.has(kMirrorAnnotation);
-    const std::string_view cost = annotations.view(kDeletionCostAnnotation);
+    // Of any length that an object can have: a tenant's word must not make the pod unreadable.
+    const std::string_view cost = annotations.view(kDeletionCostAnnotation, kObjectBytesMax);
     std::int32_t number = 0;
     const auto end = std::from_chars(cost.data(), cost.data() + cost.size(), number);
     if (!cost.empty() && end.ec == std::errc() && end.ptr == cost.data() + cost.size())
       shape.deletion_cost = number;
-    const std::string_view disrupt = annotations.view(model::kDoNotDisruptAnnotation);
+    const std::string_view disrupt =
+        annotations.view(model::kDoNotDisruptAnnotation, kObjectBytesMax);
     if (disrupt == "true") {
       shape.do_not_disrupt = model::DoNotDisrupt::kForever;
     } else if (const auto millis = base::parse_go_duration_millis(disrupt); millis && *millis > 0) {
@@ -142,6 +144,29 @@ base::Result<ReducedDaemonSet> reduce_daemon_set(simdjson::dom::element object) 
     context.fail("metadata.uid or metadata.name is missing");
   KARST_TRY(context.status());
   daemon_set.shape = model::hash_of(reduced.shape);
+  return reduced;
+}
+
+std::optional<ReducedPod> pod_in_place_of(simdjson::dom::element object) {
+  Context context;
+  ReducedPod reduced;
+  const Object root = Object::from(context, object);
+  root.object("metadata", [&](const Object& metadata) {
+    reduced.pod.uid = model::PodUid(metadata.text("uid"));
+    reduced.pod.namespace_name = metadata.text("namespace");
+    reduced.pod.name = metadata.text("name");
+    reduced.pod.deletion_millis = metadata.time_millis("deletionTimestamp");
+  });
+  root.object("spec", [&](const Object& spec) {
+    reduced.pod.node = model::NodeName(spec.text("nodeName"));
+  });
+  root.object("status",
+              [&](const Object& status) { reduced.pod.phase = phase_of(status.view("phase")); });
+  if (!context.ok() || reduced.pod.uid.empty() || reduced.pod.name.empty() ||
+      reduced.pod.node.empty())
+    return std::nullopt;
+  reduced.shape.do_not_disrupt = model::DoNotDisrupt::kForever;
+  reduced.pod.shape = model::hash_of(reduced.shape);
   return reduced;
 }
 

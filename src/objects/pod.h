@@ -2,6 +2,7 @@
 // no commands, no images, no annotation values but the two that are named here.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "base/result.h"
@@ -26,6 +27,9 @@ struct ReducedDaemonSet {
 base::Result<ReducedPod> reduce_pod(simdjson::dom::element object);
 // The same of a document that has no uids; what is wrong is told to `root`'s context.
 ReducedPod read_pod(const Object& root);
+// What stands for a bound v1 Pod that reduce_pod refuses: it asks for nothing, and its node stays
+// until the pod is gone, as with do-not-disrupt. None when it is on no node, or cannot be told.
+std::optional<ReducedPod> pod_in_place_of(simdjson::dom::element object);
 
 // An apps/v1 DaemonSet: the shape is its template's, with limits standing in for requests that are
 // not given, as the API server does it for real pods. Errors: kInvalid with the path of the first

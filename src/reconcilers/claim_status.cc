@@ -34,7 +34,7 @@ std::string taint_text(const model::Taint& taint) {
 
 // The first resource that the claim asked for and the node does not have; empty: none.
 std::string unregistered_resource(const ClaimRow& row, const model::Node& node) {
-  for (const char* name : {"cpu", "memory"})
+  for (const char* name : {"cpu", "memory", "ephemeral-storage"})
     if (row.claim.requests.amount(name) > 0 && node.allocatable.amount(name) == 0) return name;
   for (const auto& [name, amount] : row.claim.requests.extended)
     if (amount > 0 && node.allocatable.amount(name) == 0) return name;

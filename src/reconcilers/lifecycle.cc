@@ -244,6 +244,7 @@ void reconcile_lifecycle(const ClusterState& state, const Context& context, Plan
   }
   for (const auto& [at, name] : state.expiries()) {
     const ClaimRow& row = *state.claims().find(name);
+    if (!ours(row, context)) continue;
     if (plan.full() || (!expired(state, context, plan, row) && at > context.now))
       break;  // the others expire later
   }

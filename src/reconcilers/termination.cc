@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::int64_t kReadAgainMillis = 2'000;  // a node whose pods are on their way
 constexpr std::int64_t kPollMillis = 5'000;
+constexpr std::int64_t kOutlivedMillis = 30'000;  // past its announced end
 constexpr std::string_view kNoLoadBalancersLabel =
     "node.kubernetes.io/exclude-from-external-load-balancers";
 
@@ -218,16 +219,24 @@ bool volumes_detached(const ClusterState& state, const Context& context, Plan& p
   return false;
 }
 
+// From the end that an interruption announced the machine is only looked for: what is done to a
+// node whose machine is going fails. Not so when it was seen well after: stopped, hibernated, or
+// kept.
+bool is_taken_away(const ClusterState& state, const Context& context, const ClaimRow& row) {
+  if (row.deadline_millis == 0 || context.now.value() < row.deadline_millis) return false;
+  const auto* instance = state.instances().find(row.instance.provider_id);
+  return instance == nullptr || instance->instance.state == model::InstanceState::kShuttingDown ||
+         row.found_at.value() < row.deadline_millis + kOutlivedMillis;
+}
+
 void take_down(const ClusterState& state, const Context& context, Plan& plan, const ClaimRow& row) {
   if (row.gone_at.value() != 0) return finish(state, context, plan, row);
   if (!row.launched()) return finish_unlaunched(state, context, plan, row);
   const NodeRow* node = state.node_of(row);
   if (node == nullptr || row.terminate_requested_at.value() != 0)
     return terminate(state, context, plan, row);
-  const auto deadline = row.deadline_millis;
-  const bool taken_away = deadline != 0 && context.now.value() >= deadline;
-  if (taken_away) return find(state, context, plan, row, "await_absence");
-  if (deadline != 0) plan.wake_at(LogTime(deadline));
+  if (is_taken_away(state, context, row)) return find(state, context, plan, row, "await_absence");
+  if (context.now.value() < row.deadline_millis) plan.wake_at(LogTime(row.deadline_millis));
   if (node->tainted_at == Position())
     return set_disrupted(state, context, plan, row, *node, true,
                          row.delete_reason.empty() ? "deleted" : row.delete_reason, {row.position},

@@ -48,6 +48,28 @@ TEST(Adopted, ClaimsHaveThePriceOfTheirOffer) {
   }
 }
 
+TEST(Adopted, OnlyClaimsOfItsOwnClassesExpire) {
+  for (const bool ours : {true, false}) {
+    events::MemoryLog log(model::LogId("log"));
+    Story story(log);
+    set_the_stage(story);
+    model::NodeClaim claim;
+    claim.name = model::ClaimName("default-a");
+    claim.uid = model::ClaimUid("uid-a");
+    claim.pool = model::PoolName("default");
+    claim.node_class = {"karpenter.kwok.sh", "KWOKNodeClass", "default"};
+    if (!ours) claim.node_class = {"karpenter.azure.com", "AKSNodeClass", "default"};
+    claim.provider_id = model::ProviderId("kwok://a");
+    claim.has_finalizer = true;
+    claim.creation_millis = story.now();
+    claim.expire_after_millis = base::kMillisPerMinute;
+    story.fact(events::NodeClaimObserved{claim});
+    story.step();
+    story.step(2 * base::kMillisPerMinute);
+    EXPECT_EQ(story.take<model::DeleteObject>().size(), ours ? 1u : 0u);
+  }
+}
+
 // Claims of one order, whose machines the cloud tells apart by their places in it.
 struct Siblings : ::testing::Test {
   Siblings() {

@@ -109,6 +109,37 @@ TEST(Termination, AMachineThatIsTakenAwayBypassesNoBudget) {
   EXPECT_EQ(down.told_to_go(), Names{});
 }
 
+// A machine that was only stopped, or that AWS Health gave back: nobody else would end it.
+TEST(Termination, AMachineThatOutlivesItsEndIsTerminated) {
+  for (const model::InstanceState seen :
+       {model::InstanceState::kRunning, model::InstanceState::kShuttingDown}) {
+    WayDown down;
+    const std::int64_t end = down.story.now() + 10 * kSecond;
+    down.story.fact(events::InterruptionReceived{{model::MessageId("m"),
+                                                  model::InterruptionKind::kSpotInterruption,
+                                                  down.claim().provider_id, end}});
+    down.add({"app", ""});
+    down.leave();
+    down.gone("app");
+    down.story.step(end - down.story.now());
+    down.story.take<model::ReadBackNode>();
+    bool was_terminated = false;
+    while (down.story.now() < end + 120 * kSecond) {
+      model::Instance instance = down.story.state().claims().slots().begin()->second.row.instance;
+      instance.state = seen;
+      for (const auto& command : down.story.take<model::FindInstances>())
+        down.story.answer(command, model::OutcomeKind::kDone, {instance});
+      down.answer_read_back();
+      was_terminated |= !down.story.take<model::Terminate>().empty();
+      if (down.story.now() < end + 30 * kSecond) {
+        EXPECT_FALSE(was_terminated);
+      }
+      down.story.step(kSecond);
+    }
+    EXPECT_EQ(was_terminated, seen == model::InstanceState::kRunning);
+  }
+}
+
 TEST(Termination, TheDeadlineIsWrittenToTheClaim) {
   WayDown down;
   down.add({"app", ""});

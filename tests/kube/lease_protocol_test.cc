@@ -136,6 +136,27 @@ TEST_F(LeaseProtocolTest, AConflictIsLookedAtAtOnce) {
   EXPECT_FALSE(loser.answered({90, 0}, ok(lease("other", "b", 4, "8"))).request);
 }
 
+TEST_F(LeaseProtocolTest, ATermOfANamesakeIsSomebodyElses) {
+  win();
+  protocol.timer({2'100, 0});
+  EXPECT_EQ(protocol.answered({2'150, 0}, {409, "{}", "HTTP 409"}).request->kind, Kind::kGet);
+  EXPECT_FALSE(protocol.answered({2'200, 0}, ok(lease(kMe, "c", 5, "9"))).request)
+      << "not taken back at once: both would lead, in turns";
+  EXPECT_EQ(protocol.epoch(), 0u);
+  protocol.timer({17'199, 0});
+  EXPECT_FALSE(protocol.answered({17'199, 0}, ok(lease(kMe, "c", 5, "9"))).request);
+  protocol.timer({17'200, 0});
+  const auto step = protocol.answered({17'200, 0}, ok(lease(kMe, "c", 5, "9")));
+  ASSERT_TRUE(step.request) << "it has not renewed";
+  protocol.answered({17'250, 0}, ok(lease(kMe, "d", 6, "10")));
+  EXPECT_EQ(protocol.epoch(), 6u);
+  protocol.timer({19'250, 0});
+  EXPECT_EQ(protocol.answered({19'300, 0}, {0, "", "timeout"}).wait_millis, kLeaseRetryMillis);
+  protocol.timer({21'300, 0});
+  EXPECT_TRUE(protocol.answered({21'350, 0}, ok(lease(kMe, "e", 6, "11"))).request)
+      << "its own term it renews as ever";
+}
+
 TEST_F(LeaseProtocolTest, NoAnswerEndsTheTermAtItsDeadline) {
   win();
   auto step = protocol.timer({2'100, 0});

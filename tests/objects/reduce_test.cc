@@ -199,26 +199,6 @@ TEST(ReducePod, EqualDemandsInAnotherOrderAreOneShape) {
   EXPECT_NE(a->pod.shape, c->pod.shape);
 }
 
-TEST(ReducePod, DoNotDisruptIsTrueOrAPositiveDuration) {
-  struct Case {
-    const char* value;
-    model::DoNotDisrupt want;
-  };
-  const Case cases[] = {
-      {"true", model::DoNotDisrupt::kForever}, {"5m", model::DoNotDisrupt::kForDuration},
-      {"false", model::DoNotDisrupt::kNo},     {"0s", model::DoNotDisrupt::kNo},
-      {"-5m", model::DoNotDisrupt::kNo},       {"True", model::DoNotDisrupt::kNo},
-      {"", model::DoNotDisrupt::kNo}};
-  for (const Case& test : cases) {
-    const auto reduced = reduce_text(
-        R"({"metadata":{"uid":"u","name":"n","annotations":{"karpenter.sh/do-not-disrupt":")" +
-            std::string(test.value) + R"("}}})",
-        reduce_pod);
-    ASSERT_TRUE(reduced);
-    EXPECT_EQ(reduced->shape.do_not_disrupt, test.want) << test.value;
-  }
-}
-
 TEST(ReduceDaemonSet, TakesTheTemplateWithLimitsForRequests) {
   const auto reduced = reduce_text(data("daemon_set.json"), reduce_daemon_set);
   ASSERT_TRUE(reduced) << reduced.error().message;

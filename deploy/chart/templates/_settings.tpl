@@ -16,6 +16,7 @@ reservedENIs: RESERVED_ENIS
 ignoreDRARequests: IGNORE_DRA_REQUESTS
 disableClusterStateObservability: DISABLE_CLUSTER_STATE_OBSERVABILITY
 disableDryRun: DISABLE_DRY_RUN
+schedulerConfig: SCHEDULER_CONFIG
 amiRefreshInterval: AMI_REFRESH_INTERVAL
 subnetRefreshInterval: SUBNET_REFRESH_INTERVAL
 {{- end -}}
@@ -99,8 +100,6 @@ assumeRoleDuration: ""
 - {name: LOG_ERROR_OUTPUT_PATHS, value: {{ join "," .Values.logErrorOutputPaths | quote }}}
 - {name: METRICS_PORT, value: {{ .Values.controller.metrics.port | quote }}}
 - {name: HEALTH_PROBE_PORT, value: {{ .Values.controller.healthProbe.port | quote }}}
-- name: SYSTEM_NAMESPACE
-  valueFrom: {fieldRef: {fieldPath: metadata.namespace}}
 - {name: FEATURE_GATES, value: {{ include "karst.featureGates" . | quote }}}
 {{- range $key, $value := include "karst.settings" . | fromYaml }}
 - {name: {{ get $names $key }}, value: {{ $value | quote }}}

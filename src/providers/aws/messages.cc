@@ -85,8 +85,8 @@ Meaning read_rebalance(const json& detail, std::int64_t) {
 
 Meaning read_state_change(const json& detail, std::int64_t sent_millis) {
   const std::string state = lower(text_of(detail, "state"));
-  if (state == "stopping" || state == "stopped")
-    return about_instance(detail, InterruptionKind::kInstanceStopping, sent_millis);
+  if (state == "stopping" || state == "stopped")  // no end: it costs until it is terminated
+    return about_instance(detail, InterruptionKind::kInstanceStopping, 0);
   if (state == "shutting-down" || state == "terminated")
     return about_instance(detail, InterruptionKind::kInstanceTerminated, sent_millis);
   return Meaning::other("detail.state: nothing to do for " + shown(state));

@@ -49,11 +49,12 @@ def only($kind): [.items[] | select(.kind == $kind)] | if length == 1 then .[0] 
     ["controller.metrics.port", [($main.ports[] | select(.name == "http-metrics").containerPort), $service.spec.ports[0].port], [9080, 9080]],
     ["controller.healthProbe.port", [$main.ports[] | select(.name == "http").containerPort], [9081]],
     ["probes", [$main.livenessProbe.httpGet | .path, .port], ["/healthz", "http"]],
-    ["the environment", ($env | del(.SYSTEM_NAMESPACE, .AWS_REGION)), {
+    ["the environment", ($env | del(.AWS_REGION)), {
       LOG_LEVEL: "debug", LOG_OUTPUT_PATHS: "stdout,/data/karst.log", LOG_ERROR_OUTPUT_PATHS: "stderr", METRICS_PORT: "9080",
       HEALTH_PROBE_PORT: "9081", BATCH_MAX_DURATION: "20s", BATCH_IDLE_DURATION: "2s", PREFERENCE_POLICY: "Ignore", MIN_VALUES_POLICY: "BestEffort",
       CLUSTER_CA_BUNDLE: "LS0tLS1CRUdJTg==", CLUSTER_NAME: "demo", CLUSTER_ENDPOINT: "https://demo.invalid", ISOLATED_VPC: "true", EKS_CONTROL_PLANE: "true",
       VM_MEMORY_OVERHEAD_PERCENT: "0.05", INTERRUPTION_QUEUE: "demo", ENABLE_ZONAL_SHIFT: "true", RESERVED_ENIS: "1", IGNORE_DRA_REQUESTS: "false",
       DISABLE_CLUSTER_STATE_OBSERVABILITY: "true", DISABLE_DRY_RUN: "true", AMI_REFRESH_INTERVAL: "2m", SUBNET_REFRESH_INTERVAL: "3m",
+      SCHEDULER_CONFIG: "podTopologySpread:\n  defaultConstraints: []\n",
       FEATURE_GATES: "NodeRepair=true,NodeOverlay=true,ReservedCapacity=false,SpotToSpotConsolidation=true,StaticCapacity=true,CapacityBuffer=true"}]
   ] | .[] | select(.[1] != .[2]) | "\(.[0]): \(.[1] | tojson), not \(.[2] | tojson)"
