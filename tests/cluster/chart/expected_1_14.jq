@@ -55,6 +55,6 @@ def only($kind): [.items[] | select(.kind == $kind)] | if length == 1 then .[0] 
       CLUSTER_CA_BUNDLE: "LS0tLS1CRUdJTg==", CLUSTER_NAME: "demo", CLUSTER_ENDPOINT: "https://demo.invalid", ISOLATED_VPC: "true", EKS_CONTROL_PLANE: "true",
       VM_MEMORY_OVERHEAD_PERCENT: "0.05", INTERRUPTION_QUEUE: "demo", ENABLE_ZONAL_SHIFT: "true", RESERVED_ENIS: "1", IGNORE_DRA_REQUESTS: "false",
       DISABLE_CLUSTER_STATE_OBSERVABILITY: "true", DISABLE_DRY_RUN: "true", AMI_REFRESH_INTERVAL: "2m", SUBNET_REFRESH_INTERVAL: "3m",
-      SCHEDULER_CONFIG: "podTopologySpread:\n  defaultConstraints: []\n",
+      SCHEDULER_CONFIG: "podTopologySpread: {defaultConstraints: []}",
       FEATURE_GATES: "NodeRepair=true,NodeOverlay=true,ReservedCapacity=false,SpotToSpotConsolidation=true,StaticCapacity=true,CapacityBuffer=true"}]
   ] | .[] | select(.[1] != .[2]) | "\(.[0]): \(.[1] | tojson), not \(.[2] | tojson)"
