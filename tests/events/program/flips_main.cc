@@ -1,13 +1,15 @@
 // Flips bits of a log's files, one at a time, and opens it: karst_flips FOLDER EVENTS BYTES
-// [SAMPLES] The log has EVENTS synced events of about BYTES each; without SAMPLES each bit is
-// flipped, and each file cut to each length, else so many bits that are spread over the files. What
-// that may lead to: it is refused or reported, or whoever reads the log gets every event as it was
-// written. Anything else is silent damage: exit 1. Prints rows of a Markdown table.
+// [SAMPLES [WRITER_SAMPLES]] as readers open it, and a copy as the writer does. The log has EVENTS
+// synced events of about BYTES each; without SAMPLES each bit is flipped, and each file cut to each
+// length, else so many bits that are spread over the files. What that may lead to: it is refused or
+// reported, or whoever reads the log gets every event as it was written. Anything else is silent
+// damage: exit 1. Prints rows of a Markdown table.
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <functional>
+#include <map>
 
 #include "base/sha256.h"
 #include "tests/events/log_fixture.h"
@@ -20,9 +22,11 @@ constexpr std::size_t kTriesOfAProcess = 500;
 
 struct Counts {
   std::uint64_t tries = 0, refused = 0, reported = 0, harmless = 0, silent = 0, died = 0;
+  std::map<std::string, std::uint64_t> harmless_in;  // by file
   void operator+=(const Counts& o) {
     tries += o.tries, refused += o.refused, reported += o.reported;
     harmless += o.harmless, silent += o.silent, died += o.died;
+    for (const auto& [file, count] : o.harmless_in) harmless_in[file] += count;
   }
 };
 
@@ -53,10 +57,12 @@ std::vector<base::Sha256Digest> digests_of(const EventLog& log) {
 
 enum class Outcome : char { kRefused, kReported, kHarmless, kSilent };
 
-// One opening as readers do it, and all events read.
-Outcome open_once(const std::string& folder, const std::string& scratch,
+// One opening, and all events read. What the writer opens it may change: it gets a copy.
+Outcome open_once(const std::string& folder, const std::string& scratch, bool by_writer,
                   const std::vector<base::Sha256Digest>& want) {
-  auto log = RocksLog::open_reader(folder, scratch);
+  const std::string copy = scratch + "/copy";
+  if (by_writer) std::filesystem::copy(folder, copy, std::filesystem::copy_options::recursive);
+  auto log = by_writer ? RocksLog::open(options_for(copy)) : RocksLog::open_reader(folder, scratch);
   if (!log) return Outcome::kRefused;
   auto cursor = (*log)->read(model::Position(1));
   std::size_t sound = 0;
@@ -93,6 +99,7 @@ bool make_log(const std::string& folder, std::size_t events, std::size_t bytes, 
 struct Sample {
   std::string path, scratch;
   const char* what = "";
+  bool by_writer = false;
   std::vector<std::string> files;
   std::uint64_t bytes = 0;
   std::vector<base::Sha256Digest> want;
@@ -119,6 +126,7 @@ std::optional<Sample> make_sample(const std::string& folder, std::size_t events,
 struct Damages {
   std::size_t count = 0;
   std::function<void(std::size_t)> damage, mend;
+  std::function<std::string(std::size_t)> file;
 };
 
 // Some in a process of its own, which says how each came out.
@@ -127,7 +135,7 @@ void try_some(const Sample& sample, const Damages& damages, std::size_t from, st
   for (std::size_t i = from; i < to; ++i) {
     damages.damage(i);
     alarm(kTrySeconds);
-    const Outcome outcome = open_once(sample.path, sample.scratch, sample.want);
+    const Outcome outcome = open_once(sample.path, sample.scratch, sample.by_writer, sample.want);
     damages.mend(i);
     std::filesystem::remove_all(sample.scratch);
     std::filesystem::create_directories(sample.scratch);
@@ -148,11 +156,14 @@ Counts try_all(const Sample& sample, const Damages& damages) {
     if (child == 0) try_some(sample, damages, next, to, ends[1]);
     close(ends[1]);
     Outcome outcome;
-    for (; read(ends[0], &outcome, 1) == 1; ++next)
+    for (; read(ends[0], &outcome, 1) == 1; ++next) {
       ++(outcome == Outcome::kRefused    ? counts.refused
          : outcome == Outcome::kReported ? counts.reported
          : outcome == Outcome::kHarmless ? counts.harmless
                                          : counts.silent);
+      if (outcome == Outcome::kHarmless)
+        ++counts.harmless_in[std::filesystem::path(damages.file(next)).filename()];
+    }
     close(ends[0]);
     if (waitpid(child, nullptr, 0) != child) std::abort();
     if (next == to) continue;
@@ -164,14 +175,17 @@ Counts try_all(const Sample& sample, const Damages& damages) {
 }
 
 int print_row(const Sample& sample, const char* damage, const Counts& counts) {
-  std::printf("| %s | %zu | %llu | %llu %s | %llu | %llu | %llu | %llu | %llu |\n", sample.what,
-              sample.want.size(), static_cast<unsigned long long>(sample.bytes),
-              static_cast<unsigned long long>(counts.tries), damage,
-              static_cast<unsigned long long>(counts.refused),
-              static_cast<unsigned long long>(counts.reported),
-              static_cast<unsigned long long>(counts.harmless),
-              static_cast<unsigned long long>(counts.silent),
-              static_cast<unsigned long long>(counts.died));
+  std::string harmless = std::to_string(counts.harmless);
+  for (const auto& [file, count] : counts.harmless_in)
+    harmless += (file == counts.harmless_in.begin()->first ? ": " : ", ") + file + " " +
+                std::to_string(count);
+  std::printf(
+      "| %s%s | %zu | %llu | %llu %s | %llu | %llu | %s | %llu | %llu |\n", sample.what,
+      sample.by_writer ? ", by the writer" : "", sample.want.size(),
+      static_cast<unsigned long long>(sample.bytes), static_cast<unsigned long long>(counts.tries),
+      damage, static_cast<unsigned long long>(counts.refused),
+      static_cast<unsigned long long>(counts.reported), harmless.c_str(),
+      static_cast<unsigned long long>(counts.silent), static_cast<unsigned long long>(counts.died));
   std::fflush(stdout);
   return counts.silent + counts.died == 0 && counts.tries > 0 ? 0 : 1;
 }
@@ -187,7 +201,9 @@ int flip_all(const Sample& sample, std::uint64_t samples) {
     next -= of_file;
   }
   const auto change = [&](std::size_t i) { flip(*bits[i].first, bits[i].second); };
-  return print_row(sample, "flips", try_all(sample, {bits.size(), change, change}));
+  return print_row(sample, "flips",
+                   try_all(sample, {bits.size(), change, change,
+                                    [&](std::size_t i) { return *bits[i].first; }}));
 }
 
 int cut_all(const Sample& sample) {
@@ -196,7 +212,7 @@ int cut_all(const Sample& sample) {
     const std::string whole = read_file(file);
     all += try_all(
         sample, {whole.size(), [&](std::size_t size) { write_file(file, whole.substr(0, size)); },
-                 [&](std::size_t) { write_file(file, whole); }});
+                 [&](std::size_t) { write_file(file, whole); }, [&](std::size_t) { return file; }});
   }
   return print_row(sample, "cuts", all);
 }
@@ -207,17 +223,20 @@ int cut_all(const Sample& sample) {
 int main(int argc, char** argv) {
   using namespace karst::events::testing;
   if (argc < 4) {
-    std::fprintf(stderr, "usage: karst_flips FOLDER EVENTS BYTES [SAMPLES]\n");
+    std::fprintf(stderr, "usage: karst_flips FOLDER EVENTS BYTES [SAMPLES [WRITER_SAMPLES]]\n");
     return 2;
   }
   const std::size_t events = std::stoull(argv[2]), bytes = std::stoull(argv[3]);
   const std::uint64_t samples = argc > 4 ? std::stoull(argv[4]) : 0;
+  const std::uint64_t writer_samples = argc > 5 ? std::stoull(argv[5]) : 0;
   int worst = 0;
   for (const bool settled : {false, true}) {
-    const auto sample = make_sample(argv[1], events, bytes, settled);
+    auto sample = make_sample(argv[1], events, bytes, settled);
     if (!sample) return 2;
     worst = std::max(worst, flip_all(*sample, samples));
     if (samples == 0) worst = std::max(worst, cut_all(*sample));
+    sample->by_writer = true;
+    if (writer_samples > 0) worst = std::max(worst, flip_all(*sample, writer_samples));
   }
   return worst;
 }
