@@ -48,19 +48,16 @@ bool Heavier::put_right(std::size_t last, Refilled::Filled& filled,
   std::vector<Share> shares = filled.shares;
   shares.insert(shares.end(), staying.begin(), staying.end());
   for (std::size_t pool = 0; pool < last; ++pool) {
+    if (!limits.allow_one_more(change, pool, {})) continue;
     const View* there = view_for(pool, here, shares);
     if (there == nullptr || !alternatives_.are_enough_for({there, 1}, filled.content)) continue;
+    const std::vector<TypeRow>& types = prepared_.pools.pools()[pool].types;
     const auto step = std::find_if(there->steps.begin(), there->steps.end(), [&](std::size_t at) {
       const Machine& machine = there->machines[at];
-      SpareLimits::Change with = change;
-      SpareLimits::add(with, pool, prepared_.pools.pools()[pool].types[machine.type].limited, 1);
-      return fits(filled.content, machine.room) && limits.allow(with);
+      return fits(filled.content, machine.room) &&
+             limits.allow_one_more(change, pool, types[machine.type].limited);
     });
     if (step == there->steps.end()) continue;
-    // What limits leave there may be another's before this claim's (pods are left over).
-    if (const PoolTable& table = prepared_.pools.pools()[pool];
-        !is_open_(*there) && (table.is_limited() || table.limits_nodes))
-      continue;
     filled.rung = {there, *step};
     return is_open_(*there) && std::all_of(shares.begin(), shares.end(), [&](const Share& share) {
              return mobility_.is_seen_alike(share.group, here, *there);

@@ -30,8 +30,7 @@ class Improver {
         is_gone_(old_.size(), false),
         sector_of_(old_.size(), kNone),
         limits_(prepared.pools, packer),
-        all_placed_(std::all_of(packer.left().begin(), packer.left().end(),
-                                [](std::int64_t pods) { return pods == 0; })) {
+        is_wanted_(pools_wanted(prepared, packer)) {
     rank_.resize(prepared.rows.size());
     for (std::size_t rank = 0; rank < rank_.size(); ++rank) rank_[prepared.by_size[rank]] = rank;
   }
@@ -81,12 +80,13 @@ class Improver {
   }
 
   // Where limits leave pods over, what is left of them would be told wrong afterwards. What
-  // minValues hold of limits is not worked out here.
+  // minValues hold of limits is not worked out here. Claims in a domain where none were would be
+  // counted by spreads that did not count them.
   bool is_open_to_change(const View& view) const {
     const PoolTable& pool = prepared_.pools.pools()[view.pool];
     const bool has_limits = pool.is_limited() || pool.limits_nodes;
-    return (!has_limits || (all_placed_ && pool.min_values.empty())) && !view.has_reserved &&
-           !view.daemons_use_ports;
+    return (!has_limits || (!is_wanted_[view.pool] && pool.min_values.empty())) &&
+           !view.has_reserved && !view.daemons_use_ports && !packer_.would_add_domain(view);
   }
 
   std::vector<std::size_t> with_loose(const Pools& pools) const {
@@ -384,7 +384,7 @@ class Improver {
   std::size_t sectors_ = 0;             // taken so far
   std::map<std::pair<std::size_t, std::size_t>, std::vector<Dealt>> dealt_;  // by sector and row
   SpareLimits limits_;
-  bool all_placed_;
+  std::vector<bool> is_wanted_;  // by pool
 };
 
 }  // namespace

@@ -122,6 +122,9 @@ class Packer {
 
   // Domains that its claims have decided on.
   const std::vector<Made>& made() const { return made_; }
+  // A claim under that view would be where no claim is, over a key that somebody's spread goes by,
+  // and spreads count what is made.
+  bool would_add_domain(const View& view) const;
   // Pods of the row that have a place, and could not be bound there once every claim is a node: a
   // claim that came later is in a domain that their spread did not count yet.
   std::int64_t held_up(std::size_t row) const;

@@ -41,6 +41,22 @@ void Packer::note_made(const Claim& claim) {
   }
 }
 
+bool Packer::would_add_domain(const View& view) const {
+  if (prepared_.problem.options.spread_domains == SpreadDomains::kAllPools) return false;
+  const auto& groups = prepared_.topology.groups();
+  for (std::size_t key = 0; key < view.domains.size(); ++key) {
+    if (view.domains[key].size() != 1) continue;
+    const int own = static_cast<int>(key);
+    const bool is_known = std::any_of(made_.begin(), made_.end(), [&](const Made& made) {
+      return made.key == own && made.domain == view.domains[key].front();
+    });
+    if (!is_known && std::any_of(groups.begin(), groups.end(),
+                                 [&](const auto& group) { return group.key == own; }))
+      return true;
+  }
+  return false;
+}
+
 std::vector<int> Packer::counted_domains(GroupId group, const PodRow& row) const {
   const std::vector<int>& reach = prepared_.reach.domains(group, row);
   std::vector<int> domains = reach;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "scheduling/packer.h"
+#include "scheduling/prepared.h"
 
 namespace karst::scheduling {
 
@@ -24,7 +25,11 @@ class SpareLimits {
   // One claim of the pool comes (`times` 1) or goes (-1) that holds so much.
   static void add(Change& change, std::size_t pool, const std::vector<std::int64_t>& held,
                   std::int64_t times);
+  // A pool that is over a limit already gets nothing, not even what takes none of that.
   bool allow(const Change& change) const;
+  // A claim of the pool that holds so much (empty: only its node counts), beside the change.
+  bool allow_one_more(const Change& change, std::size_t pool,
+                      const std::vector<std::int64_t>& held) const;
   void take(const Change& change);
 
   const std::vector<std::vector<std::int64_t>>& amounts() const { return left_; }
@@ -35,5 +40,8 @@ class SpareLimits {
   std::vector<std::vector<std::int64_t>> left_;  // by pool
   std::vector<std::int64_t> nodes_left_;         // by pool, where nodes are limited
 };
+
+// By pool: a pod that is left over may be kept off it by its limits alone.
+std::vector<bool> pools_wanted(Prepared& prepared, const Packer& packer);
 
 }  // namespace karst::scheduling

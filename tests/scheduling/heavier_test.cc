@@ -61,5 +61,39 @@ TEST(Heavier, SharesItsLimitsAmongLighterPools) {
     }
 }
 
+// A pool that has more of something than its limit already gets no claim, not even of machines that
+// have none of it.
+TEST(Heavier, LeavesAPoolAloneThatIsOverItsLimit) {
+  for (const std::int32_t weight : {0, 10})
+    for (std::int64_t pods = 3; pods < 40; ++pods) {
+      Pool over = weighing(by_the_cpu(4), weight);
+      over = limited(std::move(over), "example.com/gpu", 2, 4);
+      over.pool.name = model::PoolName("over");
+      const Problem one = problem({with_nobody(asking(pods, 1500, 1800)), asking(pods, 700, 900),
+                                   asking(3 * pods / 2, 300, 100)},
+                                  {by_the_cpu(7), over});
+      const Answer answer = solve(one);
+      EXPECT_EQ("", wrong(one, answer)) << pods;
+      EXPECT_TRUE(answer.unplaced.empty()) << pods;
+    }
+}
+
+// A pod that no pool could take, whatever its limits, changes nothing for the others.
+TEST(Heavier, AHopelessPodCostsTheOthersNothing) {
+  for (std::int64_t pods = 3; pods < 40; ++pods) {
+    const auto asked = [&](bool with_hopeless) {
+      std::vector<PodGroup> groups = {with_nobody(asking(pods, 1500, 1800)), asking(pods, 700, 900),
+                                      asking(3 * pods / 2, 300, 100)};
+      if (with_hopeless) groups.push_back(selecting(asking(1, 100, 100), "nobody", "has"));
+      return problem(groups, {limited(by_the_cpu(7), "cpu", 1'000'000)});
+    };
+    const Answer plain = solve(asked(false));
+    const Answer beside = solve(asked(true));
+    EXPECT_TRUE(plain.unplaced.empty());
+    EXPECT_EQ(beside.unplaced.size(), 1u);
+    EXPECT_EQ(price(beside), price(plain)) << pods;
+  }
+}
+
 }  // namespace
 }  // namespace karst::scheduling::test
