@@ -85,6 +85,9 @@ struct Apply {
   void begin_anew() const;
   void drop_claim(const model::ClaimName& name) const;
   void forget_message(Position position) const;
+  void exhaust(const model::Offer& offer) const;
+  void shut(const model::Offer& offer) const;
+  void has_capacity(const model::Offer& offer) const;
   void interrupt(model::ClaimName name, const model::Interruption& message) const;
   void observe_instance(const model::Instance& instance, bool listed) const;
   void instance_found(const model::ProviderId& id) const;

@@ -5,6 +5,18 @@
 #include "projections/apply.h"
 
 namespace karst::projections {
+namespace {
+
+constexpr std::uint32_t kExhaustedDoublingsMax = 3;
+// What lacked capacity so long ago is as good as any other.
+constexpr std::int64_t kExhaustedForgottenMillis = 60 * base::kMillisPerMinute;
+
+model::Offer key_of(model::Offer offer) {
+  offer.price_nanos_per_hour = 0;
+  return offer;
+}
+
+}  // namespace
 
 void Apply::operator()(const events::CatalogueObserved& e) const {
   s.catalogues_.edit(e.catalogue.provider, [&](CatalogueRow& row) {
@@ -61,6 +73,11 @@ void Apply::interrupt(model::ClaimName name, const model::Interruption& message)
   if (message.kind == model::InterruptionKind::kOther ||
       message.kind == model::InterruptionKind::kRebalanceRecommendation)
     return;
+  const ClaimRow& claim = *s.claims_.find(name);
+  const model::Offer& offer = claim.instance.offer;
+  if (message.kind == model::InterruptionKind::kSpotInterruption &&
+      claim.interrupted_at.value() == 0 && offer.capacity_type == "spot")
+    shut(offer);
   s.edit_claim(name, [&](ClaimRow& row) {
     if (row.interrupted_at.value() == 0) {
       row.interrupted_at = now;
@@ -71,6 +88,29 @@ void Apply::interrupt(model::ClaimName name, const model::Interruption& message)
         (message.deadline_millis != 0 && message.deadline_millis < row.deadline_millis))
       row.deadline_millis = message.deadline_millis;
   });
+}
+
+// A hit while the offer is shut is of an order that was under way by then: it says nothing new, or
+// one wave of orders would shut the offer for the longest time.
+void Apply::exhaust(const model::Offer& offer) const {
+  s.exhausted_.edit(key_of(offer), [&](ExhaustedRow& row) {
+    if (row.until + kExhaustedForgottenMillis <= now) row.failures = 0;
+    if (row.until <= now || row.failures == 0) ++row.failures;
+    const std::int64_t wait = s.config_.capacity_back_off_millis
+                              << std::min(row.failures - 1, kExhaustedDoublingsMax);
+    row.until = std::max(row.until, now + wait);
+  });
+}
+
+// EC2 takes back what it lacks: the next machine of that offer would go the same way.
+void Apply::shut(const model::Offer& offer) const {
+  s.exhausted_.edit(key_of(offer), [&](ExhaustedRow& row) {
+    row.until = std::max(row.until, now + s.config_.capacity_back_off_millis);
+  });
+}
+
+void Apply::has_capacity(const model::Offer& offer) const {
+  s.exhausted_.erase(key_of(offer));
 }
 
 void Apply::operator()(const events::InstanceObserved& e) const {

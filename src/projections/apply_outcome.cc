@@ -22,12 +22,6 @@ constexpr std::int64_t kNotSentMillis = 60'000;
 constexpr std::int64_t kEchoMillis = 5'000;
 // A claim's conditions come in bursts, and people wait for them; told twice they do no harm.
 constexpr std::int64_t kClaimEchoMillis = 1'000;
-constexpr std::uint32_t kExhaustedDoublingsMax = 3;
-
-model::Offer key_of(model::Offer offer) {
-  offer.price_nanos_per_hour = 0;
-  return offer;
-}
 
 }  // namespace
 
@@ -256,15 +250,12 @@ struct OnOutcome {
   }
 
   void operator()(const model::Launch& c) const {
-    for (const model::Offer& offer : outcome.exhausted)
-      s().exhausted_.edit(key_of(offer), [&](ExhaustedRow& row) {
-        const std::int64_t wait = s().config_.capacity_back_off_millis
-                                  << std::min(row.failures, kExhaustedDoublingsMax);
-        ++row.failures;
-        row.until = fold.now + wait;
-      });
-    for (const model::Instance& instance : outcome.instances)
+    for (const model::Instance& instance : outcome.instances) {
+      fold.has_capacity(instance.offer);
       fold.observe_instance(instance, false);
+    }
+    // After the instances: what a partial fleet lacks is lacking, though some of it was there.
+    for (const model::Offer& offer : outcome.exhausted) fold.exhaust(offer);
     for (const model::LaunchItem& item : c.items)
       fold.edit_claim_if(item.name, [&](ClaimRow& claim) {
         if (claim.launched() || claim.attempts != item.attempt || claim.claim.uid != item.claim)

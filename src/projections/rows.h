@@ -216,7 +216,7 @@ void fields(Archive& a, BackOffRow& r) {
 // An offer without capacity, left alone until then.
 struct ExhaustedRow {
   LogTime until;
-  std::uint32_t failures = 0;
+  std::uint32_t failures = 0;  // one after another, each after the time of the last was over
 };
 template <class Archive>
 void fields(Archive& a, ExhaustedRow& r) {

@@ -12,8 +12,19 @@
 namespace karst::reconcilers {
 namespace {
 
-constexpr std::size_t kOffersMax =
-    60;  // per order, cheapest first: what clouds take in one request
+// Of an order: types by their cheapest offer, as many as Karpenter names, each with its cheapest
+// offers. A few types in every zone would miss the others' capacity; the log keeps every offer.
+constexpr std::size_t kOrderTypesMax = 60;
+constexpr std::size_t kOrderOffersPerTypeMax = 12;
+
+// `offers` are sorted by price.
+void keep_cheapest_types(std::vector<model::Offer>& offers) {
+  std::map<std::string, std::size_t> types;
+  std::erase_if(offers, [&](const model::Offer& offer) {
+    if (!types.contains(offer.instance_type) && types.size() == kOrderTypesMax) return true;
+    return ++types[offer.instance_type] > kOrderOffersPerTypeMax;
+  });
+}
 
 // The offers an order may name: types and capacity types that the claim allows, cheapest first,
 // without those that lately had no capacity.
@@ -54,7 +65,7 @@ std::vector<model::Offer> offers_for(const ClusterState& state, const Context& c
                     a.reservation) < std::tie(b.price_nanos_per_hour, b.instance_type, b.zone,
                                               b.capacity_type, b.reservation);
   });
-  if (offers.size() > kOffersMax) offers.resize(kOffersMax);
+  keep_cheapest_types(offers);
   return offers;
 }
 

@@ -171,7 +171,7 @@ TEST_F(AwsReadsTest, ImagesAndSubnetsAreAskedForAtTheirIntervals) {
                                  : images
                                      ? set_of("imagesSet", image("ami-1", "x86_64", "2026-07-01"))
                                      : set_of("securityGroupInfo", group("sg-1", "nodes"));
-      good ? reply(200, answer) : reply(503, error("RequestLimitExceeded"));
+      good ? reply(200, answer) : reply(400, error("UnauthorizedOperation"));
     }
     found = outcome().resolution;
     return all;

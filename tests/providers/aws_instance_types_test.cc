@@ -209,6 +209,45 @@ TEST(AwsInstanceTypes, AClassHasWhatTheTableGivesIt) {
   }
 }
 
+TEST(AwsInstanceTypes, MachinesInMachinesNeedATypeThatHasThem) {
+  const auto type = [](const std::string& name, const std::string& features) {
+    return "<item><instanceType>" + name +
+           "</instanceType><processorInfo><supportedArchitectures><item>x86_64</item>"
+           "</supportedArchitectures>" +
+           features +
+           "</processorInfo><supportedVirtualizationTypes><item>hvm</item>"
+           "</supportedVirtualizationTypes><supportedUsageClasses><item>on-demand</item>"
+           "</supportedUsageClasses><vCpuInfo><defaultVCpus>2</defaultVCpus></vCpuInfo>"
+           "<memoryInfo><sizeInMiB>8192</sizeInMiB></memoryInfo></item>";
+  };
+  DiscoveredTypes found;
+  ASSERT_TRUE(found.add_types(
+      set_of("instanceTypeSet",
+             type("m5.large", "<supportedFeatures><item>amd-sev-snp</item></supportedFeatures>") +
+                 type("m6i.large",
+                      "<supportedFeatures><item>nested-virtualization</item></supportedFeatures>") +
+                 type("m7i.large", ""))));
+  ASSERT_TRUE(found.add_offerings(
+      set_of("instanceTypeOfferingSet", offering("m5.large", "us-east-1a") +
+                                            offering("m6i.large", "us-east-1a") +
+                                            offering("m7i.large", "us-east-1a"))));
+  LaunchCase c;
+  const auto names = [&] {
+    std::string all;
+    const auto spec = read_node_class_spec(c.spec.dump());
+    if (!spec) return spec.error().message;
+    for (const model::InstanceType& one :
+         types_for(found.catalogue("us-east-1"), *spec, c.resolved))
+      all += one.name + " ";
+    return all;
+  };
+  EXPECT_EQ("m5.large m6i.large m7i.large ", names());
+  c.spec["cpuOptions"]["nestedVirtualization"] = "disabled";
+  EXPECT_EQ("m5.large m6i.large m7i.large ", names());
+  c.spec["cpuOptions"]["nestedVirtualization"] = "enabled";
+  EXPECT_EQ("m6i.large ", names());
+}
+
 TEST(AwsInstanceTypes, AClassIsOfferedWhatItsSelectorsFound) {
   LaunchCase c;
   const auto spec = read_node_class_spec(c.spec.dump());

@@ -87,20 +87,22 @@ TEST(AwsUserData, CustomIsAsItIs) {
 
 TEST(AwsUserData, AnArchiveKeepsItsParts) {
   UserDataInput in = input(Family::kAl2023);
-  in.custom =
-      "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=\"BOUNDARY\"\r\n\r\n"
-      "--BOUNDARY\r\nContent-Type: text/cloud-config\r\n\r\na: 1\r\n"
-      "--BOUNDARY\r\nContent-Type: text/x-shellscript\r\n\r\necho\r\n--BOUNDARY--\r\n";
-  const auto made = user_data(in);
-  ASSERT_TRUE(made) << made.error().message;
-  const auto parts = read_mime(*made);
-  ASSERT_TRUE(parts);
-  ASSERT_EQ(3u, parts->size());
-  EXPECT_EQ("Content-Type: text/cloud-config", (*parts)[0].headers);
-  EXPECT_EQ("a: 1", (*parts)[0].body);
-  EXPECT_EQ("echo", (*parts)[1].body);
-  EXPECT_EQ("Content-Type: application/node.eks.aws", (*parts)[2].headers);
-  EXPECT_EQ(std::string::npos, made->find('\r'));
+  for (const char* before : {"", "\r\n \t\n"}) {
+    in.custom = std::string(before) +
+                "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=\"BOUNDARY\"\r\n\r\n"
+                "--BOUNDARY\r\nContent-Type: text/cloud-config\r\n\r\na: 1\r\n"
+                "--BOUNDARY\r\nContent-Type: text/x-shellscript\r\n\r\necho\r\n--BOUNDARY--\r\n";
+    const auto made = user_data(in);
+    ASSERT_TRUE(made) << made.error().message;
+    const auto parts = read_mime(*made);
+    ASSERT_TRUE(parts);
+    ASSERT_EQ(3u, parts->size());
+    EXPECT_EQ("Content-Type: text/cloud-config", (*parts)[0].headers);
+    EXPECT_EQ("a: 1", (*parts)[0].body);
+    EXPECT_EQ("echo", (*parts)[1].body);
+    EXPECT_EQ("Content-Type: application/node.eks.aws", (*parts)[2].headers);
+    EXPECT_EQ(std::string::npos, made->find('\r'));
+  }
 }
 
 TEST(AwsUserData, TextOfTheClassIsAPartOfItsKind) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -25,6 +26,11 @@ namespace karst::cloud::aws {
 inline constexpr std::int64_t kCatalogueMillis = 60 * 60'000;   // types, offerings and prices
 inline constexpr std::int64_t kPricesAgainMillis = 5 * 60'000;  // when some could not be read
 inline constexpr int kQuestionRoundsMax = 10;                   // of one node class
+// A question that gets no answer is asked again at once, after 0.5 and 1 s, but not when it took
+// long to fail: the class comes again soon.
+inline constexpr int kAskAttemptsMax = 3;
+inline constexpr std::int64_t kAskAgainMillis = 500;
+inline constexpr std::int64_t kAskAgainWithinMillis = 10'000;
 
 class AwsCloud final : public Hands {
  public:
@@ -70,6 +76,10 @@ class AwsCloud final : public Hands {
   void tell_of_question(const providers::aws::Question& question,
                         const providers::aws::Answer& answer);
   void ask_account(const std::shared_ptr<Asking>& asking, const providers::aws::Question& question);
+  void send_question(const providers::aws::Request& request, int attempt, std::int64_t since);
+  void answered(Asking& asking, const providers::aws::Question& question,
+                const std::vector<std::string>& pages, const CallError& error, std::int64_t since);
+  bool may_wait(const Asking& asking);
   void resolved(const Asking& asking, const providers::aws::Resolution& found);
   void unresolved(const Asking& asking, const std::string& message);
 
@@ -91,9 +101,13 @@ class AwsCloud final : public Hands {
   bool price_list_ = true;
   Tell tell_;
   KeptAnswers kept_;
-  std::shared_ptr<Sold> sold_;         // what was read last
-  std::string prices_fault_told_;      // empty: none
-  std::set<std::string> faults_told_;  // keys of questions
+  using Answered =
+      std::function<void(const std::vector<std::string>& pages, const CallError& error)>;
+  std::map<std::string, std::vector<Answered>> asked_;  // under way, by the request's text
+  std::map<std::string, std::int64_t> silent_since_;    // class uids of which something is unread
+  std::shared_ptr<Sold> sold_;                          // what was read last
+  std::string prices_fault_told_;                       // empty: none
+  std::set<std::string> faults_told_;                   // keys of questions
 };
 
 }  // namespace karst::cloud::aws

@@ -22,7 +22,32 @@ struct AwsCloud::Asking {
   pure::Answers answers;
   std::size_t open = 0;
   int rounds = 0;
+  bool incomplete = false;  // something could not be read, and nothing is known of it from before
 };
+
+namespace {
+
+// No word on what was asked: it may be there or not.
+bool says_nothing(Trouble trouble) {
+  switch (trouble) {
+    case Trouble::kThrottled:
+    case Trouble::kCredentials:
+    case Trouble::kSkew:
+    case Trouble::kServer:
+    case Trouble::kMalformed:
+    case Trouble::kUnclear:
+    case Trouble::kNotSent:
+      return true;
+    case Trouble::kNone:
+    case Trouble::kDenied:
+    case Trouble::kNotFound:
+    case Trouble::kRefused:
+      break;
+  }
+  return false;
+}
+
+}  // namespace
 
 void AwsCloud::resolve(const Command& command, const model::ResolveNodeClass& spec) {
   auto subject = pure::read_resolve(spec.request);
@@ -61,11 +86,25 @@ void AwsCloud::unresolved(const Asking& asking, const std::string& message) {
   resolved(asking, nothing);
 }
 
+// Whether what the log knows of the class counts on: nothing of before is in this process's memory
+// (it has just started), and the account has been silent for a short time only.
+bool AwsCloud::may_wait(const Asking& asking) {
+  const std::string& uid = asking.subject.uid;
+  if (!asking.incomplete) return silent_since_.erase(uid), false;
+  if (asking.spec->known.empty()) return false;
+  if (silent_since_.size() >= kAnswersKeptMax) silent_since_.clear();
+  const std::int64_t now = clock_.monotonic_millis();
+  return now < silent_since_.emplace(uid, now).first->second + kLastAnswerMillis;
+}
+
 // All questions of a round at once; their answers, and those that are kept, may raise others.
 void AwsCloud::ask(const std::shared_ptr<Asking>& asking) {
   std::vector<pure::Question> open;
   for (bool kept = true; kept && open.empty();) {
     open = pure::questions(asking->subject, cluster_, asking->answers);
+    if (open.empty() && may_wait(*asking))
+      return finish(ports::refused(*asking->command, model::RefusalCode::kRetry,
+                                   "the account cannot be read: what was found before counts on"));
     if (open.empty())
       return resolved(*asking, pure::resolve(asking->subject, cluster_, asking->answers,
                                              clock_.wall().value()));
@@ -82,29 +121,54 @@ void AwsCloud::ask(const std::shared_ptr<Asking>& asking) {
   for (const pure::Question& question : open) ask_account(asking, question);
 }
 
+// A question that is under way already is not asked a second time.
 void AwsCloud::ask_account(const std::shared_ptr<Asking>& asking, const pure::Question& question) {
+  auto& waiting = asked_[text_of(question.request)];
+  waiting.push_back([this, asking, question, since = clock_.monotonic_millis()](
+                        const std::vector<std::string>& pages, const CallError& error) {
+    answered(*asking, question, pages, error, since);
+    if (--asking->open == 0) ask(asking);
+  });
+  if (waiting.size() == 1) send_question(question.request, 1, clock_.monotonic_millis());
+}
+
+void AwsCloud::send_question(const pure::Request& request, int attempt, std::int64_t since) {
   auto pages = std::make_shared<std::vector<std::string>>();
   send_pages(
-      client_, call_of(question.request, Purpose::kRead),
+      client_, call_of(request, Purpose::kRead),
       [pages](const std::string& body) {
         pages->push_back(body);
         return true;
       },
-      [this, asking, question, pages, asked = clock_.monotonic_millis()](const CallError& error) {
-        pure::Answer& answer = asking->answers[question.key];
-        answer.pages = std::move(*pages);
-        answer.error_code = error.code;
-        answer.error_message = error.message;
-        if (error.trouble != Trouble::kNone && error.code.empty())
-          answer.error_code = std::string(trouble_name(error.trouble));
-        kept_.keep(asking->subject, question, answer, asked);
-        if (!question.fault.empty()) {
-          tell_of_question(question, answer);
-          const pure::Answer* last = kept_.last(asking->subject, question);
-          if (!answer.error_code.empty() && last != nullptr) answer = *last;
-        }
-        if (--asking->open == 0) ask(asking);
+      [this, request, attempt, since, pages](const CallError& error) {
+        const std::int64_t pause = kAskAgainMillis * attempt;
+        if (says_nothing(error.trouble) && attempt < kAskAttemptsMax &&
+            clock_.monotonic_millis() + pause < since + kAskAgainWithinMillis)
+          return client_.after(pause, [this, request, attempt, since] {
+            send_question(request, attempt + 1, since);
+          });
+        const auto waiting = std::move(asked_.extract(text_of(request)).mapped());
+        for (const auto& each : waiting) each(*pages, error);
       });
+}
+
+// Unknown is not empty: while no answer comes, the one before counts on for a time.
+void AwsCloud::answered(Asking& asking, const pure::Question& question,
+                        const std::vector<std::string>& pages, const CallError& error,
+                        std::int64_t since) {
+  pure::Answer& answer = asking.answers[question.key];
+  answer = {pages, error.code, error.message};
+  if (error.trouble != Trouble::kNone && error.code.empty())
+    answer.error_code = std::string(trouble_name(error.trouble));
+  kept_.keep(asking.subject, question, answer, since);
+  if (!question.fault.empty()) tell_of_question(question, answer);
+  const bool silent = says_nothing(error.trouble);
+  if (answer.error_code == question.good_code) return;
+  if (!silent && question.fault.empty()) return kept_.forget(asking.subject, question);
+  if (const pure::Answer* last = kept_.last(asking.subject, question, clock_.monotonic_millis()))
+    answer = *last;
+  else
+    asking.incomplete = asking.incomplete || (silent && question.fault.empty());
 }
 
 // Each fault is told once, and its end.

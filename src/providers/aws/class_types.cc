@@ -37,7 +37,8 @@ TypeFacts facts_of(const model::InstanceType& type) {
   facts.memory_mib = number_of(value_of(type, kMemoryLabel));
   facts.arm = value_of(type, model::kArchLabel) == "arm64";
   facts.nvme = !value_of(type, kNvmeLabel).empty();
-  // "4 15 0": interfaces, addresses of each, gigabytes of instance store.
+  // "4 15 0 v": interfaces, addresses of each, gigabytes of instance store; v: machines in
+  // machines.
   std::string_view rest = type.facts;
   for (std::int64_t* column :
        {&facts.interfaces, &facts.addresses_per_interface, &facts.storage_gb}) {
@@ -45,6 +46,7 @@ TypeFacts facts_of(const model::InstanceType& type) {
     rest.remove_prefix(std::min(rest.find(' '), rest.size()));
     if (!rest.empty()) rest.remove_prefix(1);
   }
+  facts.nested_virtualization = rest == "v";
   return facts;
 }
 
@@ -130,7 +132,7 @@ model::InstanceType base_type(const TypeFacts& facts, const std::string& region)
   type.offerings.clear();
   type.facts = std::to_string(facts.interfaces) + " " +
                std::to_string(facts.addresses_per_interface) + " " +
-               std::to_string(facts.storage_gb);
+               std::to_string(facts.storage_gb) + (facts.nested_virtualization ? " v" : "");
   // One attachment is the root volume's.
   if (facts.attachments > 0)
     model::set_label(type.attach_limits, kVolumeDriver, std::to_string(facts.attachments - 1));

@@ -23,6 +23,7 @@ Question about_cluster(std::string_view key, Request request, std::int64_t life_
   Question question{std::string(key), std::move(request)};
   question.life_millis = life_millis;
   question.fault = fault;
+  question.shared = true;
   return question;
 }
 

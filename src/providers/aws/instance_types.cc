@@ -201,6 +201,8 @@ base::Status DiscoveredTypes::add_types(std::string_view xml) {
     facts.arm = arch == "arm64";
     facts.cpu_maker = keep(label(text_at(item, "processorInfo/manufacturer")));
     facts.hypervisor = keep(text_at(item, "hypervisor"));
+    facts.nested_virtualization =
+        lists(item, "processorInfo/supportedFeatures", "nested-virtualization");
     read_sizes(item, facts);
     const auto add = [&](char kind, const pugi::xml_node& one, std::string maker,
                          std::int64_t detail) {

@@ -39,11 +39,12 @@ MimePart split(const std::string& text) {
 }  // namespace
 
 bool is_mime(std::string_view text) {
+  text = without_leading_blanks(text);  // as cloud-init and Karpenter read it
   return text.starts_with("MIME-Version:") || text.starts_with("Content-Type:");
 }
 
 base::Result<std::vector<MimePart>> read_mime(std::string_view text) {
-  const MimePart whole = split(without_carriage_returns(text));
+  const MimePart whole = split(without_carriage_returns(without_leading_blanks(text)));
   const std::string boundary = boundary_in(whole.headers);
   if (boundary.empty()) return broken("no boundary in its Content-Type");
   const std::string line = "\n--" + boundary;

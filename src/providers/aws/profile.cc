@@ -15,6 +15,10 @@ constexpr std::string_view kMissing = "NoSuchEntity";
 constexpr std::string_view kThere = "EntityAlreadyExists";
 constexpr std::string_view kFull = "LimitExceeded";  // it has a role: the one that we gave it
 
+bool never(const Answer&) {
+  return false;
+}
+
 // "team/node" is a role "node" at a path.
 std::string role_name(const std::string& role) {
   return role.substr(role.rfind('/') + 1);
@@ -28,6 +32,7 @@ Question ask(const std::string& key, const char* action, const std::string& name
 
 Question create(const NodeClassSubject& subject, const Cluster& cluster, const std::string& name) {
   Question question = ask("profile/create", "CreateInstanceProfile", name);
+  question.may_serve_again = never;  // what made it once does not make it again
   Tree& parameters = question.request.parameters;
   parameters["Path"] =
       "/karpenter/" + cluster.region + "/" + cluster.name + "/" + subject.uid + "/";
@@ -65,6 +70,8 @@ void ask_for_profile(std::vector<Question>& out, const NodeClassSubject& subject
   if (subject.spec.role.empty() || !cluster.may_make_profiles) return;
   const std::string name = profile_name(subject, cluster);
   out.push_back(ask("profile", "GetInstanceProfile", name));
+  out.back().life_millis = kProfileLifeMillis;
+  out.back().may_serve_again = has_role;
   const Answer* found = answer_of(answers, "profile");
   if (found == nullptr) return;
   bool lacks_role = found->error_code.empty() && !has_role(*found);
@@ -76,6 +83,7 @@ void ask_for_profile(std::vector<Question>& out, const NodeClassSubject& subject
   }
   if (!lacks_role) return;
   out.push_back(ask("profile/role", "AddRoleToInstanceProfile", name));
+  out.back().may_serve_again = never;
   out.back().request.parameters["RoleName"] = role_name(subject.spec.role);
 }
 

@@ -10,6 +10,9 @@
 
 namespace karst::providers::aws {
 
+// How long a profile that is there, with a role, is taken to stay. As Karpenter's.
+inline constexpr std::int64_t kProfileLifeMillis = 15 * 60'000;
+
 // "<cluster>_<hash>", at most 128 characters, the same for the same cluster, region, class and
 // role, so that another role is another profile.
 std::string profile_name(const NodeClassSubject& subject, const Cluster& cluster);

@@ -321,8 +321,11 @@ void ask_for_launch(std::vector<Question>& out, const NodeClassSubject& subject,
 
 void set_life(const Cluster& cluster, Question& question) {
   if (question.key.starts_with("subnet/")) question.life_millis = cluster.subnet_refresh_millis;
-  if (question.key.starts_with("image/") || question.key.starts_with(kSsmPrefix))
-    question.life_millis = cluster.image_refresh_millis;
+  if (question.key.starts_with("image/")) question.life_millis = cluster.image_refresh_millis;
+  if (question.key.starts_with(kSsmPrefix)) {
+    question.life_millis = std::max(cluster.image_refresh_millis, kParameterLifeMillis);
+    question.shared = true;
+  }
 }
 
 }  // namespace

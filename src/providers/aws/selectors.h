@@ -26,26 +26,32 @@ struct NodeClassSubject {
   NodeClassSpec spec;
 };
 
-struct Question {
-  std::string key;  // unique and stable for one class: "subnets/0", "ssm/NAME", "image/ids"
-  Request request;
-  // How long a good answer is used again for the same class and generation; 0: not at all.
-  std::int64_t life_millis = 0;
-  // When it fails: what that means and what to do, for people; and the answer before it counts on.
-  // Empty: the class's conditions tell of the failure.
-  std::string_view fault = {};
-  std::string_view good_code = {};  // the error code that is its success (a dry run); static text
-};
-
 // All pages of an answer in order, or the error that came instead.
 struct Answer {
   std::vector<std::string> pages;
   std::string error_code;  // empty: it was answered
   std::string error_message;
 };
+
+struct Question {
+  std::string key;  // unique and stable for one class: "subnets/0", "ssm/NAME", "image/ids"
+  Request request;
+  // How long a good answer is used again for the same class and generation; 0: not at all.
+  std::int64_t life_millis = 0;
+  // When it fails: what that means and what to do, for people; and the answer before it counts on,
+  // however old. Empty: the class's conditions tell of the failure.
+  std::string_view fault = {};
+  std::string_view good_code = {};  // the error code that is its success (a dry run); static text
+  bool shared = false;              // its answer is used again for every class that asks the same
+  // Which good answers may be used again; null: all.
+  bool (*may_serve_again)(const Answer&) = nullptr;
+};
 using Answers = std::map<std::string, Answer, std::less<>>;
 
 inline constexpr std::size_t kQuestionsMax = 200;  // of one class
+// A parameter moves when an image is published. A class asks for several, and the service allows
+// few calls a second. As Karpenter's for parameters that people name.
+inline constexpr std::int64_t kParameterLifeMillis = 5 * 60'000;
 
 // What is still to be asked; empty: resolve() has all it needs.
 std::vector<Question> questions(const NodeClassSubject& subject, const Cluster& cluster,

@@ -28,6 +28,7 @@ struct TypeFacts {
   std::string_view hypervisor;  // nitro, xen; empty on bare metal
   bool encrypts_in_transit = false;
   bool enclaves = false;
+  bool nested_virtualization = false;  // as EC2 tells; the table does not know
   bool spot = false;
   bool on_demand = false;
   std::int64_t interfaces = 0;  // of the card that pods use

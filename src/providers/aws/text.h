@@ -14,6 +14,12 @@ bool is_one_of(std::string_view word, const std::string_view (&words)[kCount]) {
   return std::find(std::begin(words), std::end(words), word) != std::end(words);
 }
 
+// Without the blanks and blank lines that it begins with.
+inline std::string_view without_leading_blanks(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  return text;
+}
+
 // ASCII letters only.
 inline std::string lower(std::string text) {
   for (char& c : text)
