@@ -77,7 +77,8 @@ base::Status write_trail(Trail& trail) {
     progress.at(next - 1);
   }
   if (taken == 0 && !trail.filter.takes_all()) say_nothing_fits(trail.filter.text(), trail.log);
-  if (!trail.tree && next != trail.size + 1) return {};  // damaged: finish() says where
+  // No end line then: what has none is no trail. finish() says where the damage is.
+  if (trail.log.sound->damage() || (!trail.tree && next != trail.size + 1)) return {};
   const proof::Checkpoint head{proof::origin_of(trail.log->id()), trail.size,
                                trail.tree ? trail.tree->root : writer.root()};
   print_text(writer.end(checkpoint_bytes(head, trail.key ? &*trail.key : nullptr)));
@@ -102,6 +103,7 @@ base::Status export_trail(const AuditExportOptions& options, const ReadLog& log)
               nullptr, log->end().value() - 1};
   if (!trail.filter.takes_all() || !begins_at_one(log)) {
     auto tree = tree_of(log, options.data, trail.size);
+    KARST_TRY(refuse_damaged(log, "a trail of a part of it, whose proofs lead to its head,"));
     if (!tree) return base::fail(tree.error());
     trail.size = (*tree)->size;
     trail.tree = std::move(*tree);
@@ -140,7 +142,7 @@ base::Status write_entries(const ReadLog& log, const std::filesystem::path& out,
   for (std::uint64_t index = log->first().value() - 1; index < size; ++index) {
     auto event = (*cursor)->next();
     if (!event) return base::fail(event.error());
-    if (!*event) return {};
+    if (!*event) return refuse_damaged(log, "a folder of tiles");
     const std::string leaf = events::leaf_bytes((*event)->raw, log.log->secret());
     bundle += static_cast<char>(leaf.size() >> 8);
     bundle += static_cast<char>(leaf.size() & 0xff);
@@ -210,6 +212,7 @@ base::Status check_out(const LogTree& tree, const std::string& origin,
     return not_ours(out,
                     fmt::format("holds the tiles of {}, this log is {}", there.origin, origin));
   if (there.size > tree.size)
+  KARST_TRY(refuse_damaged(log, "a folder of tiles"));
     return not_ours(out, fmt::format("holds a later tree of this log, of size {} beside {} here",
                                      there.size, tree.size));
   if (there.size == 0) return {};

@@ -181,7 +181,17 @@ base::Result<model::Position> parse_place(const events::EventLog& log, std::stri
   auto position = last_at(log, *time);
   if (!position) return base::fail(position.error());
   if (*position < log.first())
+base::Status refuse_damaged(const ReadLog& log, std::string_view what) {
+  const std::optional<base::Error>& damage = log.sound->damage();
+  if (!damage) return {};
+  return base::fail(damage->kind,
+                    fmt::format("{}. So {} is not made: what is sound here is not all of it. "
+                                "Restore the log ('karst log restore') and ask again",
+                                damage->message, what));
+}
+
     return base::fail(base::Kind::kInvalid,
+  if (code == kExitDamaged) return code;
                       fmt::format("{} {}: the log begins later than that, with position {}", option,
                                   text, first));
   return *position;

@@ -88,6 +88,14 @@ void say_trimmed(const ReadLog& log);
 // How a command that read ends: with `code`, or, where the log was found damaged, with that on
 // stderr and its exit code.
 int finish(const ReadLog& log, int code);
+// For what stands for the whole log: a head of its tree, a file that appears when it is whole. The
+// error, kCorrupt, where the log was found damaged so far, with why `what` is not made of the rest:
+// nobody who sees the result alone could tell it from a whole log that is that short.
+base::Status refuse_damaged(const ReadLog& log, std::string_view what);
+
+// How a command that read ends: with `code`, or, where the log was found damaged, with that on
+// stderr, unless `code` says it already, and its exit code.
+int finish(const ReadLog& log, int code);
 
 // A position ("1234"), a CommandId ("<log id>-1234") or a time (RFC 3339: the last event at or
 // before it). `option` names what is being parsed. Errors: kInvalid when it is none of these or
