@@ -2,8 +2,6 @@
 // static files.
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -13,6 +11,7 @@
 #include "tools/audit_tree.h"
 #include "tools/export_filter.h"
 #include "tools/talk.h"
+#include "tools/tile_files.h"
 
 namespace karst::tools {
 namespace {
@@ -103,33 +102,14 @@ base::Status export_trail(const AuditExportOptions& options, const ReadLog& log)
               nullptr, log->end().value() - 1};
   if (!trail.filter.takes_all() || !begins_at_one(log)) {
     auto tree = tree_of(log, options.data, trail.size);
-    KARST_TRY(refuse_damaged(log, "a trail of a part of it, whose proofs lead to its head,"));
     if (!tree) return base::fail(tree.error());
+    KARST_TRY(refuse_damaged(log, "a trail of a part of it, whose proofs lead to its head,"));
     trail.size = (*tree)->size;
     trail.tree = std::move(*tree);
   }
   if (trail.size == 0) return {};  // damaged at its first event: finish() says so
   if (!trail.key) say_unsigned();
   return write_trail(trail);
-}
-
-tl::unexpected<base::Error> cannot_write(const std::filesystem::path& path, int reason) {
-  const bool full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
-  return base::fail(full ? base::Kind::kFull : base::Kind::kDenied,
-                    fmt::format("{}: cannot be written{}{}{}", path.string(),
-                                reason == 0 ? "" : ": ", reason == 0 ? "" : std::strerror(reason),
-                                full ? ". Free some space there, or write elsewhere" : ""));
-}
-
-base::Status write_file(const std::filesystem::path& path, std::string_view bytes) {
-  std::error_code error;
-  std::filesystem::create_directories(path.parent_path(), error);
-  if (error) return cannot_write(path, error.value());
-  errno = 0;
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out << bytes;
-  out.close();
-  return out ? base::Status() : cannot_write(path, errno);
 }
 
 // Bundles of leaves, below DIR/tile/entries: of those at hand. A log begins with a bundle.
@@ -148,7 +128,7 @@ base::Status write_entries(const ReadLog& log, const std::filesystem::path& out,
     bundle += static_cast<char>(leaf.size() & 0xff);
     bundle += leaf;
     if (++width < proof::kTileWidth && index + 1 < size) continue;
-    KARST_TRY(write_file(out / proof::bundle_path(index / proof::kTileWidth, width), bundle));
+    KARST_TRY(write_tile_file(out / proof::bundle_path(index / proof::kTileWidth, width), bundle));
     bundle.clear();
     width = 0;
   }
@@ -161,7 +141,7 @@ base::Status write_tiles(const LogTree& tree, const std::filesystem::path& out) 
     for (; const unsigned width = proof::tile_width(at, tree.size); ++at.index) {
       auto hashes = tree.read(at, width);
       if (!hashes) return base::fail(hashes.error());
-      KARST_TRY(write_file(out / proof::tile_path(at, width), *hashes));
+      KARST_TRY(write_tile_file(out / proof::tile_path(at, width), *hashes));
     }
   }
   return {};
@@ -212,7 +192,6 @@ base::Status check_out(const LogTree& tree, const std::string& origin,
     return not_ours(out,
                     fmt::format("holds the tiles of {}, this log is {}", there.origin, origin));
   if (there.size > tree.size)
-  KARST_TRY(refuse_damaged(log, "a folder of tiles"));
     return not_ours(out, fmt::format("holds a later tree of this log, of size {} beside {} here",
                                      there.size, tree.size));
   if (there.size == 0) return {};
@@ -233,6 +212,7 @@ base::Status export_tiles(const AuditExportOptions& options, const ReadLog& log)
   if (!key) return base::fail(key.error());
   auto made = tree_of(log, options.data, log->end().value() - 1);
   if (!made) return base::fail(made.error());
+  KARST_TRY(refuse_damaged(log, "a folder of tiles"));
   const LogTree& tree = **made;
   const std::filesystem::path out = options.out;
   const std::string origin = proof::origin_of(log->id());
@@ -241,8 +221,9 @@ base::Status export_tiles(const AuditExportOptions& options, const ReadLog& log)
   KARST_TRY(write_entries(log, out, tree.size));
   if (!*key) say_unsigned();
   // Last: whoever sees it finds all that it speaks of.
+  if (tree.size > 0) KARST_TRY(sync_tile_files(out));
   const proof::Checkpoint head{origin, tree.size, tree.root};
-  return write_file(out / "checkpoint", checkpoint_bytes(head, *key ? &**key : nullptr));
+  return write_tile_file(out / "checkpoint", checkpoint_bytes(head, *key ? &**key : nullptr));
 }
 
 bool asks_for_part(const exports::FilterOptions& filter) {

@@ -191,6 +191,40 @@ TEST_F(Audit, TilesOfAnotherLogAreNotWrittenOver) {
   EXPECT_TRUE(says(take(data, tiles), "its file 'checkpoint' is none"));
 }
 
+// Others read and serve the folder meanwhile: a name always has a whole file, and what is there
+// already is not written again.
+TEST_F(Audit, TilesAreWrittenAsideAndOnce) {
+  namespace fs = std::filesystem;
+  const std::string tiles = folder_ / "tiles";
+  const auto take = [&] {
+    return karst({"audit", "export", "--format", "tiles", "--data", story(), "--out", tiles}).code;
+  };
+  ASSERT_EQ(take(), 0);
+  const std::string full = tiles + "/tile/0/000", bundle = tiles + "/tile/entries/000";
+  const std::string good = read_file(full);
+  const fs::file_time_type long_ago = fs::last_write_time(full) - std::chrono::hours(5);
+  fs::last_write_time(bundle, long_ago);
+  // Who opened the file before goes on reading what it opened.
+  const std::string other(good.rbegin(), good.rend());
+  write_file(full, good.substr(0, 32) + other.substr(32));
+  fs::create_hard_link(full, folder_ / "opened");
+  ASSERT_EQ(take(), 0);
+  EXPECT_EQ(read_file(full), good);
+  EXPECT_EQ(read_file(folder_ / "opened"), good.substr(0, 32) + other.substr(32));
+  EXPECT_EQ(fs::last_write_time(bundle), long_ago) << "it had these bytes";
+  EXPECT_EQ(verify({tiles}).code, 0);
+  // One that fails leaves what was there.
+  fs::create_directories(bundle + ".part/mine");
+  write_file(bundle, "other");
+  EXPECT_EQ(take(), 4);
+  EXPECT_EQ(read_file(bundle), "other");
+  fs::remove_all(bundle + ".part");
+  EXPECT_EQ(take(), 0);
+  EXPECT_EQ(verify({tiles}).code, 0);
+  for (const auto& entry : fs::recursive_directory_iterator(tiles))
+    EXPECT_NE(entry.path().extension(), ".part") << entry.path();
+}
+
 TEST_F(Audit, AKeyOfARunIsInItsLogOnce) {
   const std::string key = new_key("key"), second = new_key("second");
   const std::string data = folder_ / "data";

@@ -1,6 +1,9 @@
 // What `karst audit export` and `karst log dump` take for times and filters, and what they say of
 // filters that fit nothing, or cannot.
 #include <gtest/gtest.h>
+#include <signal.h>
+
+#include <filesystem>
 
 #include "tests/tools/story.h"
 
@@ -90,6 +93,36 @@ TEST(Export, FractionsOfAMillisecondAreCutOff) {
   };
   EXPECT_EQ(state(finer).code, 0) << state(finer).err;
   EXPECT_EQ(state(finer).out, state(last).out);
+}
+
+// A follower ends with a signal only; what other readers leave that are killed goes with the next.
+TEST(Export, NoReaderLeavesItsScratchBehind) {
+  const TempFolder folder;
+  const std::string scratch = folder / "scratch";
+  std::filesystem::create_directory(scratch);
+  const std::vector<std::string> follow = {"log",    "tail",  "-f",        "-n",   "1",
+                                           "--data", story(), "--scratch", scratch};
+  for (const int signal : {SIGINT, SIGTERM}) {
+    Program tail(folder, follow);
+    ASSERT_TRUE(tail.await_out("\n"));
+    EXPECT_FALSE(std::filesystem::is_empty(scratch));
+    tail.send(signal);
+    EXPECT_EQ(tail.wait().code, 0);
+    EXPECT_TRUE(std::filesystem::is_empty(scratch));
+  }
+  Program living(folder, follow);
+  ASSERT_TRUE(living.await_out("\n"));
+  {
+    Program killed(folder, follow);
+    ASSERT_TRUE(killed.await_out("\n"));
+  }
+  const auto count = [&] {
+    const std::filesystem::directory_iterator all(scratch);
+    return std::distance(begin(all), end(all));
+  };
+  EXPECT_EQ(count(), 2);
+  EXPECT_EQ(karst({"log", "stat", "--data", story(), "--scratch", scratch}).code, 0);
+  EXPECT_EQ(count(), 1) << "that of the living one stays";
 }
 
 }  // namespace
