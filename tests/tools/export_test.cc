@@ -95,6 +95,36 @@ TEST(Export, FractionsOfAMillisecondAreCutOff) {
   EXPECT_EQ(state(finer).out, state(last).out);
 }
 
+// Names of workloads are in what was refused, and in the words of who read the trail.
+TEST(Export, NoPlantedNameIsShownWhereWorkloadsAreWithheld) {
+  const TempFolder folder;
+  const std::string data = folder / "data";
+  std::filesystem::copy(story(), data, std::filesystem::copy_options::recursive);
+  std::vector<events::Record> records = records_of(data);
+  for (const events::Body& body :
+       {events::Body(events::AccessRecorded{"auditor", "explain pod/payroll/secret-job"}),
+        events::Body(events::InputRefused{"Pod", "payroll/secret-job", "payroll: no cpu", "d"})}) {
+    events::Record record = events::make_record(body);
+    record.log_time = records.back().log_time;
+    records.push_back(std::move(record));
+  }
+  rewrite(data, records);
+  for (const std::string format : {"jsonl", "csv", "cloudevents", "cloudevents-batch"}) {
+    std::vector<std::string> words = {"audit", "export", "--format", format, "--data", data};
+    EXPECT_TRUE(has(karst(words).out, "secret-job")) << format;
+    words.insert(words.end(), {"--redact", "workloads"});
+    const Ended ended = karst(words);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    for (const char* name : {"payroll", "secret-job", "web-0"})
+      EXPECT_FALSE(has(ended.out, name)) << format << " shows " << name;
+    if (format != "jsonl") continue;
+    write_file(folder / "trail", ended.out);
+    const Ended verified = karst({"audit", "verify", folder / "trail"});
+    EXPECT_EQ(verified.code, 0) << verified.err;
+    EXPECT_TRUE(has(verified.out, "proven      all ")) << verified.out;
+  }
+}
+
 // A follower ends with a signal only; what other readers leave that are killed goes with the next.
 TEST(Export, NoReaderLeavesItsScratchBehind) {
   const TempFolder folder;
