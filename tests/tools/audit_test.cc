@@ -225,6 +225,15 @@ TEST_F(Audit, TilesAreWrittenAsideAndOnce) {
     EXPECT_NE(entry.path().extension(), ".part") << entry.path();
 }
 
+// A part that has everything leaves no positions over.
+TEST_F(Audit, APartFromTheFirstPositionOnIsAllOfIt) {
+  const std::string trail = made("trail", {"audit", "export", "--data", story(), "--from", "1"});
+  const Ended ended = verify({trail});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_FALSE(says(ended, "positions 1 to 0")) << ended.out;
+  EXPECT_TRUE(says(ended, "asked for was: from=1; that is all of the log")) << ended.out;
+}
+
 TEST_F(Audit, AKeyOfARunIsInItsLogOnce) {
   const std::string key = new_key("key"), second = new_key("second");
   const std::string data = folder_ / "data";
