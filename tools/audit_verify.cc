@@ -50,13 +50,15 @@ base::Result<std::optional<proof::VerifierKey>> key_of(const std::optional<std::
     auto bytes = read_small(given);
     if (!bytes) return base::fail(bytes.error().with_context("--key"));
     text = *bytes;
-    while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
   } else if (given.find('+') == given.npos) {
     return base::fail(base::Kind::kInvalid,
                       "--key " + given +
                           ": there is no such file, and it is no key; expected NAME+ID+BASE64, or "
                           "a file with it");
   }
+  while (text.ends_with('\n') || text.ends_with('\r') || text.ends_with(' ') ||
+         text.ends_with('\t'))
+    text.pop_back();
   auto key = proof::parse_verifier_key(text);
   if (!key) return base::fail(key.error().with_context(place));
   return std::optional(std::move(*key));
@@ -320,7 +322,11 @@ base::Status verify(const AuditVerifyOptions& options) {
 int audit_verify(const AuditVerifyOptions& options) {
   const base::Status status = verify(options);
   if (status) return kExitDone;
-  report(status.error().with_context(options.file));
+  const std::string& why = status.error().message;
+  // Also where it is all that is read, and lines of what holds came before it.
+  say("not proven: " + why);
+  report(why.starts_with(options.file) ? status.error()
+                                       : status.error().with_context(options.file));
   return status.error().kind == base::Kind::kCorrupt ? kExitNo : kExitBadInput;
 }
 

@@ -61,7 +61,8 @@ TEST_F(Audit, AChangedTrailIsNot) {
     write_file(folder_ / "changed", changed);
     const Ended ended = verify({folder_ / "changed"});
     EXPECT_TRUE(ended.code == 1 || ended.code == 2) << at << ": " << ended.out;
-    EXPECT_EQ(ended.out, "") << "at byte " << at;
+    EXPECT_TRUE(ended.out.starts_with("not proven: ")) << "at byte " << at << ended.out;
+    EXPECT_EQ(lines_of(ended.out).size(), 1U) << "at byte " << at;
   }
   write_file(folder_ / "cut", bytes.substr(0, bytes.size() - 1));
   EXPECT_EQ(verify({folder_ / "cut"}).code, 1);
@@ -223,6 +224,32 @@ TEST_F(Audit, TilesAreWrittenAsideAndOnce) {
   EXPECT_EQ(verify({tiles}).code, 0);
   for (const auto& entry : fs::recursive_directory_iterator(tiles))
     EXPECT_NE(entry.path().extension(), ".part") << entry.path();
+}
+
+TEST_F(Audit, TheVerdictIsOnStdoutAndNamesEachThingOnce) {
+  const std::string key = new_key("key");
+  const std::string trail =
+      made("trail", {"audit", "export", "--data", story(), "--signing-key", folder_ / "key"});
+  EXPECT_EQ(verify({"--key", key + " ", trail}).code, 0) << "a blank from copying";
+  write_file(folder_ / "public", " \t" + key + " \r\n");
+  EXPECT_NE(verify({"--key", folder_ / "public", trail}).code, 0);
+  write_file(folder_ / "public", key + " \r\n");
+  EXPECT_EQ(verify({"--key", folder_ / "public", trail}).code, 0);
+  // What holds is said first, and then what does not.
+  const std::string others = made("others", {"audit", "checkpoint", "--data", story()});
+  auto lines = lines_of(read_file(others));
+  lines.at(2)[0] = lines.at(2)[0] == 'A' ? 'B' : 'A';
+  write_file(folder_ / "forked", lines[0] + "\n" + lines[1] + "\n" + lines[2] + "\n");
+  const Ended forked = verify({"--since", folder_ / "forked", trail});
+  EXPECT_EQ(forked.code, 1);
+  EXPECT_TRUE(says(forked, "proven      all ")) << forked.out;
+  EXPECT_TRUE(lines_of(forked.out).back().starts_with("not proven: the tree of size"))
+      << forked.out;
+  const std::string none = folder_ / "none";
+  const Ended missing = verify({none});
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_EQ(missing.err.find(none), missing.err.rfind(none)) << missing.err;
+  EXPECT_TRUE(says(missing, "cannot be read: expected what")) << missing.err;
 }
 
 // A part that has everything leaves no positions over.

@@ -125,6 +125,18 @@ TEST(Export, NoPlantedNameIsShownWhereWorkloadsAreWithheld) {
   }
 }
 
+TEST(Export, AFileThatCannotBeMadeIsNamedAsGiven) {
+  const TempFolder folder;
+  for (const std::string format : {"csv", "sqlite", "parquet"}) {
+    const Ended ended = karst(
+        {"audit", "export", "--format", format, "--data", story(), "--out", folder / "none/x"});
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_TRUE(has(ended.err, "--out " + (folder / "none/x") + ": cannot be made")) << ended.err;
+    EXPECT_TRUE(has(ended.err, "expected a file in a folder that exists")) << ended.err;
+    EXPECT_FALSE(has(ended.err, ".part")) << ended.err;
+  }
+}
+
 // A follower ends with a signal only; what other readers leave that are killed goes with the next.
 TEST(Export, NoReaderLeavesItsScratchBehind) {
   const TempFolder folder;
