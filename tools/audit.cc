@@ -2,8 +2,6 @@
 // static files.
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -13,6 +11,7 @@
 #include "tools/audit_tree.h"
 #include "tools/export_filter.h"
 #include "tools/talk.h"
+#include "tools/tile_files.h"
 
 namespace karst::tools {
 namespace {
@@ -77,7 +76,8 @@ base::Status write_trail(Trail& trail) {
     progress.at(next - 1);
   }
   if (taken == 0 && !trail.filter.takes_all()) say_nothing_fits(trail.filter.text(), trail.log);
-  if (!trail.tree && next != trail.size + 1) return {};  // damaged: finish() says where
+  // No end line then: what has none is no trail. finish() says where the damage is.
+  if (trail.log.sound->damage() || (!trail.tree && next != trail.size + 1)) return {};
   const proof::Checkpoint head{proof::origin_of(trail.log->id()), trail.size,
                                trail.tree ? trail.tree->root : writer.root()};
   print_text(writer.end(checkpoint_bytes(head, trail.key ? &*trail.key : nullptr)));
@@ -103,31 +103,13 @@ base::Status export_trail(const AuditExportOptions& options, const ReadLog& log)
   if (!trail.filter.takes_all() || !begins_at_one(log)) {
     auto tree = tree_of(log, options.data, trail.size);
     if (!tree) return base::fail(tree.error());
+    KARST_TRY(refuse_damaged(log, "a trail of a part of it, whose proofs lead to its head,"));
     trail.size = (*tree)->size;
     trail.tree = std::move(*tree);
   }
   if (trail.size == 0) return {};  // damaged at its first event: finish() says so
   if (!trail.key) say_unsigned();
   return write_trail(trail);
-}
-
-tl::unexpected<base::Error> cannot_write(const std::filesystem::path& path, int reason) {
-  const bool full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
-  return base::fail(full ? base::Kind::kFull : base::Kind::kDenied,
-                    fmt::format("{}: cannot be written{}{}{}", path.string(),
-                                reason == 0 ? "" : ": ", reason == 0 ? "" : std::strerror(reason),
-                                full ? ". Free some space there, or write elsewhere" : ""));
-}
-
-base::Status write_file(const std::filesystem::path& path, std::string_view bytes) {
-  std::error_code error;
-  std::filesystem::create_directories(path.parent_path(), error);
-  if (error) return cannot_write(path, error.value());
-  errno = 0;
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out << bytes;
-  out.close();
-  return out ? base::Status() : cannot_write(path, errno);
 }
 
 // Bundles of leaves, below DIR/tile/entries: of those at hand. A log begins with a bundle.
@@ -140,13 +122,13 @@ base::Status write_entries(const ReadLog& log, const std::filesystem::path& out,
   for (std::uint64_t index = log->first().value() - 1; index < size; ++index) {
     auto event = (*cursor)->next();
     if (!event) return base::fail(event.error());
-    if (!*event) return {};
+    if (!*event) return refuse_damaged(log, "a folder of tiles");
     const std::string leaf = events::leaf_bytes((*event)->raw, log.log->secret());
     bundle += static_cast<char>(leaf.size() >> 8);
     bundle += static_cast<char>(leaf.size() & 0xff);
     bundle += leaf;
     if (++width < proof::kTileWidth && index + 1 < size) continue;
-    KARST_TRY(write_file(out / proof::bundle_path(index / proof::kTileWidth, width), bundle));
+    KARST_TRY(write_tile_file(out / proof::bundle_path(index / proof::kTileWidth, width), bundle));
     bundle.clear();
     width = 0;
   }
@@ -159,7 +141,7 @@ base::Status write_tiles(const LogTree& tree, const std::filesystem::path& out) 
     for (; const unsigned width = proof::tile_width(at, tree.size); ++at.index) {
       auto hashes = tree.read(at, width);
       if (!hashes) return base::fail(hashes.error());
-      KARST_TRY(write_file(out / proof::tile_path(at, width), *hashes));
+      KARST_TRY(write_tile_file(out / proof::tile_path(at, width), *hashes));
     }
   }
   return {};
@@ -230,6 +212,7 @@ base::Status export_tiles(const AuditExportOptions& options, const ReadLog& log)
   if (!key) return base::fail(key.error());
   auto made = tree_of(log, options.data, log->end().value() - 1);
   if (!made) return base::fail(made.error());
+  KARST_TRY(refuse_damaged(log, "a folder of tiles"));
   const LogTree& tree = **made;
   const std::filesystem::path out = options.out;
   const std::string origin = proof::origin_of(log->id());
@@ -238,8 +221,9 @@ base::Status export_tiles(const AuditExportOptions& options, const ReadLog& log)
   KARST_TRY(write_entries(log, out, tree.size));
   if (!*key) say_unsigned();
   // Last: whoever sees it finds all that it speaks of.
+  if (tree.size > 0) KARST_TRY(sync_tile_files(out));
   const proof::Checkpoint head{origin, tree.size, tree.root};
-  return write_file(out / "checkpoint", checkpoint_bytes(head, *key ? &**key : nullptr));
+  return write_tile_file(out / "checkpoint", checkpoint_bytes(head, *key ? &**key : nullptr));
 }
 
 bool asks_for_part(const exports::FilterOptions& filter) {

@@ -34,7 +34,9 @@ struct Task {
 base::Result<exports::Walked> fill(Task& task, const std::vector<exports::Output>& outputs) {
   Progress progress("exporting", task.log.end().value(),
                     task.options.out.empty() ? Meanwhile::kData : Meanwhile::kSilence);
-  auto walked = exports::walk(task.log, task.filter, outputs,
+  // Not through SoundLog: a walk that ends early gives a Parquet file its footer, and a batch its
+  // bracket.
+  auto walked = exports::walk(*task.read.log, task.filter, outputs,
                               [&](model::Position position) { progress.at(position.value()); });
   if (walked && walked->events == 0 && !task.filter.takes_all())
     say_nothing_fits(task.filter.text(), task.read);
@@ -89,8 +91,11 @@ base::Status export_table(Task& task) {
   outputs[0].view = exports::make_view(o.view.empty() ? "events" : o.view, task.withheld);
   outputs[0].writer = make_writer(task, outputs[0].view->table(), sink);
   auto walked = fill(task, outputs);
+  if (!walked && !file && walked.error().kind == base::Kind::kCorrupt)
+    KARST_TRY(sink.flush());  // what is sound is shown
   if (!walked) return base::fail(walked.error());
   if (!file) return {};
+  KARST_TRY(refuse_damaged(task.read, o.out));
   KARST_TRY(file->finish());
   tell_rows(outputs);
   return {};
@@ -162,6 +167,7 @@ base::Result<std::string> checkpoint_of(const AuditExportOptions& options, const
   if (!key) return base::fail(key.error());
   auto tree = tree_of(log, options.data, log->end().value() - 1);
   if (!tree) return base::fail(tree.error());
+  KARST_TRY(refuse_damaged(log, "a file with its checkpoint"));
   return checkpoint_bytes({proof::origin_of(log->id()), (*tree)->size, (*tree)->root},
                           *key ? &**key : nullptr);
 }

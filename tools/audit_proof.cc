@@ -20,6 +20,7 @@ base::Result<Head> head_of(const AuditProofOptions& options, const ReadLog& log)
   if (!key) return base::fail(key.error());
   auto tree = tree_of(log, options.data, log->end().value() - 1);
   if (!tree) return base::fail(tree.error());
+  KARST_TRY(refuse_damaged(log, "a checkpoint"));
   const proof::Checkpoint head{proof::origin_of(log->id()), (*tree)->size, (*tree)->root};
   const proof::SignerKey* signer = *key ? &**key : nullptr;
   return Head{std::move(*tree), checkpoint_bytes(head, signer),

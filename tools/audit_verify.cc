@@ -50,13 +50,15 @@ base::Result<std::optional<proof::VerifierKey>> key_of(const std::optional<std::
     auto bytes = read_small(given);
     if (!bytes) return base::fail(bytes.error().with_context("--key"));
     text = *bytes;
-    while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
   } else if (given.find('+') == given.npos) {
     return base::fail(base::Kind::kInvalid,
                       "--key " + given +
                           ": there is no such file, and it is no key; expected NAME+ID+BASE64, or "
                           "a file with it");
   }
+  while (text.ends_with('\n') || text.ends_with('\r') || text.ends_with(' ') ||
+         text.ends_with('\t'))
+    text.pop_back();
   auto key = proof::parse_verifier_key(text);
   if (!key) return base::fail(key.error().with_context(place));
   return std::optional(std::move(*key));
@@ -209,7 +211,9 @@ base::Status verify_trail(const std::string& file, std::ifstream& in, const std:
   proven(fmt::format("the readable form of {} payloads is that of their bytes",
                      found->events - found->withheld));
   KARST_TRY(check_since(trusted, head, found->since_root));
-  if (!header.complete && to_the_end)
+  if (!header.complete && to_the_end && found->first == 1)
+    say("the writer says   asked for was: " + header.filter + "; that is all of the log");
+  else if (!header.complete && to_the_end)
     not_proven(fmt::format("what the positions 1 to {} hold: {}", found->first - 1,
                            header.filter.empty() ? "its writer says that the log was trimmed there"
                                                  : "asked for was: " + header.filter));
@@ -318,7 +322,11 @@ base::Status verify(const AuditVerifyOptions& options) {
 int audit_verify(const AuditVerifyOptions& options) {
   const base::Status status = verify(options);
   if (status) return kExitDone;
-  report(status.error().with_context(options.file));
+  const std::string& why = status.error().message;
+  // Also where it is all that is read, and lines of what holds came before it.
+  say("not proven: " + why);
+  report(why.starts_with(options.file) ? status.error()
+                                       : status.error().with_context(options.file));
   return status.error().kind == base::Kind::kCorrupt ? kExitNo : kExitBadInput;
 }
 

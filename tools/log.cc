@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/time.h"
+#include "daemon/stop_signal.h"
 #include "events/json_text.h"
 #include "tools/describe.h"
 #include "tools/export_filter.h"
@@ -119,6 +120,8 @@ int log_dump(const LogOptions& options) {
 }
 
 int log_tail(const LogOptions& options) {
+  // Its only end: the scratch folder goes with it. Before the log makes its threads.
+  if (options.follow) daemon::block_stop_signals();
   auto log = open_for_reading(options.data);
   if (!log) return report(log.error());
   record_access(options.data, "log tail -n " + std::to_string(options.count));
@@ -128,7 +131,8 @@ int log_tail(const LogOptions& options) {
   for (;;) {
     auto printed = print_events(**log, next, options.format, nullptr);
     if (!printed) return report(printed.error());
-    if (!flush_output() || !options.follow || log->sound->damage() || std::ferror(stdout) != 0)
+    if (!flush_output() || !options.follow || daemon::stop_signal_came() || log->sound->damage() ||
+        std::ferror(stdout) != 0)
       return finish(*log, kExitDone);
     next = *printed;
     std::this_thread::sleep_for(std::chrono::milliseconds(200));

@@ -28,6 +28,8 @@ base::Result<model::Position> last_to_seal(const LogArchiveOptions& options, con
 }
 
 base::Status archive_log(const LogArchiveOptions& options, const ReadLog& log) {
+  // Before its folder is made.
+  KARST_TRY(refuse_damaged(log, "a segment of its archive"));
   auto archive = events::Archive::open(options.archive, {log.log->id(), log.log->secret()});
   if (!archive) return base::fail(archive.error());
   const auto last = last_to_seal(options, log);
@@ -35,7 +37,9 @@ base::Status archive_log(const LogArchiveOptions& options, const ReadLog& log) {
   Progress progress("archiving", last->value(), Meanwhile::kSilence);
   std::uint64_t sealed = 0, bytes = 0;
   for (;;) {
-    const auto segment = archive->seal_next(*log, *last);
+    // Not through SoundLog, which would end where the damage begins: what is before it is no
+    // reason to seal a short segment.
+    const auto segment = archive->seal_next(*log.log, *last);
     if (!segment) return base::fail(segment.error());
     if (!*segment) break;
     ++sealed;

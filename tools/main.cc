@@ -128,7 +128,7 @@ void add_run(CommandLine& line) {
       ->type_name("FOLDER");
   c->add_option("--retain", o.retain,
                 "trim the log to what is younger, once the archive has it, and the archive to what "
-                "is younger than a second span: standard (90d/360d), 30d/180d, or 90d alone")
+                "is younger than a second span: standard (93d/366d), 30d/180d, or 90d alone")
       ->type_name("PRESET|AT_HAND[/ARCHIVED]");
   CLI::Option* embedded =
       c->add_flag("--embedded", o.embedded, "over a simulated cluster and cloud, in real time");

@@ -1,8 +1,13 @@
 #include "tools/open_log.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
@@ -45,6 +50,39 @@ std::string place_for_scratch() {
   return error ? "/tmp" : parent.string();
 }
 
+constexpr std::string_view kScratchPrefix = "karst-read-";
+constexpr std::string_view kUnlockedPrefix = "karst-make-";
+constexpr std::size_t kSuffixSize = 6;
+constexpr int kLeftBehindMax = 64;  // removed by one reader: the rest is for the next one
+
+// Held by this process until it is closed; -1 when another one has it, or there is no locking.
+int lock_folder(const std::string& path) {
+  const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder >= 0 && flock(folder, LOCK_EX | LOCK_NB) == 0) return folder;
+  if (folder >= 0) close(folder);
+  return -1;
+}
+
+// What readers left that were killed: nobody holds their locks. Ids of processes would not tell,
+// where two containers share a volume.
+void remove_left_behind(const std::string& parent) {
+  std::error_code error;
+  int removed = 0;
+  for (std::filesystem::directory_iterator it(parent, error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (!name.starts_with(kScratchPrefix)) continue;
+    const int lock = lock_folder(it->path().string());
+    if (lock < 0) continue;
+    struct stat status{};
+    std::error_code ignored;
+    if (fstat(lock, &status) == 0 && status.st_uid == geteuid())
+      std::filesystem::remove_all(it->path(), ignored);
+    close(lock);
+    if (++removed == kLeftBehindMax) break;
+  }
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> whole_number(std::string_view text) {
@@ -60,18 +98,26 @@ void use_scratch(const std::string& parent) {
 
 base::Result<ScratchFolder> ScratchFolder::make() {
   const std::string parent = place_for_scratch();
-  std::string path = parent + "/karst-read-XXXXXX";
-  if (mkdtemp(path.data()) == nullptr)
-    return base::fail(base::Kind::kDenied,
-                      fmt::format("no folder can be made in {}: a reader needs one for its notes; "
-                                  "name a folder that can be written with --scratch DIR",
-                                  parent));
-  return ScratchFolder(std::move(path));
+  remove_left_behind(parent);
+  // Under a name that nobody sweeps until it is locked.
+  std::string made = parent + "/" + std::string(kUnlockedPrefix) + "XXXXXX";
+  if (mkdtemp(made.data()) != nullptr) {
+    const int lock = lock_folder(made);
+    const std::string suffix = made.substr(made.size() - kSuffixSize);
+    std::string path = parent + "/" + std::string(kScratchPrefix) + suffix;
+    if (std::rename(made.c_str(), path.c_str()) != 0) path = made;
+    return ScratchFolder(std::move(path), lock);
+  }
+  return base::fail(base::Kind::kDenied,
+                    fmt::format("no folder can be made in {}: a reader needs one for its notes; "
+                                "name a folder that can be written with --scratch DIR",
+                                parent));
 }
 
 ScratchFolder::~ScratchFolder() {
   std::error_code ignored;
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  if (lock_ >= 0) close(lock_);
 }
 
 base::Result<ReadLog> open_for_reading(const std::string& data) {
@@ -135,7 +181,17 @@ void say_trimmed(const ReadLog& log) {
                printable(events::where_trimmed(*mark)));
 }
 
+base::Status refuse_damaged(const ReadLog& log, std::string_view what) {
+  const std::optional<base::Error>& damage = log.sound->damage();
+  if (!damage) return {};
+  return base::fail(damage->kind,
+                    fmt::format("{}. So {} is not made: what is sound here is not all of it. "
+                                "Restore the log ('karst log restore') and ask again",
+                                damage->message, what));
+}
+
 int finish(const ReadLog& log, int code) {
+  if (code == kExitDamaged) return code;
   return log.sound->damage() ? report(*log.sound->damage()) : code;
 }
 

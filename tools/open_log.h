@@ -19,18 +19,21 @@ namespace karst::tools {
 // Where scratch folders are made from now on, as --scratch says; otherwise in $TMPDIR, or /tmp.
 void use_scratch(const std::string& parent);
 
-// A folder in that place, removed with all it holds when its owner goes.
+// A folder in that place, removed with all it holds when its owner goes. Its owner holds a lock on
+// it: one whose owner was killed is removed by the next reader that makes one there.
 class ScratchFolder {
  public:
   static base::Result<ScratchFolder> make();
-  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  ScratchFolder(ScratchFolder&& other) noexcept
+      : path_(std::exchange(other.path_, {})), lock_(std::exchange(other.lock_, -1)) {}
   ScratchFolder& operator=(ScratchFolder&&) = delete;
   ~ScratchFolder();
   const std::string& path() const { return path_; }
 
  private:
-  explicit ScratchFolder(std::string path) : path_(std::move(path)) {}
+  ScratchFolder(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
   std::string path_;
+  int lock_;  // -1: where folders cannot be locked, and nobody removes others' either
 };
 
 // A log as far as it can be read: cursors end where the damage begins, which is remembered. So a
@@ -85,8 +88,13 @@ void record_access(const std::string& data, std::string_view command);
 // commands whose output could be taken for all there was.
 void say_trimmed(const ReadLog& log);
 
+// For what stands for the whole log: a head of its tree, a file that appears when it is whole. The
+// error, kCorrupt, where the log was found damaged so far, with why `what` is not made of the rest:
+// nobody who sees the result alone could tell it from a whole log that is that short.
+base::Status refuse_damaged(const ReadLog& log, std::string_view what);
+
 // How a command that read ends: with `code`, or, where the log was found damaged, with that on
-// stderr and its exit code.
+// stderr, unless `code` says it already, and its exit code.
 int finish(const ReadLog& log, int code);
 
 // A position ("1234"), a CommandId ("<log id>-1234") or a time (RFC 3339: the last event at or

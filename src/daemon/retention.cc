@@ -27,13 +27,14 @@ base::Result<std::int64_t> parse_span_millis(std::string_view text) {
 
 base::Result<Retention> parse_retention(std::string_view text) {
   if (text == "standard")
-    return Retention{3 * kMonthDays * base::kMillisPerDay, 12 * kMonthDays * base::kMillisPerDay};
+    return Retention{kStandardDays * base::kMillisPerDay,
+                     kStandardArchiveDays * base::kMillisPerDay};
   const std::size_t slash = text.find('/');
   const auto at_hand = parse_span_millis(text.substr(0, slash));
   if (!at_hand)
     return base::fail(
         base::Kind::kInvalid,
-        fmt::format("'{}': expected standard (90d/360d), how long events stay at hand "
+        fmt::format("'{}': expected standard (93d/366d), how long events stay at hand "
                     "such as 90d, or that and how long they stay in the archive, "
                     "90d/360d",
                     text));

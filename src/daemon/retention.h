@@ -8,7 +8,10 @@
 
 namespace karst::daemon {
 
-inline constexpr std::int64_t kMonthDays = 30;
+// Three months and twelve, whichever months these are: the longest three in a row have 92 days (and
+// a day of a clock's zone), twelve have 366.
+inline constexpr std::int64_t kStandardDays = 93;
+inline constexpr std::int64_t kStandardArchiveDays = 366;
 
 struct Retention {
   std::int64_t at_hand_millis = 0;

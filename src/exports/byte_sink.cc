@@ -57,7 +57,17 @@ base::Result<OutputFile> OutputFile::make(const std::string& path) {
   ::unlink(part.c_str());  // of one that was killed
   const int descriptor =
       ::open(part.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  if (descriptor < 0) return base::fail(failed("made", part, errno));
+  if (descriptor < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
+    return base::fail(base::Kind::kInvalid,
+                      "--out " + path + ": cannot be made: " + std::strerror(errno) +
+                          "; expected a file in a folder that exists and can be written: make the "
+                          "folder, or name another one");
+  if (descriptor < 0) {
+    base::Error error = failed("made", path, errno);
+    if (error.kind == base::Kind::kDenied)
+      error.message += "; expected a folder that can be written";
+    return base::fail(std::move(error));
+  }
   return OutputFile(path, descriptor);
 }
 

@@ -9,24 +9,14 @@ namespace {
 constexpr std::size_t kCommitmentBytes = 32;
 
 const std::vector<std::string>& preset(std::string_view word) {
-  static const std::vector<std::string> kWorkloads = {"ShapeRecorded",
-                                                      "PodObserved",
-                                                      "PodGone",
-                                                      "DaemonSetObserved",
-                                                      "DaemonSetGone",
-                                                      "VolumeClaimObserved",
-                                                      "PersistentVolumeObserved",
-                                                      "VolumeAttachmentObserved",
-                                                      "NamespaceObserved",
-                                                      "DisruptionBudgetObserved",
-                                                      "CapacityBufferObserved",
-                                                      "PodTemplateObserved",
-                                                      "WorkloadObserved",
-                                                      "ObjectGone",
-                                                      "EvictRequested",
-                                                      "OutcomeReceived",
-                                                      "VerdictReached",
-                                                      "PodsNominated"};
+  static const std::vector<std::string> kWorkloads = {
+      "ShapeRecorded", "PodObserved", "PodGone", "DaemonSetObserved", "DaemonSetGone",
+      "VolumeClaimObserved", "PersistentVolumeObserved", "VolumeAttachmentObserved",
+      "NamespaceObserved", "DisruptionBudgetObserved", "CapacityBufferObserved",
+      "PodTemplateObserved", "WorkloadObserved", "ObjectGone", "EvictRequested", "OutcomeReceived",
+      "VerdictReached", "PodsNominated",
+      // Whoever read the trail asked for names; what was refused is named.
+      "AccessRecorded", "InputRefused"};
   static const std::vector<std::string> kAll = {"facts", "decisions", "outcomes", "housekeeping"};
   static const std::vector<std::string> kNone;
   if (word == "workloads") return kWorkloads;

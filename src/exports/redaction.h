@@ -5,7 +5,8 @@
 //
 // Words that `--redact` takes: names of event types, groups (filter.h), and
 //   workloads   what tells which workloads run: pods, their shapes, owners, namespaces, budgets,
-//               buffers, volumes, and decisions about single pods
+//               buffers, volumes, decisions about single pods, objects that were refused, and
+//               who read the trail with which words
 //   all         every payload
 // Plain values; const calls from any thread.
 #pragma once

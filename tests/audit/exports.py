@@ -177,7 +177,10 @@ def csv_files(stat, paths):
 def cloud_events(stat):
     schema = json.loads((HERE / "cloudevents.schema.json").read_text())
     validator = jsonschema.Draft7Validator(schema, format_checker=jsonschema.Draft7Validator.FORMAT_CHECKER)
-    for broken in ({}, {"id": ""}, {"Bad": "x"}, {"time": "yesterday"}, {"sequence": "12"}):  # the judge can say no
+    for form in ("date-time", "uri-reference", "uri"):  # without their packages these would be no checks at all, and silently
+        check(f"the schema's format {form} is checked", form in validator.format_checker.checkers, sorted(validator.format_checker.checkers))
+    for broken in ({}, {"id": ""}, {"Bad": "x"}, {"time": "yesterday"}, {"time": "2026-13-21T00:00:00Z"}, {"recordedtime": "2026-02-30T00:00:00Z"},
+                   {"source": "karst://a b/c"}, {"dataschema": "no uri"}, {"sequence": "12"}):  # the judge can say no
         good = {"id": "1", "source": "karst://a/b", "specversion": "1.0", "type": "sh.karst.Any", "sequence": "0" * 19 + "1", "partitionkey": "a",
                 "recordedtime": "2026-11-21T00:00:00Z", "correlationid": "1"}
         equal(f"the schema {'takes a good event' if not broken else f'refuses {broken}'}", validator.is_valid({**good, **broken}), not broken)

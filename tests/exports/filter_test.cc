@@ -124,7 +124,9 @@ TEST(Redaction, TakesTypesGroupsAndPresets) {
   for (const events::Body& body : events::testing::default_bodies())
     EXPECT_TRUE(all->withholds(events::type_of(body)));
   EXPECT_TRUE(Redaction().none());
-  EXPECT_TRUE(Redaction::make({"workloads"})->withholds(EventType::kPodObserved));
+  for (const EventType type :
+       {EventType::kPodObserved, EventType::kAccessRecorded, EventType::kInputRefused})
+    EXPECT_TRUE(Redaction::make({"workloads"})->withholds(type)) << events::event_type_name(type);
   const auto unknown = Redaction::make({"secrets"});
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().message.find("--redact 'secrets'"), std::string::npos);

@@ -61,7 +61,8 @@ TEST_F(Audit, AChangedTrailIsNot) {
     write_file(folder_ / "changed", changed);
     const Ended ended = verify({folder_ / "changed"});
     EXPECT_TRUE(ended.code == 1 || ended.code == 2) << at << ": " << ended.out;
-    EXPECT_EQ(ended.out, "") << "at byte " << at;
+    EXPECT_TRUE(ended.out.starts_with("not proven: ")) << "at byte " << at << ended.out;
+    EXPECT_EQ(lines_of(ended.out).size(), 1U) << "at byte " << at;
   }
   write_file(folder_ / "cut", bytes.substr(0, bytes.size() - 1));
   EXPECT_EQ(verify({folder_ / "cut"}).code, 1);
@@ -189,6 +190,75 @@ TEST_F(Audit, TilesOfAnotherLogAreNotWrittenOver) {
   EXPECT_TRUE(says(take(data, tiles), "is not the beginning of this log's"));
   write_file(tiles + "/checkpoint", "what\n");
   EXPECT_TRUE(says(take(data, tiles), "its file 'checkpoint' is none"));
+}
+
+// Others read and serve the folder meanwhile: a name always has a whole file, and what is there
+// already is not written again.
+TEST_F(Audit, TilesAreWrittenAsideAndOnce) {
+  namespace fs = std::filesystem;
+  const std::string tiles = folder_ / "tiles";
+  const auto take = [&] {
+    return karst({"audit", "export", "--format", "tiles", "--data", story(), "--out", tiles}).code;
+  };
+  ASSERT_EQ(take(), 0);
+  const std::string full = tiles + "/tile/0/000", bundle = tiles + "/tile/entries/000";
+  const std::string good = read_file(full);
+  const fs::file_time_type long_ago = fs::last_write_time(full) - std::chrono::hours(5);
+  fs::last_write_time(bundle, long_ago);
+  // Who opened the file before goes on reading what it opened.
+  const std::string other(good.rbegin(), good.rend());
+  write_file(full, good.substr(0, 32) + other.substr(32));
+  fs::create_hard_link(full, folder_ / "opened");
+  ASSERT_EQ(take(), 0);
+  EXPECT_EQ(read_file(full), good);
+  EXPECT_EQ(read_file(folder_ / "opened"), good.substr(0, 32) + other.substr(32));
+  EXPECT_EQ(fs::last_write_time(bundle), long_ago) << "it had these bytes";
+  EXPECT_EQ(verify({tiles}).code, 0);
+  // One that fails leaves what was there.
+  fs::create_directories(bundle + ".part/mine");
+  write_file(bundle, "other");
+  EXPECT_EQ(take(), 4);
+  EXPECT_EQ(read_file(bundle), "other");
+  fs::remove_all(bundle + ".part");
+  EXPECT_EQ(take(), 0);
+  EXPECT_EQ(verify({tiles}).code, 0);
+  for (const auto& entry : fs::recursive_directory_iterator(tiles))
+    EXPECT_NE(entry.path().extension(), ".part") << entry.path();
+}
+
+TEST_F(Audit, TheVerdictIsOnStdoutAndNamesEachThingOnce) {
+  const std::string key = new_key("key");
+  const std::string trail =
+      made("trail", {"audit", "export", "--data", story(), "--signing-key", folder_ / "key"});
+  EXPECT_EQ(verify({"--key", key + " ", trail}).code, 0) << "a blank from copying";
+  write_file(folder_ / "public", " \t" + key + " \r\n");
+  EXPECT_NE(verify({"--key", folder_ / "public", trail}).code, 0);
+  write_file(folder_ / "public", key + " \r\n");
+  EXPECT_EQ(verify({"--key", folder_ / "public", trail}).code, 0);
+  // What holds is said first, and then what does not.
+  const std::string others = made("others", {"audit", "checkpoint", "--data", story()});
+  auto lines = lines_of(read_file(others));
+  lines.at(2)[0] = lines.at(2)[0] == 'A' ? 'B' : 'A';
+  write_file(folder_ / "forked", lines[0] + "\n" + lines[1] + "\n" + lines[2] + "\n");
+  const Ended forked = verify({"--since", folder_ / "forked", trail});
+  EXPECT_EQ(forked.code, 1);
+  EXPECT_TRUE(says(forked, "proven      all ")) << forked.out;
+  EXPECT_TRUE(lines_of(forked.out).back().starts_with("not proven: the tree of size"))
+      << forked.out;
+  const std::string none = folder_ / "none";
+  const Ended missing = verify({none});
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_EQ(missing.err.find(none), missing.err.rfind(none)) << missing.err;
+  EXPECT_TRUE(says(missing, "cannot be read: expected what")) << missing.err;
+}
+
+// A part that has everything leaves no positions over.
+TEST_F(Audit, APartFromTheFirstPositionOnIsAllOfIt) {
+  const std::string trail = made("trail", {"audit", "export", "--data", story(), "--from", "1"});
+  const Ended ended = verify({trail});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_FALSE(says(ended, "positions 1 to 0")) << ended.out;
+  EXPECT_TRUE(says(ended, "asked for was: from=1; that is all of the log")) << ended.out;
 }
 
 TEST_F(Audit, AKeyOfARunIsInItsLogOnce) {

@@ -86,7 +86,7 @@ TEST_F(Damaged, EveryReaderTellsWhatIsSoundAndThenWhereItEnds) {
   }
   const std::uint64_t sound = first_ - 1;
   EXPECT_EQ(lines_of(karst_on_copy("log dump").out).size(), sound);
-  EXPECT_EQ(lines_of(karst_on_copy("audit export").out).size(), sound + 2);
+  EXPECT_EQ(lines_of(karst_on_copy("audit export").out).size(), sound + 1) << "no end line";
   EXPECT_EQ(Json::parse(karst_on_copy("log stat -o json").out)["events"], sound);
   EXPECT_EQ(Json::parse(karst_on_copy("state -o json").out)["position"], sound);
   EXPECT_EQ(number_after(karst_on_copy("log tail -n 1").out, ""), sound);
@@ -98,6 +98,56 @@ TEST_F(Damaged, TheDaemonNamesTheSamePositionAndChangesNothing) {
   EXPECT_EQ(ended.code, 3) << ended.err;
   EXPECT_EQ(number_after(ended.err, "the first damaged position is "), first_) << ended.err;
   EXPECT_EQ(lines_of(karst_on_copy("log dump").out).size(), first_ - 1);
+}
+
+// What is sound of a damaged log is shown, but nothing is made that could be taken for a whole log
+// which is that short: no head, no end of a trail, no file, no segment.
+TEST_F(Damaged, NothingIsMadeThatCouldPassForAWholeLog) {
+  const std::string out = folder_ / "out";
+  ASSERT_EQ(karst({"audit", "keygen", "--out", folder_ / "key", "--name", "k"}).code, 0);
+  const struct {
+    std::string command;
+    bool shows;  // what is sound, on stdout
+  } cases[] = {
+      {"audit export --signing-key KEY", true},
+      {"audit export --kind PodObserved", false},
+      {"audit export --from 2 --to 3", false},
+      {"audit prove 2", false},
+      {"audit prove --from 2", false},
+      {"audit checkpoint --signing-key KEY", false},
+      {"audit export --format csv", true},
+      {"audit export --format cloudevents", true},
+      {"audit export --format cloudevents-batch", true},
+      {"audit export --format parquet", false},
+      {"audit export --format csv --out OUT", false},
+      {"audit export --format csv --to 3 --out OUT", false},
+      {"audit export --format cloudevents --out OUT", false},
+      {"audit export --format cloudevents-batch --out OUT", false},
+      {"audit export --format parquet --out OUT", false},
+      {"audit export --format sqlite --out OUT", false},
+      {"audit export --format tiles --out OUT --signing-key KEY", false},
+      {"log archive --archive OUT", false},
+  };
+  for (const auto& c : cases) {
+    std::string command = c.command;
+    for (const auto& [word, file] : {std::pair{"KEY", folder_ / "key"}, std::pair{"OUT", out}})
+      if (const std::size_t at = command.find(word); at != std::string::npos)
+        command.replace(at, 3, file);
+    const Ended ended = karst_on_copy(command);
+    EXPECT_EQ(ended.code, 3) << command << ": " << ended.err;
+    EXPECT_EQ(number_after(ended.err, "the first damaged position is "), first_)
+        << command << ": " << ended.err;
+    EXPECT_EQ(!ended.out.empty(), c.shows) << command << ": " << ended.out.substr(0, 300);
+    EXPECT_FALSE(ended.out.ends_with("]\n") || ended.out.ends_with("]")) << command;
+    EXPECT_FALSE(std::filesystem::exists(out)) << command;
+    EXPECT_FALSE(std::filesystem::exists(out + ".part")) << command;
+    std::filesystem::remove_all(out);
+    if (!ended.out.starts_with("{\"trail\"")) continue;
+    write_file(folder_ / "trail", ended.out);
+    const Ended verified = karst({"audit", "verify", folder_ / "trail"});
+    EXPECT_NE(verified.code, 0) << verified.out;
+    EXPECT_EQ(verified.out.find("proven all"), std::string::npos) << verified.out;
+  }
 }
 
 // Copies with one event changed or dropped, as somebody with access to the folder could.

@@ -1,6 +1,9 @@
 // What `karst audit export` and `karst log dump` take for times and filters, and what they say of
 // filters that fit nothing, or cannot.
 #include <gtest/gtest.h>
+#include <signal.h>
+
+#include <filesystem>
 
 #include "tests/tools/story.h"
 
@@ -90,6 +93,78 @@ TEST(Export, FractionsOfAMillisecondAreCutOff) {
   };
   EXPECT_EQ(state(finer).code, 0) << state(finer).err;
   EXPECT_EQ(state(finer).out, state(last).out);
+}
+
+// Names of workloads are in what was refused, and in the words of who read the trail.
+TEST(Export, NoPlantedNameIsShownWhereWorkloadsAreWithheld) {
+  const TempFolder folder;
+  const std::string data = folder / "data";
+  std::filesystem::copy(story(), data, std::filesystem::copy_options::recursive);
+  std::vector<events::Record> records = records_of(data);
+  for (const events::Body& body :
+       {events::Body(events::AccessRecorded{"auditor", "explain pod/payroll/secret-job"}),
+        events::Body(events::InputRefused{"Pod", "payroll/secret-job", "payroll: no cpu", "d"})}) {
+    events::Record record = events::make_record(body);
+    record.log_time = records.back().log_time;
+    records.push_back(std::move(record));
+  }
+  rewrite(data, records);
+  for (const std::string format : {"jsonl", "csv", "cloudevents", "cloudevents-batch"}) {
+    std::vector<std::string> words = {"audit", "export", "--format", format, "--data", data};
+    EXPECT_TRUE(has(karst(words).out, "secret-job")) << format;
+    words.insert(words.end(), {"--redact", "workloads"});
+    const Ended ended = karst(words);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    for (const char* name : {"payroll", "secret-job", "web-0"})
+      EXPECT_FALSE(has(ended.out, name)) << format << " shows " << name;
+    if (format != "jsonl") continue;
+    write_file(folder / "trail", ended.out);
+    const Ended verified = karst({"audit", "verify", folder / "trail"});
+    EXPECT_EQ(verified.code, 0) << verified.err;
+    EXPECT_TRUE(has(verified.out, "proven      all ")) << verified.out;
+  }
+}
+
+TEST(Export, AFileThatCannotBeMadeIsNamedAsGiven) {
+  const TempFolder folder;
+  for (const std::string format : {"csv", "sqlite", "parquet"}) {
+    const Ended ended = karst(
+        {"audit", "export", "--format", format, "--data", story(), "--out", folder / "none/x"});
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_TRUE(has(ended.err, "--out " + (folder / "none/x") + ": cannot be made")) << ended.err;
+    EXPECT_TRUE(has(ended.err, "expected a file in a folder that exists")) << ended.err;
+    EXPECT_FALSE(has(ended.err, ".part")) << ended.err;
+  }
+}
+
+// A follower ends with a signal only; what other readers leave that are killed goes with the next.
+TEST(Export, NoReaderLeavesItsScratchBehind) {
+  const TempFolder folder;
+  const std::string scratch = folder / "scratch";
+  std::filesystem::create_directory(scratch);
+  const std::vector<std::string> follow = {"log",    "tail",  "-f",        "-n",   "1",
+                                           "--data", story(), "--scratch", scratch};
+  for (const int signal : {SIGINT, SIGTERM}) {
+    Program tail(folder, follow);
+    ASSERT_TRUE(tail.await_out("\n"));
+    EXPECT_FALSE(std::filesystem::is_empty(scratch));
+    tail.send(signal);
+    EXPECT_EQ(tail.wait().code, 0);
+    EXPECT_TRUE(std::filesystem::is_empty(scratch));
+  }
+  Program living(folder, follow);
+  ASSERT_TRUE(living.await_out("\n"));
+  {
+    Program killed(folder, follow);
+    ASSERT_TRUE(killed.await_out("\n"));
+  }
+  const auto count = [&] {
+    const std::filesystem::directory_iterator all(scratch);
+    return std::distance(begin(all), end(all));
+  };
+  EXPECT_EQ(count(), 2);
+  EXPECT_EQ(karst({"log", "stat", "--data", story(), "--scratch", scratch}).code, 0);
+  EXPECT_EQ(count(), 1) << "that of the living one stays";
 }
 
 }  // namespace
