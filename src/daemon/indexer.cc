@@ -97,7 +97,7 @@ void Indexer::sign(bool now) {
 // Until it has everything, or stop().
 base::Status Indexer::work() {
   if (index_ == nullptr) {
-    auto opened = index::Index::open(folder_, log_.id(), log_.secret(), log_.synced());
+    auto opened = index::Index::open(folder_, log_, log_.secret(), log_.synced());
     if (!opened) return base::fail(opened.error());
     index_ = std::move(*opened);
     if (!index_->replaced_because().empty())

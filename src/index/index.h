@@ -4,8 +4,9 @@
 //   meta     "format" → kIndexFormat, "log" → the log's id, "through" → the last position indexed,
 //            8 bytes big-endian; "tree" → the tree's size
 // Owner: one thread of the process that holds the log's lock (the daemon's indexer, src/daemon/
-// indexer.h). Derived and disposable: an index that is missing, damaged, of another format or log,
-// or ahead of the log is removed and built again, and nothing of the log is ever touched. Nothing
+// indexer.h). Derived and disposable: an index that is missing, damaged, of another format, log or
+// history (same_history.h), or ahead of the log is removed and built again, and nothing of the log
+// is ever touched. Nothing
 // is synced: after a power loss the newest part is missing, and is written again. Only positions
 // that are on stable storage may be indexed (RocksLog::synced), so a crash never leaves the index
 // ahead of the log. Of a log whose beginning was trimmed the tree is the same: its leaves are kept
@@ -34,10 +35,10 @@ std::string index_folder(const std::string& data);
 class Index {
  public:
   // `secret`: the log's, for leaves (events/event.h). `synced`: how far the log is on stable
-  // storage. Reads all tables of the index once. Errors: kFull, kDenied, kTaken; whatever else is
-  // wrong with an index ends in a new one.
+  // storage. Reads all tables of the index once. Errors: kFull, kDenied, kTaken, those of the log;
+  // whatever else is wrong with an index ends in a new one.
   static base::Result<std::unique_ptr<Index>> open(const std::string& folder,
-                                                   const model::LogId& log,
+                                                   const events::EventLog& log,
                                                    const std::string& secret,
                                                    model::Position synced);
 

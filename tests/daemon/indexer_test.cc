@@ -38,8 +38,8 @@ class IndexerTest : public ::testing::Test {
   }
   std::size_t indexed() {
     const events::testing::TempFolder scratch;
-    const auto reader =
-        index::Reader::open(index::index_folder(folder_ / "log"), log_->id(), scratch / "s");
+    const auto reader = index::Reader::open(index::index_folder(folder_ / "log"), *log_,
+                                            log_->secret(), scratch / "s");
     EXPECT_TRUE(reader) << reader.error().message;
     const auto found = (*reader)->positions(index::term_of("source/Pod"), model::Position(1));
     EXPECT_TRUE(found);
