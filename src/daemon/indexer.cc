@@ -86,8 +86,9 @@ void Indexer::catch_up() {
 // Of all that is on stable storage, or at the end of what there is.
 void Indexer::sign(bool now) {
   if (!head_ || index_ == nullptr || (!now && index_->through() < log_.synced())) return;
+  const bool whole = index_->through() >= log_.synced();
   const base::Status status =
-      head_->see(index_->tree_size(), index_->tree_root(), wall_now_millis(), now);
+      head_->see({index_->tiles(), index_->tree_size(), whole}, wall_now_millis(), now);
   if (!status && !std::exchange(head_failed_, true))
     tell_(false, "the head of the log's tree is not written: " + status.error().message);
   else if (status && std::exchange(head_failed_, false))

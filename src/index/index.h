@@ -22,6 +22,7 @@
 #include "events/event_log.h"
 #include "events/rocks_db.h"
 #include "index/postings.h"
+#include "index/tile_store.h"
 #include "proof/tiles.h"
 
 namespace karst::index {
@@ -47,7 +48,7 @@ class Index {
   model::Position through() const { return through_; }
   // The tree over the events 1 to through().
   std::uint64_t tree_size() const { return tree_.size(); }
-  proof::Hash tree_root() const { return tree_.root(); }
+  const proof::TileReader& tiles() const { return tiles_; }
 
   // Indexes the positions after through(), up to `last`, at most kEventsPerBatchMax of them. After
   // an error the index takes no more: open it again. Errors: those of the log's cursor; kFull,
@@ -62,6 +63,7 @@ class Index {
 
   Index(std::unique_ptr<events::RocksDb> db, std::string secret, model::Position through)
       : db_(std::move(db)),
+        tiles_(*db_),
         secret_(std::move(secret)),
         through_(through),
         next_(block_of(through)) {}
@@ -73,6 +75,7 @@ class Index {
   base::Status write();
 
   std::unique_ptr<events::RocksDb> db_;
+  const TileStore tiles_;
   const std::string secret_;
   proof::TileBuilder tree_;
   std::string replaced_because_;

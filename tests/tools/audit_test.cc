@@ -191,6 +191,43 @@ TEST_F(Audit, TilesOfAnotherLogAreNotWrittenOver) {
   EXPECT_TRUE(says(take(data, tiles), "its file 'checkpoint' is none"));
 }
 
+// What was left behind when a log was put back from a copy: the index of the other history is not
+// believed, and its signed head is not signed over.
+TEST_F(Audit, NothingIsProvenOfTwoHistories) {
+  const std::string data = folder_ / "data";
+  copy_of_another_history(story(), data);
+  std::filesystem::rename(data + "/checkpoint", folder_ / "signed");
+  const Ended left = karst({"audit", "checkpoint", "--data", data});
+  EXPECT_EQ(left.code, 0) << left.err;
+  EXPECT_TRUE(says(left, "another history of this log")) << left.err;
+  EXPECT_NE(left.out, made("first", {"audit", "checkpoint", "--data", story()}));
+  std::filesystem::remove_all(data + "/index");
+  const Ended own = karst({"audit", "checkpoint", "--data", data});
+  EXPECT_EQ(own.out, left.out) << "the head of the log itself";
+
+  std::filesystem::rename(folder_ / "signed", data + "/checkpoint");
+  const std::vector<std::vector<std::string>> commands = {
+      {"checkpoint"},
+      {"prove", "1"},
+      {"prove", "--from", "10"},
+      {"export"},
+      {"export", "--kind", "PodObserved"},
+      {"export", "--format", "tiles", "--out", folder_ / "tiles"},
+      {"export", "--format", "sqlite", "--out", folder_ / "rows"}};
+  for (std::vector<std::string> command : commands) {
+    command.insert(command.begin(), "audit");
+    command.insert(command.end(), {"--data", data});
+    const Ended ended = karst(command);
+    EXPECT_EQ(ended.code, 2) << command[1] << ended.err;
+    EXPECT_EQ(ended.out, "") << command[1];
+    EXPECT_TRUE(says(ended, data + "/checkpoint: a head of this log was signed at size "))
+        << command[1] << ended.err;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "tiles/checkpoint"));
+  EXPECT_EQ(karst({"audit", "export", "--data", data, "--format", "csv"}).code, 0)
+      << "what signs no head is there to be looked at";
+}
+
 TEST_F(Audit, AKeyOfARunIsInItsLogOnce) {
   const std::string key = new_key("key"), second = new_key("second");
   const std::string data = folder_ / "data";
