@@ -96,7 +96,7 @@ class Writer {
 };
 
 void index_all(events::RocksLog& log, const std::string& folder) {
-  const auto index = must(index::Index::open(folder, log.id(), log.secret(), log.synced()));
+  const auto index = must(index::Index::open(folder, log, log.secret(), log.synced()));
   while (index->through() < log.synced())
     if (!index->advance(log, log.synced())) std::abort();
 }
@@ -190,10 +190,10 @@ void measure_readers(const std::string& folder) {
   std::printf("opening the log for reading: %.0f ms\n", millis_of([&] {
                 log = must(events::RocksLog::open_reader(folder, folder + "-scratch"));
               }));
-  std::printf(
-      "opening the index: %.0f ms\n", millis_of([&] {
-        index = must(index::Reader::open(folder + "/index", log->id(), folder + "-scratch/index"));
-      }));
+  std::printf("opening the index: %.0f ms\n", millis_of([&] {
+                index = must(index::Reader::open(folder + "/index", *log, log->secret(),
+                                                 folder + "-scratch/index"));
+              }));
   std::printf("the state at the end (a pod's standing): %.0f ms\n", millis_of([&] {
                 projections::ClusterState state;
                 must(engine::rebuild(*log, &log->snapshots(), model::Position(), state));

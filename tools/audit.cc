@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string>
 
+#include "daemon/head_file.h"
 #include "exports/redaction.h"
 #include "proof/trail.h"
 #include "tools/audit_tree.h"
@@ -100,12 +101,16 @@ base::Status export_trail(const AuditExportOptions& options, const ReadLog& log)
   if (!key) return base::fail(key.error());
   Trail trail{log,     std::move(*filter),    std::move(*redaction), std::move(*key),
               nullptr, log->end().value() - 1};
-  if (!trail.filter.takes_all() || !begins_at_one(log)) {
-    auto tree = tree_of(log, options.data, trail.size);
+  const bool part = !trail.filter.takes_all() || !begins_at_one(log);
+  // A whole trail needs no tree, but to be held against the head that was signed before.
+  if (part || daemon::kept_head(options.data, log->id())) {
+    auto tree = tree_of(log, options.data);
     if (!tree) return base::fail(tree.error());
-    KARST_TRY(refuse_damaged(log, "a trail of a part of it, whose proofs lead to its head,"));
-    trail.size = (*tree)->size;
-    trail.tree = std::move(*tree);
+    if (part) {
+      KARST_TRY(refuse_damaged(log, "a trail of a part of it, whose proofs lead to its head,"));
+      trail.size = (*tree)->size;
+      trail.tree = std::move(*tree);
+    }
   }
   if (trail.size == 0) return {};  // damaged at its first event: finish() says so
   if (!trail.key) say_unsigned();
@@ -210,7 +215,7 @@ base::Status export_tiles(const AuditExportOptions& options, const ReadLog& log)
                       "--format tiles: a folder of files; expected --out FOLDER");
   auto key = signer_of(options.signing_key, options.data, log->id());
   if (!key) return base::fail(key.error());
-  auto made = tree_of(log, options.data, log->end().value() - 1);
+  auto made = tree_of(log, options.data);
   if (!made) return base::fail(made.error());
   KARST_TRY(refuse_damaged(log, "a folder of tiles"));
   const LogTree& tree = **made;

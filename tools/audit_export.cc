@@ -165,7 +165,7 @@ base::Result<std::string> checkpoint_of(const AuditExportOptions& options, const
   if (options.format != "parquet" && options.format != "sqlite") return std::string();
   auto key = signer_of(options.signing_key, options.data, log->id());
   if (!key) return base::fail(key.error());
-  auto tree = tree_of(log, options.data, log->end().value() - 1);
+  auto tree = tree_of(log, options.data);
   if (!tree) return base::fail(tree.error());
   KARST_TRY(refuse_damaged(log, "a file with its checkpoint"));
   return checkpoint_bytes({proof::origin_of(log->id()), (*tree)->size, (*tree)->root},

@@ -18,7 +18,7 @@ struct Head {
 base::Result<Head> head_of(const AuditProofOptions& options, const ReadLog& log) {
   auto key = signer_of(options.signing_key, options.data, log->id());
   if (!key) return base::fail(key.error());
-  auto tree = tree_of(log, options.data, log->end().value() - 1);
+  auto tree = tree_of(log, options.data);
   if (!tree) return base::fail(tree.error());
   KARST_TRY(refuse_damaged(log, "a checkpoint"));
   const proof::Checkpoint head{proof::origin_of(log->id()), (*tree)->size, (*tree)->root};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "daemon/head_file.h"
 #include "daemon/signing_key.h"
 #include "tools/talk.h"
 
@@ -43,6 +44,15 @@ base::Status add_leaves(const ReadLog& log, std::uint64_t size, proof::TileBuild
   return {};
 }
 
+// The head that the daemon signed. The log is read on when it is of more than was there at its
+// opening.
+base::Result<std::optional<proof::Checkpoint>> signed_head(const ReadLog& log,
+                                                           const std::string& data) {
+  auto head = daemon::kept_head(data, log->id());
+  if (head && head->size >= log->end().value() && !log.log->damage()) KARST_TRY(log.log->refresh());
+  return head;
+}
+
 }  // namespace
 
 base::Result<std::string> LogTree::read(proof::TileAt at, unsigned width) const {
@@ -50,8 +60,10 @@ base::Result<std::string> LogTree::read(proof::TileAt at, unsigned width) const 
   return tile || index == nullptr ? tile : index->tiles().read(at, width);
 }
 
-base::Result<std::unique_ptr<LogTree>> tree_of(const ReadLog& log, const std::string& data,
-                                               std::uint64_t size) {
+base::Result<std::unique_ptr<LogTree>> tree_of(const ReadLog& log, const std::string& data) {
+  const auto head = signed_head(log, data);
+  if (!head) return base::fail(head.error());
+  const std::uint64_t size = log->end().value() - 1;
   auto tree = std::make_unique<LogTree>();
   tree->index = open_index(log, data);
   const std::uint64_t stored = tree->index ? tree->index->tree_size() : 0;
@@ -69,6 +81,10 @@ base::Result<std::unique_ptr<LogTree>> tree_of(const ReadLog& log, const std::st
   auto root = proof::tree_root(*tree, tree->size);
   if (!root) return base::fail(root.error());
   tree->root = *root;
+  if (*head) {
+    const bool whole = !log.sound->damage();
+    KARST_TRY(daemon::continues({*tree, tree->size, whole}, **head, data));
+  }
   return tree;
 }
 

@@ -27,10 +27,10 @@ class LogTree final : public proof::TileReader {
   proof::Hash root{};
 };
 
-// Over the positions 1 to `size`, or to where the log is damaged. `data`: where the index is.
-// Errors: those of the log and of the index.
-base::Result<std::unique_ptr<LogTree>> tree_of(const ReadLog& log, const std::string& data,
-                                               std::uint64_t size);
+// Over all of the log, or to where it is damaged. `data`: where the index is, and the head that the
+// daemon signed. Errors: those of the log and of the index; kInvalid when the log does not continue
+// that head (daemon/head_file.h).
+base::Result<std::unique_ptr<LogTree>> tree_of(const ReadLog& log, const std::string& data);
 
 // The key of `file`, or, when that is empty, the one that `run --embedded` left in `data`; nothing
 // when there is none. Errors: those of daemon/signing_key.h.

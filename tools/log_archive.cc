@@ -32,6 +32,8 @@ base::Status archive_log(const LogArchiveOptions& options, const ReadLog& log) {
   KARST_TRY(refuse_damaged(log, "a segment of its archive"));
   auto archive = events::Archive::open(options.archive, {log.log->id(), log.log->secret()});
   if (!archive) return base::fail(archive.error());
+  // A daemon beside may have sealed more than the log had when it was opened.
+  if (!log.log->damage()) KARST_TRY(log.log->refresh());
   const auto last = last_to_seal(options, log);
   if (!last) return base::fail(last.error());
   Progress progress("archiving", last->value(), Meanwhile::kSilence);

@@ -52,6 +52,13 @@ base::Status tell(events::RocksLog& log, const events::Body& body, base::WallTim
   return first ? base::Status() : base::fail(first.error());
 }
 
+// A dry run is beside a daemon, which may have sealed more than the log had when it was opened.
+base::Result<events::Archive> open_archive(const LogTrimOptions& options, events::RocksLog& log) {
+  auto archive = events::Archive::open_existing(options.archive);
+  if (archive && options.dry_run && !log.damage()) KARST_TRY(log.refresh());
+  return archive;
+}
+
 Json summary_of(const LogTrimOptions& options, const events::RocksLog& log,
                 const daemon::TrimLook& look) {
   Json summary;
@@ -69,7 +76,7 @@ Json summary_of(const LogTrimOptions& options, const events::RocksLog& log,
 base::Status trim(const LogTrimOptions& options, events::RocksLog& log) {
   auto place = wanted(options, log);
   if (!place) return base::fail(place.error());
-  auto archive = events::Archive::open_existing(options.archive);
+  auto archive = open_archive(options, log);
   if (!archive) return base::fail(archive.error());
   Progress progress("comparing with the archive", place->value(), Meanwhile::kSilence);
   const auto kill_points = daemon::KillPoints::from_environment();
@@ -143,7 +150,7 @@ void print_expiry(const LogTrimOptions& options, const events::RocksLog& log,
 base::Status expire(const LogTrimOptions& options, events::RocksLog& log) {
   const auto before = too_old(options, log);
   if (!before) return base::fail(before.error());
-  auto archive = events::Archive::open_existing(options.archive);
+  auto archive = open_archive(options, log);
   if (!archive) return base::fail(archive.error());
   Progress progress("reading the archive", archive->end().value(), Meanwhile::kSilence);
   const auto kill_points = daemon::KillPoints::from_environment();

@@ -130,8 +130,8 @@ base::Result<ReadLog> open_for_reading(const std::string& data) {
 }
 
 std::unique_ptr<index::Reader> open_index(const ReadLog& log, const std::string& data) {
-  auto index =
-      index::Reader::open(index::index_folder(data), log->id(), log.scratch.path() + "/index");
+  auto index = index::Reader::open(index::index_folder(data), *log, log.log->secret(),
+                                   log.scratch.path() + "/index");
   if (index) return std::move(*index);
   if (index.error().kind != base::Kind::kGone)
     fmt::print(stderr, "karst: the index cannot be used, the log is read instead: {}\n",

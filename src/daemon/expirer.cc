@@ -59,6 +59,7 @@ base::Status Expirer::may_go() const {
 
 base::Result<ExpiryLook> Expirer::check(base::LogTime before) {
   KARST_TRY(may_go());
+  if (const auto same = archive_.same_history(log_); !same) return refused(same.error());
   const auto old = find_old(before);
   if (!old) return refused(old.error());
   if (!*old) return look_;

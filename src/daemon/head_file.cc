@@ -13,14 +13,15 @@ namespace {
 
 constexpr std::size_t kHeadBytesMax = 64 << 10;
 
-// The size of the tree in a file that is there; 0: none that could be kept to.
-std::uint64_t size_in(const std::string& path, const std::string& origin) {
-  std::ifstream in(path, std::ios::binary);
-  std::string bytes(kHeadBytesMax, '\0');
-  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<std::size_t>(in.gcount()));
-  const auto head = proof::parse_checkpoint_bytes(bytes);
-  return head && head->checkpoint.origin == origin ? head->checkpoint.size : 0;
+tl::unexpected<base::Error> not_continued(const std::string& data, const proof::Checkpoint& kept,
+                                          const std::string& found) {
+  return base::fail(base::Kind::kInvalid,
+                    head_file(data) + ": a head of this log was signed at size " +
+                        std::to_string(kept.size) + ", and " + found +
+                        ", so no other head is signed: expected a log that only grew since. Put "
+                        "back the log that was signed; or, when this one is to go on, tell those "
+                        "who keep its heads, and move the file away, for it shows that there were "
+                        "two");
 }
 
 tl::unexpected<base::Error> failed(const std::string& path) {
@@ -51,19 +52,60 @@ std::string head_file(const std::string& data) {
   return data + "/checkpoint";
 }
 
+std::optional<proof::Checkpoint> kept_head(const std::string& data, const model::LogId& log) {
+  std::ifstream in(head_file(data), std::ios::binary);
+  std::string bytes(kHeadBytesMax, '\0');
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(in.gcount()));
+  auto head = proof::parse_checkpoint_bytes(bytes);
+  const bool ours =
+      head && head->checkpoint.origin == proof::origin_of(log) && head->checkpoint.size > 0;
+  return ours ? std::optional(std::move(head->checkpoint)) : std::nullopt;
+}
+
+base::Status continues(const TreeNow& tree, const proof::Checkpoint& kept,
+                       const std::string& data) {
+  if (kept.size > tree.size) {
+    if (!tree.whole) return {};  // not known yet
+    return not_continued(data, kept,
+                         "the log ends at position " + std::to_string(tree.size) + " now");
+  }
+  const auto root = proof::tree_root(tree.tiles, kept.size);
+  if (!root) return base::fail(root.error());
+  if (*root == kept.root) return {};
+  return not_continued(
+      data, kept,
+      "the log's first " + std::to_string(kept.size) + " events are other ones than those");
+}
+
 HeadFile::HeadFile(const std::string& data, const model::LogId& log, proof::SignerKey key)
-    : path_(head_file(data)),
+    : data_(data),
       origin_(proof::origin_of(log)),
       key_(std::move(key)),
-      written_(size_in(path_, origin_)) {}
+      kept_(kept_head(data, log)) {}
 
-base::Status HeadFile::see(std::uint64_t size, const proof::Hash& root,
-                           std::int64_t monotonic_millis, bool now) {
+base::Status HeadFile::see(const TreeNow& tree, std::int64_t monotonic_millis, bool now) {
+  const bool grown = !kept_ || tree.size > kept_->size;
+  if (!grown && continued_) return {};
   const bool due = now || !tried_millis_ || monotonic_millis - *tried_millis_ >= kHeadEveryMillis;
-  if (size <= written_ || !due) return {};
-  tried_millis_ = monotonic_millis;
-  KARST_TRY(replace(path_, checkpoint_bytes({origin_, size, root}, &key_)));
-  written_ = size;
+  if (!due) return last_;
+  last_ = sign(tree);
+  if (grown || !last_) tried_millis_ = monotonic_millis;
+  return last_;
+}
+
+base::Status HeadFile::sign(const TreeNow& tree) {
+  if (kept_) {
+    KARST_TRY(continues(tree, *kept_, data_));
+    continued_ = tree.size >= kept_->size;
+    if (tree.size <= kept_->size) return {};
+  }
+  const auto root = proof::tree_root(tree.tiles, tree.size);
+  if (!root) return base::fail(root.error());
+  proof::Checkpoint head{origin_, tree.size, *root};
+  KARST_TRY(replace(head_file(data_), checkpoint_bytes(head, &key_)));
+  kept_ = std::move(head);
+  continued_ = true;
   return {};
 }
 

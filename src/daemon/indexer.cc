@@ -86,8 +86,9 @@ void Indexer::catch_up() {
 // Of all that is on stable storage, or at the end of what there is.
 void Indexer::sign(bool now) {
   if (!head_ || index_ == nullptr || (!now && index_->through() < log_.synced())) return;
+  const bool whole = index_->through() >= log_.synced();
   const base::Status status =
-      head_->see(index_->tree_size(), index_->tree_root(), wall_now_millis(), now);
+      head_->see({index_->tiles(), index_->tree_size(), whole}, wall_now_millis(), now);
   if (!status && !std::exchange(head_failed_, true))
     tell_(false, "the head of the log's tree is not written: " + status.error().message);
   else if (status && std::exchange(head_failed_, false))
@@ -97,7 +98,7 @@ void Indexer::sign(bool now) {
 // Until it has everything, or stop().
 base::Status Indexer::work() {
   if (index_ == nullptr) {
-    auto opened = index::Index::open(folder_, log_.id(), log_.secret(), log_.synced());
+    auto opened = index::Index::open(folder_, log_, log_.secret(), log_.synced());
     if (!opened) return base::fail(opened.error());
     index_ = std::move(*opened);
     if (!index_->replaced_because().empty())

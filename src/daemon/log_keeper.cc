@@ -35,9 +35,11 @@ bool LogKeeper::stopped() {
 void LogKeeper::run() {
   while (!stopped()) {
     look();
-    if (archive_) seal();
-    if (archive_ && parts_.retain) trim();
-    if (archive_ && parts_.retain && parts_.retain->archived_millis > 0) expire();
+    if (archive_fits()) {
+      seal();
+      if (parts_.retain) trim();
+      if (parts_.retain && parts_.retain->archived_millis > 0) expire();
+    }
     std::unique_lock lock(mutex_);
     const std::int64_t every = parts_.keep_every_millis;
     const bool is_told = kept_ || expiring_;
@@ -59,6 +61,22 @@ void LogKeeper::look() {
     parts_.notices->alarm(parts_.clock->wall(), word->text);
   else
     parts_.notices->relief(parts_.clock->wall(), word->text);
+}
+
+// Nothing goes into or out of an archive of another history of the log; what it has does not change
+// while the daemon runs, so that is final.
+bool LogKeeper::archive_fits() {
+  if (!archive_ || fits_) return archive_ && *fits_;
+  const base::Status same = archive_->same_history(*parts_.log);
+  if (!same) {
+    if (same.error().kind == base::Kind::kInvalid) fits_ = false;
+    alarm_once(failing_, "the log is not archived: ", same.error());
+    return false;
+  }
+  fits_ = true;
+  if (std::exchange(failing_, false))
+    parts_.notices->relief(parts_.clock->wall(), "the log is archived again");
+  return true;
 }
 
 // Whole segments only: what is open still grows.

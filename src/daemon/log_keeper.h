@@ -61,6 +61,7 @@ class LogKeeper {
  private:
   void run();
   void look();
+  bool archive_fits();
   void seal();
   void trim();
   base::Status begin_trim();
@@ -76,7 +77,8 @@ class LogKeeper {
   LogKeeperParts parts_;
   std::optional<events::Archive> archive_;
   SizeWatch sizes_;
-  bool failing_ = false;  // the archive, as was said
+  bool failing_ = false;      // the archive, as was said
+  std::optional<bool> fits_;  // the log; none: that is not known yet
   std::optional<Trimmer> trimmer_;
   std::optional<events::BaselineNote> kept_;  // the log is being told of it
   model::Position told_from_;                 // or later

@@ -126,6 +126,8 @@ base::Result<events::BaselineNote> Trimmer::prepare(model::Position first) {
 
 base::Status Trimmer::compare(model::Position first, bool keep) {
   KARST_TRY(may_go(first));
+  if (const auto same = archive_.same_history(log_); !same)
+    return no_trim(same.error().kind, same.error().message);
   look_ = {first, 0, 0};
   leaves_.clear();
   const auto mark = log_.trimmed();

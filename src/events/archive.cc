@@ -96,6 +96,41 @@ base::Result<std::vector<ArchivedSegment>> list(const std::string& folder, model
   return found;
 }
 
+tl::unexpected<base::Error> other_history(const Archive& archive, const std::string& folder,
+                                          const EventLog& log, const std::string& where) {
+  return base::fail(
+      base::Kind::kInvalid,
+      folder + ": is the archive of another history of log " + log.id().str() + ": " + where +
+          " it is not as the log, it holds the positions " +
+          std::to_string(archive.first().value()) + " to " +
+          std::to_string(archive.end().value() - 1) + " and the log ends at " +
+          std::to_string(log.end().value() - 1) +
+          "; expected events that are all the log's, byte for byte. One of the two was put back "
+          "from a copy: put back the other one of that time too, or name an empty folder with "
+          "--archive");
+}
+
+base::Result<bool> is_next(Cursor& ours, const Event& archived) {
+  const auto event = ours.next();
+  if (!event) return base::fail(event.error());
+  if (*event) return (*event)->raw == archived.raw;
+  return base::fail(base::Kind::kCorrupt, "the log cannot be read at position " +
+                                              std::to_string(archived.envelope.position.value()) +
+                                              ", so its archive cannot be held against it");
+}
+
+// Of a position that was trimmed: the hash of its leaf (RFC 6962) is what the log kept.
+base::Result<bool> is_leaf(const EventLog& log, const Event& archived, const std::string& secret) {
+  const std::uint64_t index = archived.envelope.position.value() - 1;
+  const auto leaves = log.trimmed_leaves(index / kTrimTile);
+  if (!leaves) return base::fail(leaves.error());
+  base::Sha256 hash;
+  const auto leaf =
+      hash.update(std::string_view("\0", 1)).update(leaf_bytes(archived.raw, secret)).finish();
+  return std::string_view(*leaves).substr(index % kTrimTile * leaf.size(), leaf.size()) ==
+         base::as_text(leaf);
+}
+
 }  // namespace
 
 base::Result<Archive> Archive::open(const std::string& folder, const LogIdentity& log) {
@@ -149,8 +184,37 @@ model::Position Archive::end() const {
   return segments_.empty() ? first() : model::Position(segments_.back().last.value() + 1);
 }
 
+base::Status Archive::same_history(const EventLog& log) const {
+  if (segments_.empty()) return {};
+  const ArchivedSegment& place = segments_.back();
+  if (end() > log.end()) return other_history(*this, folder_, log, "at its end");
+  const auto segment = read(place);
+  if (!segment) return base::fail(segment.error());
+  // What is at hand from here on may only become less.
+  const model::Position from = std::max(place.first, log.first());
+  std::unique_ptr<Cursor> ours;
+  if (from <= place.last) {
+    auto cursor = log.read(from);
+    if (!cursor) return base::fail(cursor.error());
+    ours = std::move(*cursor);
+  }
+  const auto theirs = segment->read();
+  for (auto event = theirs->next();; event = theirs->next()) {
+    if (!event) return base::fail(event.error().with_context(folder_ + "/" + place.file));
+    if (!*event) return {};
+    const model::Position at = (*event)->envelope.position;
+    if (at < from && at < place.last) continue;
+    const auto same = ours ? is_next(*ours, **event) : is_leaf(log, **event, identity_.secret);
+    if (!same) return base::fail(same.error());
+    if (!*same)
+      return other_history(*this, folder_, log, "at position " + std::to_string(at.value()));
+  }
+}
+
 base::Result<std::optional<ArchivedSegment>> Archive::seal_next(const EventLog& log,
                                                                 model::Position last) {
+  if (!same_history_) KARST_TRY(same_history(log));
+  same_history_ = true;
   if (last < end()) return std::optional<ArchivedSegment>();
   auto cursor = log.read(end());
   if (!cursor) return base::fail(cursor.error());

@@ -61,9 +61,15 @@ class Archive {
   base::Status each_expired_tile(
       const std::function<base::Status(std::uint64_t tile, std::string_view hashes)>& take) const;
 
+  // Whether it is of the log's history, which the log's id does not say: all of its last segment
+  // that the log has at hand, or else the leaf of its last event, is held against the log. Errors:
+  // kInvalid says from which position on it differs, and what to do; those of the log, and of
+  // read().
+  base::Status same_history(const EventLog& log) const;
+
   // Seals the next segment: events from end() up to `last`, as many as one takes; nullopt when
-  // there are none. Errors: those of the log; kDenied, kFull, kInvalid of the folder, which is then
-  // as it was.
+  // there are none. The first one is sealed behind those of the same history only. Errors: those of
+  // the log and of same_history; kDenied, kFull, kInvalid of the folder, which is then as it was.
   base::Result<std::optional<ArchivedSegment>> seal_next(const EventLog& log, model::Position last);
 
   // A segment's events. Errors: kCorrupt names the file.
@@ -90,6 +96,7 @@ class Archive {
   LogIdentity identity_;
   std::optional<TrimMark> expired_;
   std::vector<ArchivedSegment> segments_;
+  bool same_history_ = false;  // was seen to be, of the log that it is sealed from
 };
 
 // Everything of an archive, in order. Stops at the first error of `take`. Errors: kCorrupt names

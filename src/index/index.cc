@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "index/meta.h"
+#include "index/same_history.h"
 #include "index/tile_store.h"
 
 namespace karst::index {
@@ -68,7 +69,8 @@ base::Result<std::unique_ptr<Index>> Index::take_over(std::unique_ptr<RocksDb> d
   return index;
 }
 
-base::Result<std::unique_ptr<Index>> Index::open(const std::string& folder, const model::LogId& log,
+base::Result<std::unique_ptr<Index>> Index::open(const std::string& folder,
+                                                 const events::EventLog& log,
                                                  const std::string& secret,
                                                  model::Position synced) {
   std::error_code ignored;
@@ -77,16 +79,21 @@ base::Result<std::unique_ptr<Index>> Index::open(const std::string& folder, cons
   if (exists) {
     auto db = RocksDb::open(folder, events::Recovery::kUpToDamage, events::Compactions::kOn,
                             Contents::kIndex);
-    const auto wrong = db ? unfit(**db, log, synced) : base::fail(db.error());
+    const auto wrong = db ? unfit(**db, log.id(), synced) : base::fail(db.error());
     if (!wrong && !is_damage(wrong.error())) return base::fail(wrong.error());
     why = wrong ? *wrong : wrong.error().message;
+    if (why.empty()) {
+      auto other = other_history(TileStore(**db), log, secret);
+      if (!other) return base::fail(other.error());
+      why = std::move(*other);
+    }
     if (why.empty()) {
       auto taken_over = take_over(std::move(*db), secret);
       if (taken_over) return taken_over;
       why = taken_over.error().message;
     }
   }
-  auto db = make(folder, log);
+  auto db = make(folder, log.id());
   if (!db) return base::fail(db.error());
   std::unique_ptr<Index> index(new Index(std::move(*db), secret, model::Position(0)));
   index->replaced_because_ = std::move(why);

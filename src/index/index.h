@@ -4,8 +4,9 @@
 //   meta     "format" → kIndexFormat, "log" → the log's id, "through" → the last position indexed,
 //            8 bytes big-endian; "tree" → the tree's size
 // Owner: one thread of the process that holds the log's lock (the daemon's indexer, src/daemon/
-// indexer.h). Derived and disposable: an index that is missing, damaged, of another format or log,
-// or ahead of the log is removed and built again, and nothing of the log is ever touched. Nothing
+// indexer.h). Derived and disposable: an index that is missing, damaged, of another format, log or
+// history (same_history.h), or ahead of the log is removed and built again, and nothing of the log
+// is ever touched. Nothing
 // is synced: after a power loss the newest part is missing, and is written again. Only positions
 // that are on stable storage may be indexed (RocksLog::synced), so a crash never leaves the index
 // ahead of the log. Of a log whose beginning was trimmed the tree is the same: its leaves are kept
@@ -21,6 +22,7 @@
 #include "events/event_log.h"
 #include "events/rocks_db.h"
 #include "index/postings.h"
+#include "index/tile_store.h"
 #include "proof/tiles.h"
 
 namespace karst::index {
@@ -34,10 +36,10 @@ std::string index_folder(const std::string& data);
 class Index {
  public:
   // `secret`: the log's, for leaves (events/event.h). `synced`: how far the log is on stable
-  // storage. Reads all tables of the index once. Errors: kFull, kDenied, kTaken; whatever else is
-  // wrong with an index ends in a new one.
+  // storage. Reads all tables of the index once. Errors: kFull, kDenied, kTaken, those of the log;
+  // whatever else is wrong with an index ends in a new one.
   static base::Result<std::unique_ptr<Index>> open(const std::string& folder,
-                                                   const model::LogId& log,
+                                                   const events::EventLog& log,
                                                    const std::string& secret,
                                                    model::Position synced);
 
@@ -46,7 +48,7 @@ class Index {
   model::Position through() const { return through_; }
   // The tree over the events 1 to through().
   std::uint64_t tree_size() const { return tree_.size(); }
-  proof::Hash tree_root() const { return tree_.root(); }
+  const proof::TileReader& tiles() const { return tiles_; }
 
   // Indexes the positions after through(), up to `last`, at most kEventsPerBatchMax of them. After
   // an error the index takes no more: open it again. Errors: those of the log's cursor; kFull,
@@ -61,6 +63,7 @@ class Index {
 
   Index(std::unique_ptr<events::RocksDb> db, std::string secret, model::Position through)
       : db_(std::move(db)),
+        tiles_(*db_),
         secret_(std::move(secret)),
         through_(through),
         next_(block_of(through)) {}
@@ -72,6 +75,7 @@ class Index {
   base::Status write();
 
   std::unique_ptr<events::RocksDb> db_;
+  const TileStore tiles_;
   const std::string secret_;
   proof::TileBuilder tree_;
   std::string replaced_because_;

@@ -7,13 +7,15 @@
 #include "index/index.h"
 #include "index/meta.h"
 #include "index/postings.h"
+#include "index/same_history.h"
 
 namespace karst::index {
 
 using events::Family;
 
 base::Result<std::unique_ptr<Reader>> Reader::open(const std::string& folder,
-                                                   const model::LogId& log,
+                                                   const events::EventLog& log,
+                                                   const std::string& secret,
                                                    const std::string& scratch) {
   std::error_code ignored;
   if (!std::filesystem::exists(folder + "/CURRENT", ignored))
@@ -27,8 +29,11 @@ base::Result<std::unique_ptr<Reader>> Reader::open(const std::string& folder,
   if (meta->format != kIndexFormat)
     return base::fail(base::Kind::kInvalid, folder + " has the format '" + meta->format +
                                                 "', this build reads " + std::string(kIndexFormat));
-  if (meta->log != log)
+  if (meta->log != log.id())
     return base::fail(base::Kind::kInvalid, folder + " is the index of another log");
+  const auto other = other_history(reader->tiles_, log, secret);
+  if (!other) return base::fail(other.error());
+  if (!other->empty()) return base::fail(base::Kind::kInvalid, folder + ": " + *other);
   return reader;
 }
 

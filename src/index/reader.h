@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "events/event_log.h"
 #include "events/rocks_db.h"
 #include "index/terms.h"
 #include "index/tile_store.h"
@@ -18,10 +19,12 @@ namespace karst::index {
 
 class Reader {
  public:
-  // `scratch`: a folder of this opening alone. Errors: kGone when there is no index; kInvalid when
-  // it is another log's or of another format; kCorrupt, kDenied. All of them mean: do without.
+  // `secret`: the log's. `scratch`: a folder of this opening alone. Errors: kGone when there is no
+  // index; kInvalid when it is another log's, of another history of it (same_history.h) or of
+  // another format; kCorrupt, kDenied, those of the log. All of them mean: do without.
   static base::Result<std::unique_ptr<Reader>> open(const std::string& folder,
-                                                    const model::LogId& log,
+                                                    const events::EventLog& log,
+                                                    const std::string& secret,
                                                     const std::string& scratch);
 
   // The last position that is indexed.

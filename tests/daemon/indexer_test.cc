@@ -38,8 +38,8 @@ class IndexerTest : public ::testing::Test {
   }
   std::size_t indexed() {
     const events::testing::TempFolder scratch;
-    const auto reader =
-        index::Reader::open(index::index_folder(folder_ / "log"), log_->id(), scratch / "s");
+    const auto reader = index::Reader::open(index::index_folder(folder_ / "log"), *log_,
+                                            log_->secret(), scratch / "s");
     EXPECT_TRUE(reader) << reader.error().message;
     const auto found = (*reader)->positions(index::term_of("source/Pod"), model::Position(1));
     EXPECT_TRUE(found);
@@ -137,31 +137,108 @@ TEST_F(IndexerTest, SignsTheHeadOfTheTree) {
   EXPECT_FALSE(std::filesystem::exists(head_file(folder_ / "log") + ".new"));
 }
 
-TEST(HeadFile, IsWrittenOnceAMinuteAndNeverSmaller) {
-  const events::testing::TempFolder folder;
-  const model::LogId log("log");
-  const proof::SignerKey key{"k", base::new_ed25519_seed()};
-  const auto size = [&] {
-    const auto head =
-        proof::parse_checkpoint_bytes(events::testing::read_file(folder / "checkpoint"));
-    return head ? head->checkpoint.size : 0;
-  };
-  HeadFile file(folder / "", log, key);
-  ASSERT_TRUE(file.see(10, proof::Hash{}, 5, false));
+// Trees over one history or another.
+proof::MemoryTiles tiles_of(std::uint64_t size, char history = 'a') {
+  proof::TileBuilder builder;
+  for (std::uint64_t i = 0; i < size; ++i)
+    builder.append(proof::leaf_hash(std::string(1, history) + std::to_string(i)));
+  proof::MemoryTiles tiles;
+  tiles.put(builder.take());
+  return tiles;
+}
+
+class HeadFileTest : public ::testing::Test {
+ protected:
+  std::uint64_t size() const {
+    const auto head = kept_head(folder_ / "", log_);
+    return head ? head->size : 0;
+  }
+  HeadFile open() const { return HeadFile(folder_ / "", log_, key_); }
+  std::string bytes() const { return events::testing::read_file(folder_ / "checkpoint"); }
+
+  events::testing::TempFolder folder_;
+  model::LogId log_{"log"};
+  proof::SignerKey key_{"k", base::new_ed25519_seed()};
+  proof::MemoryTiles tiles_ = tiles_of(100);
+};
+
+TEST_F(HeadFileTest, IsWrittenOnceAMinuteAndNeverSmaller) {
+  HeadFile file = open();
+  ASSERT_TRUE(file.see({tiles_, 10}, 5, false));
   EXPECT_EQ(size(), 10U);
-  ASSERT_TRUE(file.see(20, proof::Hash{}, 5 + kHeadEveryMillis - 1, false));
+  ASSERT_TRUE(file.see({tiles_, 20}, 5 + kHeadEveryMillis - 1, false));
   EXPECT_EQ(size(), 10U);
-  ASSERT_TRUE(file.see(20, proof::Hash{}, 5 + kHeadEveryMillis, false));
+  ASSERT_TRUE(file.see({tiles_, 20}, 5 + kHeadEveryMillis, false));
   EXPECT_EQ(size(), 20U);
-  ASSERT_TRUE(file.see(21, proof::Hash{}, 6 + kHeadEveryMillis, true));
+  ASSERT_TRUE(file.see({tiles_, 21}, 6 + kHeadEveryMillis, true));
   EXPECT_EQ(size(), 21U);
-  ASSERT_TRUE(HeadFile(folder / "", log, key).see(20, proof::Hash{}, 0, true));
+  ASSERT_TRUE(open().see({tiles_, 20, /*whole=*/false}, 0, true)) << "an index built again";
   EXPECT_EQ(size(), 21U);
-  ASSERT_TRUE(HeadFile(folder / "", model::LogId("other"), key).see(1, proof::Hash{}, 0, true));
-  EXPECT_EQ(size(), 1U) << "another log's says nothing";
-  const auto failed = HeadFile(folder / "none", log, key).see(1, proof::Hash{}, 0, true);
+  ASSERT_TRUE(HeadFile(folder_ / "", model::LogId("other"), key_).see({tiles_, 1}, 0, true));
+  EXPECT_EQ(size(), 0U) << "another log's says nothing";
+  const auto failed = HeadFile(folder_ / "none", log_, key_).see({tiles_, 1}, 0, true);
   ASSERT_FALSE(failed);
   EXPECT_NE(failed.error().message.find("none/checkpoint"), std::string::npos);
+}
+
+TEST_F(HeadFileTest, NothingIsSignedThatDoesNotContinueIt) {
+  ASSERT_TRUE(open().see({tiles_, 20}, 0, true));
+  const std::string before = bytes();
+  const auto refused = [&](const proof::TileReader& tiles, std::uint64_t size,
+                           const std::string& why) {
+    HeadFile file = open();
+    for (const std::int64_t at : {std::int64_t{0}, std::int64_t{200}, 2 * kHeadEveryMillis}) {
+      const auto status = file.see({tiles, size}, at, false);
+      ASSERT_FALSE(status) << size << " at " << at;
+      EXPECT_EQ(status.error().kind, base::Kind::kInvalid);
+      for (const std::string& part : {std::string("/checkpoint: "), std::string("at size 20"), why})
+        EXPECT_NE(status.error().message.find(part), std::string::npos) << status.error().message;
+    }
+    EXPECT_FALSE(file.see({tiles, size}, 3 * kHeadEveryMillis, true));
+    EXPECT_EQ(bytes(), before);
+  };
+  const proof::MemoryTiles other = tiles_of(100, 'b');
+  refused(other, 100, "first 20 events are other ones");
+  refused(other, 20, "first 20 events are other ones");
+  refused(tiles_, 19, "ends at position 19");
+  ASSERT_TRUE(open().see({tiles_, 100}, 0, true));
+  EXPECT_EQ(size(), 100U);
+  std::filesystem::remove(folder_ / "checkpoint");
+  ASSERT_TRUE(open().see({other, 30}, 0, true));
+  EXPECT_EQ(size(), 30U) << "moved away: it goes on";
+}
+
+// A log that was put back from an old copy, and its head was not.
+TEST_F(IndexerTest, SignsNoHeadOfAnotherHistory) {
+  const proof::SignerKey key{"example.com/key", base::new_ed25519_seed()};
+  std::vector<std::string> told;
+  const auto run = [&] {
+    const auto tell = [&](bool good, const std::string& line) {
+      told.push_back((good ? "good: " : "bad: ") + line);
+    };
+    Indexer indexer(*log_, folder_ / "log", tell, key);
+    await(indexer, log_->synced());
+  };
+  append(300);
+  log_.reset();
+  events::testing::copy_folder(folder_ / "log", folder_ / "copy");
+  SetUp();
+  append(400);
+  run();
+  const std::string head = events::testing::read_file(head_file(folder_ / "log"));
+  log_.reset();
+  events::testing::copy_folder(folder_ / "copy", folder_ / "log");
+  events::testing::write_file(head_file(folder_ / "log"), head);
+  SetUp();
+  const events::Record other = events::make_record(events::ListStarted{"Node"});
+  ASSERT_TRUE(log_->append({&other, 1}, events::Durability::kSynced));
+  append(500);
+  EXPECT_TRUE(told.empty());
+  run();
+  EXPECT_EQ(events::testing::read_file(head_file(folder_ / "log")), head);
+  ASSERT_EQ(told.size(), 1U) << told.back();
+  EXPECT_TRUE(told[0].starts_with("bad: the head of the log's tree is not written: ")) << told[0];
+  EXPECT_NE(told[0].find("first 701 events are other ones"), std::string::npos) << told[0];
 }
 
 TEST_F(IndexerTest, SaysOnceThatItCannotWrite) {

@@ -214,6 +214,45 @@ TEST(LogKeeper, MetricsSayWhatTheLogHasAtHandAndInItsArchive) {
   EXPECT_EQ(text.find("growth"), std::string::npos) << "not known yet";
 }
 
+// Nothing is sealed, and nothing is trimmed, behind what another history left.
+TEST(LogKeeper, AnArchiveOfAnotherHistoryIsLeftAloneAndSaidSo) {
+  TempFolder folder;
+  const auto opened = [&] {
+    auto log = events::RocksLog::open(events::testing::options_for(folder / "log"));
+    EXPECT_TRUE(log) << log.error().message;
+    return std::move(*log);
+  };
+  auto log = opened();
+  log.reset();
+  events::testing::copy_folder(folder / "log", folder / "copy");
+  log = opened();
+  ASSERT_TRUE(events::testing::append_numbered(*log, 100, events::Durability::kSynced));
+  auto archive = events::Archive::open(folder / "archive", {log->id(), log->secret()});
+  ASSERT_TRUE(archive && archive->seal_next(*log, log->synced()));
+  log.reset();
+  events::testing::copy_folder(folder / "copy", folder / "log");
+  log = opened();
+  ASSERT_TRUE(events::testing::append_numbered(*log, 2 * events::kSegmentEventsMax,
+                                               events::Durability::kSynced, /*padding=*/20));
+  const SystemClock clock;
+  Appends sink(*log);
+  ViewBoard board;
+  Hears notices;
+  const auto began = std::chrono::steady_clock::now();
+  {
+    LogKeeper keeper({log.get(), folder / "log", folder / "archive", &clock, &sink, &board,
+                      &notices, Retention{1, 1}, /*keep_every_millis=*/1});
+    ASSERT_TRUE(keeper.start());
+    while (!notices.heard("archive") &&
+           std::chrono::steady_clock::now() - began < std::chrono::minutes(1))
+      std::this_thread::yield();
+  }
+  EXPECT_TRUE(notices.heard("the log is not archived: " + (folder / "archive"))) << notices.all();
+  EXPECT_TRUE(notices.heard("at position 2 ")) << notices.all();
+  EXPECT_EQ(log->first().value(), 1U);
+  EXPECT_EQ(events::testing::files_with(folder / "archive", ".seg").size(), 1U);
+}
+
 TEST(LogKeeper, AnArchiveOfAnotherLogIsRefusedAtTheStart) {
   TempFolder folder;
   auto log = events::RocksLog::open(events::testing::options_for(folder / "log"));

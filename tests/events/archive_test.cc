@@ -2,7 +2,7 @@
 #include "events/archive.h"
 
 #include "tests/events/fill.h"
-#include "tests/events/log_fixture.h"
+#include "tests/events/trim_fixture.h"
 
 namespace karst::events::testing {
 namespace {
@@ -113,6 +113,45 @@ TEST(Archive, RefusesWhatIsNotItsOwn) {
   ASSERT_FALSE(gap);
   EXPECT_EQ(gap.error().kind, base::Kind::kCorrupt);
   EXPECT_NE(gap.error().message.find("position 21"), std::string::npos) << gap.error().message;
+}
+
+// Two logs that went on from one copy have one id and two histories: an archive is that of one.
+TEST(Archive, GoesOnWithItsOwnHistoryAlone) {
+  TempFolder folder;
+  const auto opened = [&](const std::string& name) {
+    auto log = RocksLog::open(options_for(folder / name));
+    EXPECT_TRUE(log) << log.error().message;
+    return std::move(*log);
+  };
+  log_of(folder / "a", 1'000).reset();
+  copy_folder(folder / "a", folder / "b");
+  const auto a = opened("a"), b = opened("b");
+  ASSERT_TRUE(append_numbered(*a, 600, Durability::kSynced));
+  ASSERT_TRUE(append_numbered(*b, 500, Durability::kSynced, /*padding=*/20));
+  const auto archive = [&] { return Archive::open(folder / "archive", {a->id(), a->secret()}); };
+  ASSERT_TRUE(archive()->seal_next(*a, model::Position(900)));
+  ASSERT_TRUE(archive()->seal_next(*b, model::Position(950))) << "both have that";
+  ASSERT_TRUE(archive()->seal_next(*a, model::Position(1'200)));
+  const auto refused = [&](const std::string& where) {
+    auto again = archive();
+    const auto sealed = again->seal_next(*b, model::Position(b->end().value() - 1));
+    ASSERT_FALSE(sealed) << where;
+    EXPECT_EQ(sealed.error().kind, base::Kind::kInvalid);
+    EXPECT_NE(sealed.error().message.find(where), std::string::npos) << sealed.error().message;
+    EXPECT_NE(sealed.error().message.find(folder / "archive"), std::string::npos);
+    EXPECT_EQ(again->segments().size(), archive()->segments().size());
+  };
+  refused("at position 1001 ");
+  trim_log(*b, 1'025);
+  refused("at position 1025 ");
+  trim_log(*b, 1'281);
+  refused("at position 1200 ");
+  ASSERT_TRUE(archive()->seal_next(*a, model::Position(1'600)));
+  refused("holds the positions 1 to 1600 and the log ends at 1502");
+  trim_log(*a, 1'537);
+  auto own = archive();
+  EXPECT_EQ(seal_all(*own, *a), 1U) << "and its log trimmed";
+  EXPECT_EQ(own->end(), a->end());
 }
 
 // Of a segment that holds every event type: each bit flipped once, and each possible end.

@@ -47,11 +47,11 @@ class AboutTest : public ::testing::TestWithParam<std::uint64_t> {
   std::unique_ptr<Reader> index_through(model::Position through) {
     const std::string name = std::to_string(through.value());
     {
-      auto index = Index::open(folder_ / name, log_->id(), "secret", through);
+      auto index = Index::open(folder_ / name, *log_, "secret", through);
       EXPECT_TRUE(index);
       while ((*index)->through() < through) EXPECT_TRUE((*index)->advance(*log_, through));
     }
-    auto reader = Reader::open(folder_ / name, log_->id(), folder_ / (name + "-scratch"));
+    auto reader = Reader::open(folder_ / name, *log_, "secret", folder_ / (name + "-scratch"));
     EXPECT_TRUE(reader);
     return std::move(*reader);
   }

@@ -2,77 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-
+#include "events/memory_log.h"
 #include "index/meta.h"
-#include "index/reader.h"
 #include "tests/events/trim_fixture.h"
+#include "tests/index/index_fixture.h"
 
 namespace karst::index {
 namespace {
 
-using events::testing::append_numbered;
 using events::testing::TempFolder;
-
-class IndexTest : public ::testing::Test {
- protected:
-  void SetUp() override { open_log(); }
-  void open_log() {
-    log_.reset();
-    auto log = events::RocksLog::open(events::testing::options_for(folder_ / "log"));
-    ASSERT_TRUE(log) << log.error().message;
-    log_ = std::move(*log);
-  }
-  void append(std::size_t count, events::Durability durability = events::Durability::kSynced) {
-    ASSERT_TRUE(append_numbered(*log_, count, durability));
-  }
-  void append(const events::Body& body) {
-    const events::Record record = events::make_record(body);
-    ASSERT_TRUE(log_->append({&record, 1}, events::Durability::kSynced));
-  }
-  std::unique_ptr<Index> open_index() {
-    auto index = Index::open(folder_ / "index", log_->id(), log_->secret(), log_->synced());
-    EXPECT_TRUE(index) << index.error().message;
-    return index ? std::move(*index) : nullptr;
-  }
-  // To the synced end, in batches of at most `step` events.
-  void fill(Index& index, std::uint64_t step = UINT64_MAX) {
-    while (index.through() < log_->synced()) {
-      const model::Position last(std::min(
-          log_->synced().value(), step == UINT64_MAX ? step : index.through().value() + step));
-      const auto status = index.advance(*log_, last);
-      ASSERT_TRUE(status) << status.error().message;
-    }
-  }
-  std::vector<std::uint64_t> found(std::string_view stream, std::uint64_t from = 1) {
-    const TempFolder scratch;
-    auto reader = Reader::open(folder_ / "index", log_->id(), scratch / "s");
-    EXPECT_TRUE(reader) << reader.error().message;
-    std::vector<std::uint64_t> positions;
-    if (!reader) return positions;
-    const auto all = (*reader)->positions(term_of(stream), model::Position(from));
-    EXPECT_TRUE(all) << all.error().message;
-    if (all)
-      for (const model::Position position : *all) positions.push_back(position.value());
-    return positions;
-  }
-  // Every key and value of `streams` and `tiles`.
-  std::map<std::string, std::string> contents() {
-    auto db = events::RocksDb::open(folder_ / "index", events::Recovery::kUpToDamage,
-                                    events::Compactions::kOn, events::Contents::kIndex);
-    EXPECT_TRUE(db) << db.error().message;
-    std::map<std::string, std::string> all;
-    for (const auto family : {events::Family::kStreams, events::Family::kTiles}) {
-      const auto it = (*db)->iterate(family);
-      for (it->seek({}); it->valid(); it->next())
-        all.emplace(std::string(it->key()), std::string(it->value()));
-      EXPECT_TRUE(it->status());
-    }
-    return all;
-  }
-  TempFolder folder_;
-  std::unique_ptr<events::RocksLog> log_;
-};
 
 TEST_F(IndexTest, FindsTheEventsOfOneStream) {
   append(events::ListStarted{"Node"});  // 2
@@ -132,7 +70,7 @@ TEST_F(IndexTest, ItsTilesAreThoseOfTheLog) {
     fill(*index, 700);
   }
   const TempFolder scratch;
-  const auto reader = Reader::open(folder_ / "index", log_->id(), scratch / "s");
+  const auto reader = Reader::open(folder_ / "index", *log_, log_->secret(), scratch / "s");
   ASSERT_TRUE(reader) << reader.error().message;
   ASSERT_EQ((*reader)->tree_size(), 2'501U);
   for (const std::uint64_t size : {1, 255, 256, 1'000, 2'500, 2'501}) {
@@ -154,7 +92,7 @@ TEST_F(IndexTest, OfATrimmedLogTheTreeIsThatOfTheWholeOne) {
   proof::Hash root{};
   const auto tree_is_whole = [&](const char* how) {
     const TempFolder scratch;
-    const auto reader = Reader::open(folder_ / "index", log_->id(), scratch / "s");
+    const auto reader = Reader::open(folder_ / "index", *log_, log_->secret(), scratch / "s");
     ASSERT_TRUE(reader) << reader.error().message;
     ASSERT_EQ((*reader)->tree_size(), 6'002U) << how;
     const auto now = proof::tree_root((*reader)->tiles(), 6'002);
@@ -217,7 +155,7 @@ TEST_F(IndexTest, AReaderSeesWhatWasWrittenSince) {
   const auto index = open_index();
   fill(*index);
   const TempFolder scratch;
-  auto reader = Reader::open(folder_ / "index", log_->id(), scratch / "s");
+  auto reader = Reader::open(folder_ / "index", *log_, log_->secret(), scratch / "s");
   ASSERT_TRUE(reader) << reader.error().message;
   EXPECT_EQ((*reader)->through().value(), 2U);
   append(events::ListStarted{"Node"});
@@ -231,17 +169,17 @@ TEST_F(IndexTest, AReaderSeesWhatWasWrittenSince) {
 
 TEST_F(IndexTest, AReaderOfNoneOfAnotherAndOfADamagedOneIsRefused) {
   const TempFolder scratch;
-  const auto refused = [&](const model::LogId& id) {
-    const auto reader = Reader::open(folder_ / "index", id, scratch / "s");
+  const auto refused = [&](const events::EventLog& log) {
+    const auto reader = Reader::open(folder_ / "index", log, log_->secret(), scratch / "s");
     return reader ? std::string("opened") : std::string(kind_name(reader.error().kind));
   };
-  EXPECT_EQ(refused(log_->id()), kind_name(base::Kind::kGone));
+  EXPECT_EQ(refused(*log_), kind_name(base::Kind::kGone));
   fill(*open_index());
-  EXPECT_EQ(refused(log_->id()), "opened");
-  EXPECT_EQ(refused(model::LogId("other")), kind_name(base::Kind::kInvalid));
+  EXPECT_EQ(refused(*log_), "opened");
+  EXPECT_EQ(refused(events::MemoryLog(model::LogId("other"))), kind_name(base::Kind::kInvalid));
   std::filesystem::remove(events::testing::files_with(folder_ / "index", ".log").at(0));
   std::filesystem::remove(folder_ / "index/CURRENT");
-  EXPECT_EQ(refused(log_->id()), kind_name(base::Kind::kGone));
+  EXPECT_EQ(refused(*log_), kind_name(base::Kind::kGone));
 }
 
 struct Mishap {

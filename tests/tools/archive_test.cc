@@ -32,6 +32,25 @@ TEST(LogArchive, ARestoredLogIsTheSameLog) {
   EXPECT_NE(nothing.out.find("\"sealed_segments\": 0"), std::string::npos) << nothing.out;
 }
 
+TEST(LogArchive, AnArchiveOfAnotherHistoryIsRefused) {
+  TempFolder folder;
+  const std::string archive = folder / "archive", data = folder / "data";
+  ASSERT_EQ(karst({"log", "archive", "--data", story(), "--archive", archive}).code, 0);
+  copy_of_another_history(story(), data);
+  const Ended sealed = karst({"log", "archive", "--data", data, "--archive", archive});
+  EXPECT_EQ(sealed.code, 2) << sealed.out;
+  EXPECT_TRUE(says(sealed, archive + ": is the archive of another history of log ")) << sealed.err;
+  EXPECT_TRUE(says(sealed, "name an empty folder with --archive")) << sealed.err;
+  const Ended trimmed =
+      karst({"log", "trim", "--data", data, "--archive", archive, "--before", "257", "--dry-run"});
+  EXPECT_EQ(trimmed.code, 2) << trimmed.out;
+  EXPECT_TRUE(says(trimmed, "another history")) << "before where they part: " << trimmed.err;
+  const Ended expired = karst({"log", "expire", "--data", data, "--archive", archive, "--before",
+                               "2020-01-01T00:00:00Z", "--dry-run"});
+  EXPECT_EQ(expired.code, 2) << expired.out;
+  EXPECT_TRUE(says(expired, "another history")) << expired.err;
+}
+
 TEST(LogArchive, SaysWhatIsWrong) {
   TempFolder folder;
   write_file(folder / "notes", "mine");

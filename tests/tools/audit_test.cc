@@ -1,6 +1,5 @@
 // What an auditor does with the program: export, take home, verify, and be told of any change.
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
 
@@ -261,6 +260,43 @@ TEST_F(Audit, APartFromTheFirstPositionOnIsAllOfIt) {
   EXPECT_TRUE(says(ended, "asked for was: from=1; that is all of the log")) << ended.out;
 }
 
+// What was left behind when a log was put back from a copy: the index of the other history is not
+// believed, and its signed head is not signed over.
+TEST_F(Audit, NothingIsProvenOfTwoHistories) {
+  const std::string data = folder_ / "data";
+  copy_of_another_history(story(), data);
+  std::filesystem::rename(data + "/checkpoint", folder_ / "signed");
+  const Ended left = karst({"audit", "checkpoint", "--data", data});
+  EXPECT_EQ(left.code, 0) << left.err;
+  EXPECT_TRUE(says(left, "another history of this log")) << left.err;
+  EXPECT_NE(left.out, made("first", {"audit", "checkpoint", "--data", story()}));
+  std::filesystem::remove_all(data + "/index");
+  const Ended own = karst({"audit", "checkpoint", "--data", data});
+  EXPECT_EQ(own.out, left.out) << "the head of the log itself";
+
+  std::filesystem::rename(folder_ / "signed", data + "/checkpoint");
+  const std::vector<std::vector<std::string>> commands = {
+      {"checkpoint"},
+      {"prove", "1"},
+      {"prove", "--from", "10"},
+      {"export"},
+      {"export", "--kind", "PodObserved"},
+      {"export", "--format", "tiles", "--out", folder_ / "tiles"},
+      {"export", "--format", "sqlite", "--out", folder_ / "rows"}};
+  for (std::vector<std::string> command : commands) {
+    command.insert(command.begin(), "audit");
+    command.insert(command.end(), {"--data", data});
+    const Ended ended = karst(command);
+    EXPECT_EQ(ended.code, 2) << command[1] << ended.err;
+    EXPECT_EQ(ended.out, "") << command[1];
+    EXPECT_TRUE(says(ended, data + "/checkpoint: a head of this log was signed at size "))
+        << command[1] << ended.err;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "tiles/checkpoint"));
+  EXPECT_EQ(karst({"audit", "export", "--data", data, "--format", "csv"}).code, 0)
+      << "what signs no head is there to be looked at";
+}
+
 TEST_F(Audit, AKeyOfARunIsInItsLogOnce) {
   const std::string key = new_key("key"), second = new_key("second");
   const std::string data = folder_ / "data";
@@ -278,79 +314,6 @@ TEST_F(Audit, AKeyOfARunIsInItsLogOnce) {
   EXPECT_EQ(keys, (std::vector<std::string>{key, second}));
   const Ended replayed = karst({"replay", "--verify", "--data", data});
   EXPECT_EQ(replayed.code, 0) << replayed.err;
-}
-
-TEST_F(Audit, AKeyFileThatAllCanReadIsRefused) {
-  new_key("key");
-  ASSERT_EQ(chmod((folder_ / "key").c_str(), 0644), 0);
-  const Ended ended =
-      karst({"audit", "checkpoint", "--data", story(), "--signing-key", folder_ / "key"});
-  EXPECT_NE(ended.code, 0);
-  EXPECT_TRUE(says(ended, "everybody on this machine can read it")) << ended.err;
-  EXPECT_FALSE(says(ended, "PRIVATE+KEY+example"));
-  EXPECT_NE(karst({"audit", "keygen", "--out", folder_ / "key", "--name", "n"}).code, 0)
-      << "a key is never written over";
-  EXPECT_EQ(karst({"audit", "keygen", "--out", folder_ / "k2", "--name", "a b"}).code, 2);
-}
-
-// Each wrong file is told for what it is, and none is shown.
-TEST_F(Audit, AKeyFileThatIsNoneIsToldWhy) {
-  const std::string key = new_key("key");
-  const std::string secret = read_file(folder_ / "key");
-  const std::string pem = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2Vw\n";
-  const struct {
-    const char* name;
-    std::string bytes;
-    const char* signing;    // of --signing-key
-    const char* verifying;  // of --key
-  } cases[] = {
-      {"nothing", "", "it is empty. Expected an Ed25519 key", "it is empty"},
-      {"line ends", "\n\r\n", "it is empty. Expected an Ed25519 key", "it is empty"},
-      {"too many bytes", std::string(20'000, 'a'), "it has 20000 bytes, a key has at most 16384",
-       "it has 20000 characters, at most 1024"},
-      {"too long a name", "PRIVATE+KEY+" + std::string(2000, 'a'), "it has 2000 characters",
-       "it is a secret one, that signs"},
-      {"text", "hello\n", "it is neither of the two forms", "it has not three parts"},
-      {"PEM that is cut", pem, "its PEM is damaged", "it is PEM"},
-      {"PEM with a passphrase", "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAA==\n",
-       "its key has a passphrase", "it is PEM"},
-      {"a public key in PEM", "-----BEGIN PUBLIC KEY-----\nAA==\n", "it holds a public key",
-       "it is PEM"},
-      {"a public key", key, "it holds a public key", nullptr},
-      {"no base64", "PRIVATE+KEY+a+00000000+!!\n", "its last part is not base64",
-       "it is a secret one"},
-      {"short", "PRIVATE+KEY+a+00000000+AQID\n", "its last part has 3 bytes, expected 33",
-       "it is a secret one"},
-      {"public and short", "a+00000000+AQID\n", "it is neither of the two forms",
-       "its last part has 3 bytes, expected 33"},
-      {"a secret key", secret, nullptr, "it is a secret one"},
-  };
-  const std::string trail = made("trail", {"audit", "export", "--data", story()});
-  const std::string file = folder_ / "wrong";
-  for (const auto& c : cases) {
-    write_file(file, c.bytes);
-    ASSERT_EQ(chmod(file.c_str(), 0600), 0);
-    if (c.signing != nullptr) {
-      const Ended ended = karst({"audit", "checkpoint", "--data", story(), "--signing-key", file});
-      EXPECT_EQ(ended.code, 2) << c.name;
-      EXPECT_TRUE(says(ended, "the signing key " + file + ": ")) << c.name << ended.err;
-      EXPECT_TRUE(says(ended, c.signing)) << c.name << ended.err;
-    }
-    if (c.verifying != nullptr) {
-      const Ended ended = verify({"--key", file, trail});
-      EXPECT_EQ(ended.code, 2) << c.name;
-      EXPECT_TRUE(says(ended, "--key " + file + ": ")) << c.name << ended.err;
-      EXPECT_TRUE(says(ended, c.verifying)) << c.name << ended.err;
-      EXPECT_FALSE(says(ended, secret.substr(secret.size() - 20, 19))) << c.name;
-    }
-  }
-  const auto checkpoint = [&](const std::string& key_file) {
-    return karst({"audit", "checkpoint", "--data", story(), "--signing-key", key_file});
-  };
-  EXPECT_TRUE(says(checkpoint(folder_ / ""), "is a folder; expected the file in it"));
-  EXPECT_TRUE(says(checkpoint(folder_ / "none"), "'karst audit keygen' makes a key"));
-  EXPECT_TRUE(says(verify({"--key", folder_ / "", trail}), "is no regular file"));
-  EXPECT_TRUE(says(verify({"--key", folder_ / "none", trail}), "there is no such file"));
 }
 
 TEST_F(Audit, WhatIsNothingOfOursIsBadInput) {

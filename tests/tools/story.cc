@@ -75,4 +75,12 @@ void rewrite(const std::string& data, const std::vector<events::Record>& records
   ASSERT_TRUE(mark.write({model::Position(records.size()), base::sha256(stored)}));
 }
 
+void copy_of_another_history(const std::string& data, const std::string& copy) {
+  std::filesystem::copy(data, copy, std::filesystem::copy_options::recursive);
+  std::vector<events::Record> records = records_of(copy);
+  for (std::size_t i = records.size() / 2; i < records.size(); ++i)
+    records[i].wall_time = base::WallTime(records[i].wall_time.value() + 1);
+  rewrite(copy, records);
+}
+
 }  // namespace karst::tests

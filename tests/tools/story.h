@@ -24,4 +24,8 @@ std::vector<events::Record> records_of(const std::string& data);
 // from 1, and a high-water mark that fits.
 void rewrite(const std::string& data, const std::vector<events::Record>& records);
 
+// A copy of `data` that went on with another history under the same id: its events from the middle
+// on are other ones. Its index and its signed head are still those of `data`.
+void copy_of_another_history(const std::string& data, const std::string& copy);
+
 }  // namespace karst::tests
