@@ -36,7 +36,8 @@ class ByteSink {
 // the end. The destructor removes what was not finished.
 class OutputFile {
  public:
-  // Errors: kDenied, kFull; kInvalid when `path` is a folder.
+  // Errors: kDenied, kFull; kInvalid when `path` is no file that can be replaced, or its folder is
+  // not there.
   static base::Result<OutputFile> make(const std::string& path);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
