@@ -59,10 +59,12 @@ base::Status Expirer::may_go() const {
 
 base::Result<ExpiryLook> Expirer::check(base::LogTime before) {
   KARST_TRY(may_go());
-  if (const auto same = archive_.same_history(log_); !same) return refused(same.error());
   const auto old = find_old(before);
   if (!old) return refused(old.error());
-  if (!*old) return look_;
+  if (!*old) {  // otherwise all of it is compared
+    if (const auto same = archive_.same_history(log_); !same) return refused(same.error());
+    return look_;
+  }
   if (const auto can = can_fold(); !can) return refused(can.error());
   if (const auto sound = check_beginning(); !sound) return refused(sound.error());
   if (const auto same = compare(); !same) return refused(same.error());

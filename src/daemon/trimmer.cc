@@ -126,8 +126,6 @@ base::Result<events::BaselineNote> Trimmer::prepare(model::Position first) {
 
 base::Status Trimmer::compare(model::Position first, bool keep) {
   KARST_TRY(may_go(first));
-  if (const auto same = archive_.same_history(log_); !same)
-    return no_trim(same.error().kind, same.error().message);
   look_ = {first, 0, 0};
   leaves_.clear();
   const auto mark = log_.trimmed();
@@ -139,6 +137,9 @@ base::Status Trimmer::compare(model::Position first, bool keep) {
       KARST_TRY(compare_segment(place, **ours, first, keep));
   KARST_CHECK(look_.events == first.value() - log_.first().value(),
               "an archive has no gaps, so all of it was compared");
+  // Nor does anything go behind an archive that goes on otherwise.
+  if (const auto same = archive_.same_history(log_); !same)
+    return no_trim(same.error().kind, same.error().message);
   return {};
 }
 
