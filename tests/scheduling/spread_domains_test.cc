@@ -62,29 +62,6 @@ TEST(SpreadDomains, ZonesThatNoPoolCanFillDoNotHoldThemUp) {
   EXPECT_EQ(placed(solve(lowered)), 2);
 }
 
-// A cheaper machine in a zone where nobody is would be one more zone for the spread.
-TEST(SpreadDomains, DealingOutAnewMakesNoZone) {
-  const auto kept = [](const std::string& name, const std::string& zone, std::int64_t percent) {
-    Pool one = tainted(in_zones({zone}), name);
-    one.pool.name = model::PoolName(name);
-    std::vector<InstanceType> types = one.types.items();
-    for (InstanceType& type : types)
-      for (Offering& offering : type.offerings)
-        offering.price_nanos_per_hour = offering.price_nanos_per_hour / 100 * percent;
-    one.types = types;
-    return one;
-  };
-  for (std::int64_t pods_anywhere = 3; pods_anywhere < 20; ++pods_anywhere) {
-    const PodGroup web = tolerating(spread(app(pods(6, 2900), "web"), kZone, "web"), "s");
-    const PodGroup anywhere = tolerating(tolerating(pods(pods_anywhere, 1300), "f"), "team");
-    const Problem one =
-        problem({web, anywhere}, {kept("f", "a", 100), kept("s", "a", 100), kept("team", "b", 90)});
-    const Answer answer = solve(one);
-    EXPECT_EQ(placed(answer), 6 + pods_anywhere);
-    for (const NewClaim& claim : answer.claims) EXPECT_NE(claim.pool, 2u) << describe(one, answer);
-  }
-}
-
 // A zone where two pools have nodes is one zone: the kube-scheduler counts zones, not pools.
 TEST(SpreadDomains, AZoneOfTwoPoolsCountsOnce) {
   const auto apart = [](const std::string& name, const std::string& zone) {
