@@ -29,22 +29,9 @@ namespace {
 
 // No word on what was asked: it may be there or not.
 bool says_nothing(Trouble trouble) {
-  switch (trouble) {
-    case Trouble::kThrottled:
-    case Trouble::kCredentials:
-    case Trouble::kSkew:
-    case Trouble::kServer:
-    case Trouble::kMalformed:
-    case Trouble::kUnclear:
-    case Trouble::kNotSent:
-      return true;
-    case Trouble::kNone:
-    case Trouble::kDenied:
-    case Trouble::kNotFound:
-    case Trouble::kRefused:
-      break;
-  }
-  return false;
+  const model::RefusalCode code = code_of(trouble);
+  return trouble != Trouble::kNone &&
+         (code == model::RefusalCode::kThrottled || code == model::RefusalCode::kRetry);
 }
 
 }  // namespace

@@ -6,6 +6,18 @@
 namespace karst::cloud::aws {
 namespace {
 
+Service service_of(const std::string& name) {
+  if (name == "iam") return Service::kIam;
+  if (name == "ssm") return Service::kSsm;
+  if (name == "pricing") return Service::kPricing;
+  if (name == "eks") return Service::kEks;
+  if (name == "arc-zonal-shift") return Service::kZonalShift;
+  KARST_CHECK(name == "ec2", "a service that the pure half asks, and the hands do not know");
+  return Service::kEc2;
+}
+
+}  // namespace
+
 model::RefusalCode code_of(Trouble trouble) {
   switch (trouble) {
     case Trouble::kThrottled:
@@ -27,18 +39,6 @@ model::RefusalCode code_of(Trouble trouble) {
   }
   return model::RefusalCode::kRetry;
 }
-
-Service service_of(const std::string& name) {
-  if (name == "iam") return Service::kIam;
-  if (name == "ssm") return Service::kSsm;
-  if (name == "pricing") return Service::kPricing;
-  if (name == "eks") return Service::kEks;
-  if (name == "arc-zonal-shift") return Service::kZonalShift;
-  KARST_CHECK(name == "ec2", "a service that the pure half asks, and the hands do not know");
-  return Service::kEc2;
-}
-
-}  // namespace
 
 model::Outcome failed(const ports::IssuedCommand& command, const CallError& error,
                       const std::string& action, Asked asked) {

@@ -12,6 +12,9 @@
 
 namespace karst::cloud::aws {
 
+// What a command is refused with; kRetry also stands for what says nothing about what was asked.
+model::RefusalCode code_of(Trouble trouble);
+
 enum class Asked { kRead, kWrite };
 // A read that failed had no effect and may be asked again; a write may have had its effect.
 model::Outcome failed(const ports::IssuedCommand& command, const CallError& error,
