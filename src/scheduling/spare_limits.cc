@@ -48,16 +48,19 @@ void SpareLimits::take(const Change& change) {
 
 std::vector<bool> pools_wanted(Prepared& prepared, const Packer& packer) {
   std::vector<bool> wanted(prepared.pools.pools().size(), false);
-  for (std::size_t row = 0; row < packer.left().size(); ++row)
-    for (std::size_t pool = 0; packer.left()[row] > 0 && pool < wanted.size(); ++pool) {
-      const PoolTable& table = prepared.pools.pools()[pool];
-      const Stage& stage = prepared.rows[row].stages.back();
-      wanted[pool] = wanted[pool] ||
-                     (tolerates(prepared.rows[row], stage, table.spec().taints) &&
-                      std::any_of(stage.ways.begin(), stage.ways.end(), [&](const Way& way) {
-                        return prepared.requirements.combine(table.base, way.wanted) != kImpossible;
-                      }));
-    }
+  const auto takes = [&](const PoolTable& table, const PodRow& row) {
+    const Stage& stage = row.stages.back();
+    return tolerates(row, stage, table.spec().taints) &&
+           std::any_of(stage.ways.begin(), stage.ways.end(), [&](const Way& way) {
+             return prepared.requirements.combine(table.base, way.wanted) != kImpossible;
+           });
+  };
+  for (std::size_t pool = 0; pool < wanted.size(); ++pool) {
+    const PoolTable& table = prepared.pools.pools()[pool];
+    if (!table.is_limited() && !table.limits_nodes) continue;
+    for (std::size_t row = 0; row < packer.left().size() && !wanted[pool]; ++row)
+      wanted[pool] = packer.left()[row] > 0 && takes(table, prepared.rows[row]);
+  }
   return wanted;
 }
 
