@@ -9,6 +9,16 @@ namespace {
 
 using namespace testing;
 
+model::NodeClaim launched_claim() {
+  model::NodeClaim claim;
+  claim.name = model::ClaimName("default-a");
+  claim.uid = model::ClaimUid("uid-a");
+  claim.pool = model::PoolName("default");
+  claim.node_class = {"karpenter.kwok.sh", "KWOKNodeClass", "default"};
+  claim.provider_id = model::ProviderId("kwok://a");
+  return claim;
+}
+
 TEST(Adopted, ClaimsHaveThePriceOfTheirOffer) {
   struct Case {
     const char* name;
@@ -32,13 +42,8 @@ TEST(Adopted, ClaimsHaveThePriceOfTheirOffer) {
     events::MemoryLog log(model::LogId("log"));
     Story story(log);
     set_the_stage(story);
-    model::NodeClaim claim;
-    claim.name = model::ClaimName("default-a");
-    claim.uid = model::ClaimUid("uid-a");
-    claim.pool = model::PoolName("default");
+    model::NodeClaim claim = launched_claim();
     claim.labels = row.labels;
-    claim.node_class = {"karpenter.kwok.sh", "KWOKNodeClass", "default"};
-    claim.provider_id = model::ProviderId("kwok://a");
     story.fact(events::NodeClaimObserved{claim});
     story.step();
     const auto* known = story.state().claims().find(claim.name);
@@ -53,13 +58,8 @@ TEST(Adopted, OnlyClaimsOfItsOwnClassesExpire) {
     events::MemoryLog log(model::LogId("log"));
     Story story(log);
     set_the_stage(story);
-    model::NodeClaim claim;
-    claim.name = model::ClaimName("default-a");
-    claim.uid = model::ClaimUid("uid-a");
-    claim.pool = model::PoolName("default");
-    claim.node_class = {"karpenter.kwok.sh", "KWOKNodeClass", "default"};
+    model::NodeClaim claim = launched_claim();
     if (!ours) claim.node_class = {"karpenter.azure.com", "AKSNodeClass", "default"};
-    claim.provider_id = model::ProviderId("kwok://a");
     claim.has_finalizer = true;
     claim.creation_millis = story.now();
     claim.expire_after_millis = base::kMillisPerMinute;
