@@ -23,7 +23,7 @@ Mobility::Mobility(Prepared& prepared) : prepared_(prepared) {
     keys_.emplace_back();
     for (const GroupId group : groups_of(row))
       if (groups[group].key != kHostKey) keys_.back().push_back(groups[group].key);
-    may_move_.push_back(row.stages.size() == 1 && row.shared_volumes.empty() &&
+    may_move_.push_back(!has_preferences(row) && row.shared_volumes.empty() &&
                         row.source->shape.host_ports.empty() && !host_ties_.back().is_bound);
   }
 }
@@ -35,7 +35,7 @@ bool Mobility::is_loose(std::size_t row, const View& view) const {
 }
 
 bool Mobility::is_free(std::size_t row) const {
-  return keys_[row].empty() && prepared_.rows[row].stages.size() == 1;
+  return keys_[row].empty() && !has_preferences(prepared_.rows[row]);
 }
 
 bool Mobility::may_live(std::size_t row, std::size_t pool, RequirementId requirements) {

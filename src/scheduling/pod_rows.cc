@@ -92,6 +92,10 @@ std::vector<PodRow> pod_rows(const Problem& problem, const Columns& columns,
   return rows;
 }
 
+bool has_preferences(const PodRow& row) {
+  return row.stages.size() > (row.stages.back().tolerates_preferred ? 2U : 1U);
+}
+
 bool tolerates(const PodRow& row, const Stage& stage, const std::vector<model::Taint>& taints) {
   return std::all_of(taints.begin(), taints.end(), [&](const model::Taint& taint) {
     return (taint.effect == model::TaintEffect::kPreferNoSchedule && stage.tolerates_preferred) ||

@@ -48,6 +48,10 @@ struct PodRow {
 std::vector<PodRow> pod_rows(const Problem& problem, const Columns& columns,
                              RequirementTable& requirements, Topology& topology);
 
+// It prefers something that it may have to give up. PreferNoSchedule taints, which matter to every
+// pod as soon as one is somewhere, are left out.
+bool has_preferences(const PodRow& row);
+
 // Whether its pods may be on nodes with these taints.
 bool tolerates(const PodRow& row, const Stage& stage, const std::vector<model::Taint>& taints);
 

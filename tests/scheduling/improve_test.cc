@@ -99,6 +99,25 @@ TEST(Improve, PodsAndMachinesWithoutWorthSpoilNothing) {
   EXPECT_LE(price(answer), price(solve(without)));
 }
 
+// A taint that is only preferred to be kept, of the pool itself or of one that nobody needs.
+TEST(Improve, PreferNoScheduleTaintsSpoilNothing) {
+  const std::vector<PodGroup> groups = {with_nobody(asking(30, 250, 300)), asking(30, 500, 900),
+                                        asking(30, 100, 100), asking(40, 1500, 1800)};
+  const Problem plain = problem(groups, {by_the_cpu(40)});
+  Pool soft = by_the_cpu(40);
+  soft.pool.taints = {{"slow", "", model::TaintEffect::kPreferNoSchedule}};
+  Pool light = soft;
+  light.pool.name = model::PoolName("light");
+  for (const Problem& tainted :
+       {problem(groups, {soft}), problem(groups, {by_the_cpu(40), light})}) {
+    const Prices prices = prices_of(tainted);
+    EXPECT_LT(prices.improved, prices.greedy);
+    const Answer answer = solve(tainted);
+    EXPECT_EQ("", wrong(tainted, answer));
+    EXPECT_EQ(price(answer), price(solve(plain)));
+  }
+}
+
 // A pool of few sizes, where the greedy answer takes the smallest or the largest for everybody.
 TEST(Improve, TakesTheOneSizeThatSuitsAll) {
   struct Case {
