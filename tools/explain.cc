@@ -107,6 +107,7 @@ int explain(const ExplainOptions& options) {
   if (!log) return report(log.error());
   const auto subject = subject_of(**log, options.what);
   if (!subject) return finish(*log, report(subject.error()));
+  record_access(options.data, "explain " + options.what);
   say_trimmed(*log);
   const auto about = find(*log, options.data, *subject);
   if (!about) return report(about.error());

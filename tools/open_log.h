@@ -80,8 +80,8 @@ base::Result<ReadLog> open_for_reading(const std::string& data);
 // not of a folder that never had one.
 std::unique_ptr<index::Reader> open_index(const ReadLog& log, const std::string& data);
 
-// Says that the trail is being taken home, before it is (daemon/access.h); stderr says so where
-// that cannot be recorded.
+// Records that the trail is read, before any of it is given out (daemon/access.h); stderr says so
+// where that cannot be recorded.
 void record_access(const std::string& data, std::string_view command);
 
 // Says on stderr where a trimmed log begins, and what has the rest; nothing of a whole one. For

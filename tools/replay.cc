@@ -99,13 +99,17 @@ int replay(const ReplayOptions& options) {
   auto log = open_for_reading(options.data);
   if (!log) return report(log.error());
   say_trimmed(*log);
-  if (options.verify) return finish(*log, verify(**log, options.across));
+  if (options.verify) {
+    record_access(options.data, "replay --verify");
+    return finish(*log, verify(**log, options.across));
+  }
   model::Position until((*log)->end().value() - 1);
   if (!options.until.empty()) {
     auto place = parse_place(**log, options.until, "--until");
     if (!place) return finish(*log, report(place.error()));
     until = *place;
   }
+  record_access(options.data, options.until.empty() ? "replay" : "replay --until " + options.until);
   projections::ClusterState state;
   if (auto baseline = engine::load_baseline(**log, state); !baseline)
     return finish(*log, report(baseline.error()));

@@ -241,6 +241,13 @@ void print_summary(const State& state, Format format) {
   print_value(value, format);
 }
 
+std::string access_text(const StateOptions& options) {
+  std::string text = "state";
+  if (!options.at.empty()) text += " --at " + options.at;
+  if (!options.table.empty()) text += " " + options.table;
+  return text;
+}
+
 }  // namespace
 
 int state(const StateOptions& options) {
@@ -252,6 +259,7 @@ int state(const StateOptions& options) {
     if (!place) return finish(*log, report(place.error()));
     until = *place;
   }
+  record_access(options.data, access_text(options));
   State folded;
   const auto from = engine::rebuild(**log, &log->log->snapshots(), until, folded);
   if (!from) return report(from.error());

@@ -1,6 +1,6 @@
-// Access to the trail is itself recorded, as the event AccessRecorded: what takes the trail home
-// (audit export, audit prove, log dump) says so first. Commands that show a part of it on a
-// terminal (state, explain, replay, log tail) do not.
+// Access to the trail is itself recorded, as the event AccessRecorded: a command that gives out
+// what is in it (audit export, audit prove, log dump, log tail, log archive, state, explain,
+// replay) says so first. What only counts or names it (log stat, audit checkpoint) does not.
 //
 // Beside a running daemon: one line over the unix socket DIR/access.sock (mode 0600), "access
 // COMMAND\n", answered by "ok\n" once it waits for the engine, or "no\n". Who it was says the

@@ -128,6 +128,35 @@ TEST(Trail, TheLastHeadIsOfTheWholeLog) {
   EXPECT_GT(size, 0U);
 }
 
+// Each command that shows a part of the trail, in the file that the next daemon takes over.
+TEST(Trail, WhoLooksAtAPartOfItIsRecorded) {
+  const TempFolder folder;
+  const std::string data = folder / "data";
+  ASSERT_EQ(karst({"run", "--embedded", "--data", data, "--speed", "40", "--listen", "127.0.0.1:0",
+                   "--for", "300ms"})
+                .code,
+            0);
+  const std::vector<std::vector<std::string>> looks = {{"state"},
+                                                       {"state", "--at", "3", "pods"},
+                                                       {"explain", "nodepool/default"},
+                                                       {"replay", "--until", "5"},
+                                                       {"replay", "--verify"}};
+  for (std::vector<std::string> look : looks) {
+    look.insert(look.end(), {"--data", data});
+    EXPECT_EQ(karst(look).code, 0) << look[0];
+  }
+  for (const std::vector<std::string>& counts : {std::vector<std::string>{"log", "stat"},
+                                                 {"audit", "checkpoint"},
+                                                 {"explain", "nodepol/default"}})
+    karst({counts[0], counts[1], "--data", data});
+  std::vector<std::string> commands;
+  for (const std::string& line : lines_of(read_file(data + "/access")))
+    commands.push_back(line.substr(line.rfind('\t') + 1));
+  EXPECT_EQ(commands,
+            (std::vector<std::string>{"state", "state --at 3 pods", "explain nodepool/default",
+                                      "replay --until 5", "replay --verify"}));
+}
+
 TEST(Trail, WhoTakesItHomeIsRecorded) {
   const TempFolder folder;
   const std::string data = folder / "data";
