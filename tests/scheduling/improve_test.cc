@@ -31,8 +31,9 @@ std::map<std::int32_t, std::int64_t> pods_by_weight(const Prepared& prepared,
 }
 
 // Pods may come to heavier pools, and never leave them.
-void expect_no_lighter(const std::map<std::int32_t, std::int64_t>& before,
+void expect_no_lighter(std::map<std::int32_t, std::int64_t> before,
                        std::map<std::int32_t, std::int64_t> after) {
+  for (const auto& [weight, pods] : after) before.try_emplace(weight, 0);
   std::int64_t come = 0;
   for (auto weight = before.rbegin(); weight != before.rend(); ++weight) {
     come += after[weight->first] - weight->second;
