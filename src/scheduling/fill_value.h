@@ -11,10 +11,14 @@
 
 namespace karst::scheduling {
 
+// What a machine counts for: all of its room, or what of it the sector could fill. The second is
+// nearer the truth where the largest machines, which hold back least, are larger than the sector.
+enum class RoomCounted { kAll, kFilled };
+
 class FillValue {
  public:
   // `sum`: everything that the sector asks for; `rungs`: machines that it may have.
-  FillValue(const std::vector<Rung>& rungs, const Row& sum);
+  FillValue(const std::vector<Rung>& rungs, const Row& sum, RoomCounted counted);
   // In nano-dollars per hour; at least 1, so that a pod that asks for neither finds a place, too.
   std::int64_t of(const Row& request) const;
 

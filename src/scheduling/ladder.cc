@@ -46,4 +46,25 @@ Ladder::Ladder(const PoolTables& pools, const std::vector<Face>& faces,
   whole_ = without_covered(pools, std::move(whole_));
 }
 
+Wide price_of_all(const Row& asked, const Rung& rung) {
+  const Machine& machine = rung.machine();
+  std::int64_t times = 1;
+  for (std::size_t i = 0; i < asked.size(); ++i)
+    if (asked[i] > 0)
+      times =
+          machine.room[i] <= 0 ? kUnlimited : std::max(times, (asked[i] - 1) / machine.room[i] + 1);
+  return static_cast<Wide>(times) * machine.price;
+}
+
+Wide price_of_share(const Row& asked, const Rung& rung) {
+  const Machine& machine = rung.machine();
+  Wide price = machine.price;
+  for (std::size_t i = 0; i < asked.size(); ++i)
+    if (asked[i] > 0)
+      price = machine.room[i] <= 0
+                  ? kUnlimited
+                  : std::max(price, static_cast<Wide>(machine.price) * asked[i] / machine.room[i]);
+  return price;
+}
+
 }  // namespace karst::scheduling

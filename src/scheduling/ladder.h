@@ -33,4 +33,9 @@ class Ladder {
   std::map<std::size_t, std::vector<Rung>> whole_under_;  // by View::index
 };
 
+// Of as many machines of the size as it takes at least for all that is asked for.
+Wide price_of_all(const Row& asked, const Rung& rung);
+// The same where a part of a machine costs that part; one whole machine at least.
+Wide price_of_share(const Row& asked, const Rung& rung);
+
 }  // namespace karst::scheduling

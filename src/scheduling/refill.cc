@@ -43,8 +43,27 @@ class Refill {
 
   std::optional<Refilled> best() {
     if (ladder_.whole().empty()) return std::nullopt;
-    const FillValue value(ladder_.whole(), sum_);
+    const FillValue value(ladder_.whole(), sum_, RoomCounted::kAll);
     std::optional<Refilled> best;
+    try_filling(value, 0, best);
+    if (may_waste(best))
+      try_filling(FillValue(ladder_.whole(), sum_, RoomCounted::kFilled), kFillLargerMax, best);
+    try_even(value, best);
+    try_equal(value, best);
+    return best;
+  }
+
+ private:
+  // A small sector with pods that stay, and clearly dearer than machines of one size, all filled,
+  // would be: each machine holds something back, which weighs less on a larger one.
+  bool may_waste(const std::optional<Refilled>& best) const {
+    if (!best || sector_.staying.empty() || sum_[kPodsColumn] > kEvenPodsMax) return false;
+    Wide least = best->price;
+    for (const Rung& rung : ladder_.whole()) least = std::min(least, price_of_share(sum_, rung));
+    return least < best->price - best->price / 16;
+  }
+  void try_filling(const FillValue& value, int larger_max, std::optional<Refilled>& best) {
+    larger_max_ = larger_max;
     for (const bool spares_small : {true, false}) {
       if (looks_ <= 0) break;
       deal_anew(value, spares_small);
@@ -53,12 +72,8 @@ class Refill {
       const std::int64_t least = best ? best->price : INT64_MAX;
       if (found.price < least) best = std::move(found);
     }
-    try_even(value, best);
-    try_equal(value, best);
-    return best;
   }
 
- private:
   // All loose pods are to be dealt out. The smallest fit everywhere, so that they are kept for
   // where they are needed: `spares_small` makes them worth less.
   void deal_anew(const FillValue& value, bool spares_small) {
@@ -231,10 +246,14 @@ class Refill {
     std::int64_t least = INT64_MAX;
     blocked_.assign(classes_.size(), 0);
     int tried = 0;
+    std::int64_t last_price = 0;
     for (const Rung& rung : ladder_.whole(staying.view)) {
-      if (tried == kFillMachinesMax) break;
+      if (tried == kFillMachinesMax + larger_max_) break;
+      const std::int64_t price = rung.machine().price;
+      if (tried >= kFillMachinesMax && price - last_price < last_price / 2) continue;
       if (!fits(staying.content, rung.machine().room)) continue;
       ++tried;
+      last_price = price;
       const std::int64_t worth = dive_.search(room_beside(staying.content, rung), blocked_, looks_);
       const std::int64_t unused = rung.machine().price - worth;
       if (unused >= least) continue;
@@ -325,17 +344,6 @@ class Refill {
     return true;
   }
 
-  // Of as many machines of one size as it takes at least.
-  static Wide price_of_all(const Row& left, const Rung& rung) {
-    const Machine& machine = rung.machine();
-    std::int64_t times = 1;
-    for (std::size_t i = 0; i < left.size(); ++i)
-      if (left[i] > 0)
-        times = machine.room[i] <= 0 ? kUnlimited
-                                     : std::max(times, (left[i] - 1) / machine.room[i] + 1);
-    return static_cast<Wide>(times) * machine.price;
-  }
-
   Rung rung_for(const Row& left) const {
     Rung best;
     Wide least = 0;
@@ -358,6 +366,7 @@ class Refill {
   const Alternatives& alternatives_;
   const Ladder ladder_;
   std::int64_t& looks_;
+  int larger_max_ = 0;              // of kFillLargerMax, while it fills
   std::vector<std::size_t> order_;  // of the staying, the largest first
   Row sum_;                         // of everything
   std::vector<SizeClass> classes_;  // the largest first; what is still to be dealt out

@@ -143,6 +143,10 @@ TEST(Improve, TakesTheOneSizeThatSuitsAll) {
        {asking(17, 1500, 2000), asking(13, 100, 1024), asking(22, 900, 128), asking(14, 500, 2000),
         asking(14, 50, 8000)},
        {"m16", "m48"}},
+      {"larger ones for those that must be alone, where small ones hold back a tenth",
+       {sized(1, 4, 10), sized(2, 8, 20), sized(4, 16, 40), sized(8, 32, 80), sized(64, 256, 640)},
+       {with_nobody(asking(2, 250, 256)), asking(10, 500, 256)},
+       {"m2", "m4"}},
   };
   for (const Case& one : cases) {
     Pool few = pool();
