@@ -24,11 +24,31 @@ bool Packer::may_be_first(const Constraint& constraint, RequirementId strict) co
 
 // The domains are those of all alternatives of the pod, not of the one that is tried: the
 // kube-scheduler looks at every node that meets any of them. So it does at the nodes that others
-// get where the pod itself could not have one.
-std::int32_t Packer::lowest(const Constraint& constraint, const PodRow& row) {
+// get where the pod itself could not have one. Karpenter takes the alternatives one at a time.
+std::int32_t Packer::lowest(const Constraint& constraint, const PodRow& row, RequirementId strict) {
+  if (row.demands.size() > 1 &&
+      prepared_.problem.options.spread_domains == SpreadDomains::kAllPools) {
+    if (strict != kAnyWay) return lowest_of_way(constraint, strict);
+    std::int32_t most = 0;
+    for (const RequirementId way : row.demands)
+      most = std::max(most, lowest_of_way(constraint, way));
+    return most;
+  }
   Low& low = lows_[constraint.group];
   if (low.changes != changes_ || low.row != row.group) low = look_at_domains(constraint.group, row);
   return low.domains == 0 || low.domains < constraint.min_domains ? 0 : low.pods;
+}
+
+std::int32_t Packer::lowest_of_way(const Constraint& constraint, RequirementId strict) const {
+  const TopologyGroup& group = prepared_.topology.groups()[constraint.group];
+  std::int32_t pods = INT32_MAX;
+  int domains = 0;
+  for (const int domain : group.universe) {
+    if (!prepared_.topology.allows(strict, group.key, domain)) continue;
+    pods = std::min(pods, count_at(counts_[constraint.group].sure, domain));
+    ++domains;
+  }
+  return domains == 0 || domains < constraint.min_domains ? 0 : pods;
 }
 
 Packer::Low Packer::look_at_domains(GroupId group, const PodRow& row) const {
@@ -103,7 +123,7 @@ bool Packer::node_topology_allows(const PodRow& row, const Stage& stage, std::si
     const int key = prepared_.topology.groups()[balance.constraint.group].key;
     if (const int domain = prepared_.topology.node_domain(key, node);
         domain != kNoDomain &&
-        !domain_allowed(nullptr, balance.constraint, prepared_.rows[balance.row], domain))
+        !domain_allowed(nullptr, balance.constraint, prepared_.rows[balance.row], kAnyWay, domain))
       return false;
   }
   const auto& groups = prepared_.topology.groups();
@@ -119,7 +139,7 @@ bool Packer::node_topology_allows(const PodRow& row, const Stage& stage, std::si
       if (count_at(counts_[constraint.group].sure, domain) == 0 &&
           !may_be_first(constraint, strict))
         return false;
-    } else if (!domain_allowed(nullptr, constraint, row, domain)) {
+    } else if (!domain_allowed(nullptr, constraint, row, strict, domain)) {
       return false;
     }
   }
@@ -133,13 +153,13 @@ bool Packer::node_topology_allows(const PodRow& row, const Stage& stage, std::si
 
 // For spreads and anti-affinity.
 bool Packer::domain_allowed(const Claim* claim, const Constraint& constraint, const PodRow& row,
-                            int domain) {
+                            RequirementId strict, int domain) {
   const GroupCounts& counts = counts_[constraint.group];
   if (constraint.kind == ConstraintKind::kAntiAffinity)
     return count_at(counts.possible, domain) == 0;
   const std::int32_t here = count_at(counts.sure, domain) +
                             waiting_matches(claim, constraint.group) + (constraint.self ? 1 : 0);
-  return here - lowest(constraint, row) <= constraint.max_skew;
+  return here - lowest(constraint, row, strict) <= constraint.max_skew;
 }
 
 // Pods of the claim that the group will count once their turns are told.
@@ -205,14 +225,15 @@ std::vector<std::vector<int>> Packer::domains_for(const Claim* claim, std::size_
     } else {
       single |= strategy_.fix_domains;
     }
-    std::erase_if(allowed, [&](int d) { return !domain_allowed(claim, constraint, row, d); });
+    std::erase_if(allowed,
+                  [&](int d) { return !domain_allowed(claim, constraint, row, strict, d); });
   }
   for (const Balance& balance : balances_[row.group]) {
     if (groups[balance.constraint.group].key != key) continue;
     single = true;
     spreads.push_back(&counts_[balance.constraint.group]);
     std::erase_if(allowed, [&](int d) {
-      return !domain_allowed(claim, balance.constraint, prepared_.rows[balance.row], d);
+      return !domain_allowed(claim, balance.constraint, prepared_.rows[balance.row], kAnyWay, d);
     });
   }
   if (const Wish* wish = open_wish(row, key))

@@ -314,8 +314,10 @@ class Packer {
                             RequirementId strict);
   bool choose_domains(const Claim* claim, std::size_t pool, RequirementId base, const PodRow& row,
                       const Stage& stage, RequirementId strict, std::vector<RequirementId>& out);
+  // `strict`: the alternative of the pod that is tried; kAnyWay: whichever lets it in.
+  static constexpr RequirementId kAnyWay = kImpossible;
   bool domain_allowed(const Claim* claim, const Constraint& constraint, const PodRow& row,
-                      int domain);
+                      RequirementId strict, int domain);
   std::vector<std::vector<int>> domains_for(const Claim* claim, std::size_t pool,
                                             RequirementId base, const PodRow& row,
                                             const Stage& stage, RequirementId strict, int key,
@@ -327,7 +329,8 @@ class Packer {
                          RequirementId strict);
   bool may_be_first(const Constraint& constraint, RequirementId strict) const;
   bool goes_before_others(const Stage& stage, RequirementId strict) const;
-  std::int32_t lowest(const Constraint& constraint, const PodRow& row);
+  std::int32_t lowest(const Constraint& constraint, const PodRow& row, RequirementId strict);
+  std::int32_t lowest_of_way(const Constraint& constraint, RequirementId strict) const;
   std::vector<int> made_elsewhere(GroupId group, const std::vector<int>& reach) const;
   bool counts_elsewhere(GroupId group, const Made& made, const std::vector<int>& reach) const;
   std::map<int, std::int64_t> placed_by_domain(std::size_t row, int key) const;

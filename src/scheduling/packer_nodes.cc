@@ -103,7 +103,8 @@ bool Packer::is_out(std::vector<Verdicts>& verdicts, const PodRow& row, std::siz
     if (domain == kNoDomain) return one.constraint->kind == ConstraintKind::kSpread;
     Verdict& known = one.known[static_cast<std::size_t>(domain)];
     if (known == Verdict::kUnknown)
-      known = domain_allowed(nullptr, *one.constraint, row, domain) ? Verdict::kYes : Verdict::kNo;
+      known = domain_allowed(nullptr, *one.constraint, row, kAnyWay, domain) ? Verdict::kYes
+                                                                             : Verdict::kNo;
     return known == Verdict::kNo;
   });
 }

@@ -92,7 +92,7 @@ bool Packer::allows(std::size_t row, const Constraint& constraint, RequirementId
     return host_allows(PodRow(), stage, static_cast<int>(node_count() + claims_.size()), strict);
   }
   if (constraint.kind != ConstraintKind::kAffinity)
-    return domain_allowed(nullptr, constraint, prepared_.rows[row], domain);
+    return domain_allowed(nullptr, constraint, prepared_.rows[row], strict, domain);
   return count_at(counts_[constraint.group].sure, domain) > 0 || may_be_first(constraint, strict);
 }
 

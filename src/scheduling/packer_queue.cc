@@ -235,13 +235,13 @@ bool Packer::stays_where_it_is(const View& view, const PodRow& row, const Stage&
     const bool allowed = constraint.kind == ConstraintKind::kAffinity
                              ? count_at(counts_[constraint.group].sure, domain) > 0 ||
                                    may_be_first(constraint, strict)
-                             : domain_allowed(nullptr, constraint, row, domain);
+                             : domain_allowed(nullptr, constraint, row, strict, domain);
     if (!allowed) return false;
   }
   return std::all_of(balances_[row.group].begin(), balances_[row.group].end(),
                      [&](const Balance& balance) {
                        return domain_allowed(nullptr, balance.constraint,
-                                             prepared_.rows[balance.row],
+                                             prepared_.rows[balance.row], kAnyWay,
                                              domain_of(balance.constraint.group));
                      }) &&
          std::none_of(wishes_[row.group].begin(), wishes_[row.group].end(), [&](const Wish& wish) {
