@@ -1,6 +1,7 @@
-// Orphans in all directions. An instance with our tag whose claim does not exist, or whose attempt
-// the claim did not get, is looked up by id and terminated; a launched claim whose instance the
-// cloud no longer lists is looked up by id, because absence from a list proves nothing.
+// Orphans in all directions. An instance with our tag (and no other) whose claim does not exist, or
+// whose attempt the claim did not get, is looked up by id and terminated; a launched claim whose
+// instance the cloud no longer lists is looked up by id, because absence from a list proves
+// nothing.
 #include "reconcilers/list.h"
 #include "reconcilers/queries.h"
 
@@ -60,6 +61,9 @@ void reconcile_orphans(const ClusterState& state, const Context& context, Plan& 
   for (const model::ProviderId& id : state.loose_instances()) {
     if (plan.full()) return;
     const projections::InstanceRow& row = *state.instances().find(id);
+    // Somebody else's: it was looked up for the sake of a Node that has a pool's label and no
+    // claim.
+    if (row.instance.claim.empty() && state.claim_by_provider_id(id) == nullptr) continue;
     if (!state.owned(row.instance))
       remove_orphan(state, context, plan, row);
     else

@@ -182,6 +182,10 @@ TEST_F(KwokCloudTest, TerminateLeavesAloneWhatIsNotTheClaims) {
   EXPECT_EQ(reply(200, node("n1", "another").dump()), "GET /api/v1/nodes/n1");
   EXPECT_EQ(outcome().code, RefusalCode::kConflict);
   sink.facts.clear();
+  submit(model::Terminate{model::ProviderId("kwok://n1"), {}});
+  reply(200, node("n1", "").dump());
+  EXPECT_EQ(outcome().code, RefusalCode::kConflict) << "no tag is nobody's";
+  sink.facts.clear();
   submit(model::Terminate{model::ProviderId("aws:///i-1"), model::ClaimUid("c1")});
   EXPECT_EQ(outcome().code, RefusalCode::kInvalid);
   sink.facts.clear();

@@ -180,7 +180,8 @@ void KwokCloud::terminate(const Command& command, const model::Terminate& spec) 
         const auto found = read_instance(response.body);
         if (!found)
           return settle(ports::refused(*command, RefusalCode::kRetry, found.error().message));
-        if (found->instance.provider_id != spec.provider_id || found->instance.claim != spec.claim)
+        if (spec.claim.empty() || found->instance.provider_id != spec.provider_id ||
+            found->instance.claim != spec.claim)
           return settle(ports::refused(*command, RefusalCode::kConflict,
                                        "the instance does not carry this claim's tag: left alone"));
         delete_node(command, spec, response.body);
