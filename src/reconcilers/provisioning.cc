@@ -17,7 +17,8 @@
 namespace karst::reconcilers {
 namespace {
 
-constexpr std::int64_t kHoldMillis = 10'000;  // after a pass that left pods behind
+constexpr std::int64_t kHoldMillis = 10'000;           // after a pass that left pods behind
+constexpr std::int64_t kLaunchAwaitedMillis = 30'000;  // from the decision to make the claim
 
 // The claim object for a new node of the answer.
 model::NodeClaim claim_of(const scheduling::Problem& problem, const scheduling::NewClaim& wanted,
@@ -186,18 +187,25 @@ bool window_closed(const ClusterState& state, const Context& context, Plan& plan
   return false;
 }
 
-// A claim that somebody else made, another replica or a Karpenter that was here before, and that is
-// being launched: whose pods it is for is not in this log, so that nothing is bought until it is
-// known what it has become. Karpenter waits for every claim without a provider id. A shadow is
-// asked what it would do, and the other one's claims are for the same pods.
-bool waits_for_adopted(const ClusterState& state, const Context& context) {
+// Nothing is bought while a claim is being launched: only then is it known what room it brings, and
+// the pods that it was for may be others by then (those of a drained node are made anew). Karpenter
+// waits for every claim without a provider id, until it has one or is given up. Of a claim of its
+// own karst waits no longer than a launch takes. Whose pods a claim is for that somebody else made,
+// another replica or a Karpenter that was here before, is not in this log: it waits until it is
+// known what has become of it. A shadow is asked what it would do, and the other one's claims are
+// for the same pods.
+bool waits_for_launches(const ClusterState& state, const Context& context, Plan& plan) {
   if (state.config().shadow) return false;
-  return std::any_of(state.restless().begin(), state.restless().end(),
-                     [&](const model::ClaimName& name) {
-                       const ClaimRow& row = *state.claims().find(name);
-                       return row.create_command == Position() && !row.launched() &&
-                              !row.launch_refused && !row.leaving() && ours(row, context);
-                     });
+  for (const model::ClaimName& name : state.restless()) {
+    const ClaimRow& row = *state.claims().find(name);
+    if (row.launched() || row.launch_refused || row.leaving() || !ours(row, context)) continue;
+    if (row.create_command == Position()) return true;
+    const LogTime until = row.created_at + kLaunchAwaitedMillis;
+    if (until <= context.now) continue;
+    plan.wake_at(until);
+    return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -207,7 +215,7 @@ void reconcile_provisioning(const ClusterState& state, const Context& context, P
   const Demand demand = demand_of(state, context, plan);
   const bool due = demand.pods.empty() ? buffers_due(state, context, plan)
                                        : window_closed(state, context, plan, demand);
-  if (!due || waits_for_adopted(state, context)) return;
+  if (!due || waits_for_launches(state, context, plan)) return;
   const bool with_buffers = buffers_count(state, context);
   Supply supply = supply_of(state, context, demand, with_buffers);
   const scheduling::Problem problem = problem_of(state, context, demand, supply, with_buffers);

@@ -263,7 +263,7 @@ TEST(NodeClasses, DecideWhatTheirPoolsBuy) {
     const model::Offer& offer = launch.offers.at(0);
     EXPECT_EQ(offer.instance_type, "small");
     EXPECT_EQ(offer.capacity_type + " " + offer.reservation, wanted);
-    story.step(10'000);
+    story.step(30'000);  // a launch without an answer is awaited for so long
   }
   const int before = account.asked;
   story.step(1000);

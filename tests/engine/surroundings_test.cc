@@ -94,6 +94,8 @@ TEST(Overlays, ChangeWhatIsBoughtWhileTheirGateIsOn) {
     const model::Offer& first = std::get<model::Launch>(launches[0].spec).offers.front();
     EXPECT_EQ(first.instance_type == "m-16x-amd64-linux", gate) << first.instance_type;
     EXPECT_EQ(first.price_nanos_per_hour == 1, gate);
+    story.answer(launches[0], model::OutcomeKind::kDone,
+                 {instance_for(std::get<model::Launch>(launches[0].spec), 0, launches[0].id)});
     story.fact(events::ShapeRecorded{model::hash_of(device), device});
     story.fact(events::PodObserved{pending_pod("device", device)});
     story.step();
