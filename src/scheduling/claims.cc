@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "scheduling/alternatives.h"
 #include "scheduling/min_values.h"
 #include "scheduling/room_bits.h"
 
@@ -268,6 +269,69 @@ void take_from_limits(const PoolTable& pool, const Claim& packed, const NewClaim
     left[i] -= claim.max_capacity.amount(pool.limited_names[i]) - packed.held[i];
 }
 
+// The claims of the answer, pool by pool.
+class Lists {
+ public:
+  Lists(Prepared& prepared, Packer& packer)
+      : prepared_(prepared), packer_(packer), claims_(packer.claims().size()) {}
+
+  std::vector<NewClaim> all() {
+    std::vector<std::vector<std::size_t>> of_pool(prepared_.pools.pools().size());
+    for (std::size_t at = 0; at < claims_.size(); ++at)
+      of_pool[packer_.claims()[at].pool].push_back(at);
+    for (std::size_t pool = 0; pool < of_pool.size(); ++pool) list(pool, of_pool[pool]);
+    return std::move(claims_);
+  }
+
+ private:
+  // What the limits leave goes to one claim after the other; where that leaves little for some, an
+  // equal part to each.
+  void list(std::size_t pool, const std::vector<std::size_t>& own) {
+    std::vector<NewClaim> in_turn = listed(pool, own, false);
+    if (const std::size_t shortest = shortest_of(in_turn);
+        shortest < kAlternativesMin && own.size() > 1 && may_share(pool, own)) {
+      std::vector<NewClaim> shared = listed(pool, own, true);
+      if (shortest_of(shared) > shortest) in_turn = std::move(shared);
+    }
+    for (std::size_t i = 0; i < own.size(); ++i) claims_[own[i]] = std::move(in_turn[i]);
+  }
+
+  bool may_share(std::size_t pool, const std::vector<std::size_t>& own) const {
+    return prepared_.pools.pools()[pool].is_limited() &&
+           std::none_of(own.begin(), own.end(),
+                        [&](std::size_t at) { return packer_.claims()[at].is_reserved; });
+  }
+
+  static std::size_t shortest_of(const std::vector<NewClaim>& claims) {
+    std::size_t shortest = SIZE_MAX;
+    for (const NewClaim& claim : claims) shortest = std::min(shortest, claim.types.size());
+    return shortest;
+  }
+
+  std::vector<NewClaim> listed(std::size_t pool, const std::vector<std::size_t>& own,
+                               bool in_parts) {
+    const PoolTable& table = prepared_.pools.pools()[pool];
+    std::vector<std::int64_t> left = packer_.limits_left()[pool];
+    std::vector<NewClaim> claims;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const Claim& packed = packer_.claims()[own[i]];
+      std::vector<std::int64_t> part = left;
+      if (in_parts)
+        for (std::int64_t& amount : part) amount /= static_cast<std::int64_t>(own.size() - i);
+      claims.push_back(make_claim(prepared_, table, packed, part,
+                                  reservations_of(prepared_, table, own[i], part, packer_),
+                                  choices_));
+      take_from_limits(table, packed, claims.back(), left);
+    }
+    return claims;
+  }
+
+  Prepared& prepared_;
+  Packer& packer_;
+  std::vector<NewClaim> claims_;
+  Choices choices_;
+};
+
 // A value that the set allows; empty when only "no such label" is allowed.
 std::string any_value(const model::ValueSet& set) {
   if (!set.complement) return set.values.empty() ? "" : *set.values.begin();
@@ -282,18 +346,7 @@ std::string any_value(const model::ValueSet& set) {
 }  // namespace
 
 std::vector<NewClaim> list_claims(Prepared& prepared, Packer& packer) {
-  std::vector<std::vector<std::int64_t>> limits_left = packer.limits_left();
-  std::vector<NewClaim> claims;
-  Choices choices;
-  for (std::size_t i = 0; i < packer.claims().size(); ++i) {
-    const Claim& packed = packer.claims()[i];
-    const PoolTable& pool = prepared.pools.pools()[packed.pool];
-    std::vector<std::int64_t>& left = limits_left[packed.pool];
-    claims.push_back(make_claim(prepared, pool, packed, left,
-                                reservations_of(prepared, pool, i, left, packer), choices));
-    take_from_limits(pool, packed, claims.back(), left);
-  }
-  return claims;
+  return Lists(prepared, packer).all();
 }
 
 model::Labels claim_labels(const Pool& pool, const NewClaim& claim) {

@@ -11,7 +11,8 @@
 namespace karst::scheduling {
 
 // One NewClaim per claim of the packer, in its order. What the limits of a pool still allow goes to
-// its claims one after the other, as further instance types; so do reservations that nobody needs.
+// its claims one after the other, as further instance types, or, where that leaves some with fewer
+// than kAlternativesMin, an equal part to each; reservations that nobody needs one after the other.
 std::vector<NewClaim> list_claims(Prepared& prepared, Packer& packer);
 
 // Labels of a claim of this answer: the pool's, and for each custom key of its requirements a value
