@@ -2,6 +2,8 @@
 """What stands around karst in story.sh, by the vendor's own client and against an AWS-shaped server (AWS_ENDPOINT_URL):
 
 world.py stage QUEUE CLUSTER                makes queue, role and EKS cluster; prints the EC2NodeClass that finds the account's subnets
+world.py narrow POLICY                      a ready-made instance profile, and a user with the rights of the file POLICY and no others; prints
+                                            its keys as variables, "A=1 B=2"
 world.py kubelets URL SERVER CA TOKEN       until it is ended: each running machine that carries our tag joins as a Node (which kwok drives);
                                             Nodes are never deleted here. URL: the AWS-shaped server, SERVER: the API server
 world.py interrupt URL QUEUE SHARE FILE     a spot interruption warning, as EventBridge writes it, for every SHARE-th running machine, all at once;
@@ -47,6 +49,21 @@ def stage(queue, cluster):
         "apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "default"},
         "spec": {"role": "nodes", "userData": "#!/bin/bash\njoin --token canary-5b0e-user-data\n", "amiSelectorTerms": [{"alias": "al2023@latest"}], "securityGroupSelectorTerms": [{"name": "default"}],
                  "subnetSelectorTerms": [{"id": subnet["SubnetId"]} for subnet in subnets]}}))
+
+
+def narrow(policy):
+    iam = client("iam")
+    iam.create_role(RoleName="KarpenterNodeRole-story", AssumeRolePolicyDocument="{}")
+    iam.create_instance_profile(InstanceProfileName="KarpenterNodeInstanceProfile-story")
+    iam.add_role_to_instance_profile(InstanceProfileName="KarpenterNodeInstanceProfile-story", RoleName="KarpenterNodeRole-story")
+    iam.create_user(UserName="controller")
+    with open(policy) as file:
+        rights = json.load(file)
+    for statement in rights["Statement"]:
+        statement["Resource"] = "*"  # moto asks for actions, not for what they are about
+    iam.put_user_policy(UserName="controller", PolicyName="controller", PolicyDocument=json.dumps(rights))
+    key = iam.create_access_key(UserName="controller")["AccessKey"]
+    print(f"AWS_ACCESS_KEY_ID={key['AccessKeyId']} AWS_SECRET_ACCESS_KEY={key['SecretAccessKey']}")
 
 
 def node_of(machine):
@@ -120,4 +137,4 @@ def waiting(queue):
 
 
 if __name__ == "__main__":
-    {"stage": stage, "kubelets": kubelets, "interrupt": interrupt, "user_data": user_data, "waiting": waiting}[sys.argv[1]](*sys.argv[2:])
+    {"stage": stage, "narrow": narrow, "kubelets": kubelets, "interrupt": interrupt, "user_data": user_data, "waiting": waiting}[sys.argv[1]](*sys.argv[2:])
