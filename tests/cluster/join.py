@@ -63,13 +63,14 @@ def read_audit(path, users):
             continue
         ref = event.get("objectRef", {})
         meta = (event.get("responseObject") or {}).get("metadata") or {}
+        body = event.get("requestObject")
+        requested = body.get("metadata") or {} if isinstance(body, dict) else {}  # of a JSON patch: a list
         entries.append({
             "mine": event["user"]["username"] in users, "id": event["auditID"], "verb": event["verb"], "resource": ref.get("resource", ""),
             "sub": ref.get("subresource", ""), "code": event.get("responseStatus", {}).get("code", 0),
-            "name": ref.get("name") or meta.get("name", ""), "namespace": ref.get("namespace", ""), "uid": meta.get("uid", ""),
+            "name": ref.get("name") or meta.get("name", "") or requested.get("name", ""), "namespace": ref.get("namespace", ""), "uid": meta.get("uid", ""),
             "object": event.get("responseObject") or {}, "uri": event["requestURI"],
-            "received": event["requestReceivedTimestamp"],
-            "lost": event.get("responseStatus", {}).get("code", 0) >= 500 and not event.get("requestObject")})  # its body never came
+            "received": event["requestReceivedTimestamp"]})
     return entries
 
 
@@ -123,6 +124,10 @@ def names_of(kind, payload):
 
 
 def about(entry, kind, payload):
+    """Whether a request is about what its command names. A refused create may have no name: the API server learns it from the body,
+    and does not read that of one who has not the right, or whose body never came. Then its Audit-ID alone says whose it is."""
+    if entry["verb"] == "create" and entry["code"] >= 400 and not entry["name"]:
+        return True
     if kind == "LaunchRequested":
         annotations = entry["object"].get("metadata", {}).get("annotations", {})
         return entry["code"] != 201 or "*" + annotations.get("karst.sh/claim-uid", "") in names_of(kind, payload)
@@ -190,7 +195,7 @@ def join_writes(report, entries, logs):
             foreign.append(label(entry))
             continue
         kind, payload = log.commands[position]
-        if (entry["verb"], entry["resource"], entry["sub"]) not in MAKES[kind] or not (about(entry, kind, payload) or (entry["lost"] and not entry["name"])):
+        if (entry["verb"], entry["resource"], entry["sub"]) not in MAKES[kind] or not about(entry, kind, payload):
             unlike.append(f"{label(entry)} for {kind} {sorted(names_of(kind, payload))}")
         by_command[(match[1], position)].append((int(match[3]), entry))
     report.check("every write carries a command's id", stray)
@@ -363,4 +368,5 @@ def main():
     sys.exit(1 if report.failed else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()
