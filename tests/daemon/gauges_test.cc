@@ -1,0 +1,128 @@
+// /metrics: gauges of a small cluster, and every family of the text.
+#include "daemon/gauges.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "daemon/metrics.h"
+#include "tests/engine/way_down.h"
+
+namespace karst::daemon {
+namespace {
+
+using namespace engine::testing;
+
+// A node of a claim, with one running pod, and one pod that waits.
+struct Cluster {
+  Cluster() {
+    set_the_stage(story);
+    bring_up_an_empty_node(story);
+    story.step();
+    model::Pod pod = pending_pod("bound", shape_of(500));
+    pod.node = model::NodeName("node-1");
+    pod.phase = model::PodPhase::kRunning;
+    pod.unschedulable = false;
+    pod.ready = true;
+    const model::PodShape shape = shape_of(500);
+    story.fact(events::ShapeRecorded{model::hash_of(shape), shape});
+    story.fact(events::PodObserved{pod});
+    story.fact(events::PodObserved{pending_pod("waits", shape)});
+    story.step();
+  }
+  std::string text(bool objects) {
+    View view;
+    view.gauges = std::make_shared<const Gauges>(gauges_of(story.state(), objects));
+    return metrics_text(view);
+  }
+  events::MemoryLog log{model::LogId("log")};
+  engine::testing::Story story{log};
+};
+
+TEST(Gauges, ASmallCluster) {
+  Cluster cluster;
+  const std::string text = cluster.text(true);
+  const std::string where =
+      "node_name=\"node-1\",phase=\"Running\",managed=\"false\",os=\"\",region=\"\",nodepool=\"\","
+      "zone=\"\",arch=\"\",capacity_type=\"\",instance_type=\"\"";
+  for (const std::string& line : std::vector<std::string>{
+           "karpenter_nodes_allocatable{resource_type=\"cpu\"," + where + "} 4.000\n",
+           "karpenter_nodes_total_pod_requests{resource_type=\"cpu\"," + where + "} 0.500\n",
+           "karpenter_nodes_total_daemon_requests{resource_type=\"pods\"," + where + "} 0\n",
+           "karpenter_cluster_utilization_percent{resource_type=\"cpu\"} 12.50\n",
+           "karpenter_nodepools_usage{resource_type=\"cpu\",nodepool=\"default\"} 4.000\n",
+           "karpenter_nodepools_usage{resource_type=\"nodes\",nodepool=\"default\"} 1\n",
+           "karpenter_nodepools_allowed_disruptions{nodepool=\"default\",reason=\"Drifted\"} 1\n",
+           "karpenter_pods_state{phase=\"Running\",ready=\"true\",scheduled=\"true\",managed="
+           "\"false\",nodepool=\"\",zone=\"\",arch=\"\",capacity_type=\"\",instance_type=\"\"} 1\n",
+           "karpenter_pods_state{phase=\"Pending\",ready=\"false\",scheduled=\"false\",managed="
+           "\"false\"} 1\n",
+           "karpenter_scheduler_unschedulable_pods_count{controller=\"provisioner\"} 0\n",
+           "karpenter_cloudprovider_instance_type_offering_price_estimate{instance_type="
+           "\"c-1x-amd64-linux\",capacity_type=\"spot\",zone=\"test-zone-a\"} 0.019003239\n",
+           "karpenter_cloudprovider_instance_type_offering_available{instance_type="
+           "\"c-1x-amd64-linux\",capacity_type=\"spot\",zone=\"test-zone-a\"} 1\n",
+       })
+    EXPECT_NE(text.find(line), std::string::npos) << line;
+  for (const char* start :
+       {"operator_nodeclaim_status_condition_count{type=\"Ready\",status=\"True\"",
+        "operator_nodeclaim_status_condition_current_status_seconds{type=\"Ready\",status=\"True\"",
+        "operator_node_status_condition_count{type=\"Ready\",status=\"True\",reason=\"\","
+        "namespace=\"\",name=\"node-1\"} 1"})
+    EXPECT_NE(text.find(start), std::string::npos) << start;
+  EXPECT_EQ(text.find("termination_current_time_seconds"), std::string::npos) << "nothing goes";
+}
+
+TEST(Gauges, WhatIsOnItsWayOutAndForHowLong) {
+  Cluster cluster;
+  model::NodeClaim claim = cluster.story.state().claims().slots().begin()->second.row.claim;
+  model::Node node = cluster.story.state().nodes().slots().begin()->second.row.node;
+  claim.deletion_millis = node.deletion_millis = cluster.story.now();
+  cluster.story.fact(events::NodeClaimObserved{claim});
+  cluster.story.fact(events::NodeObserved{node});
+  cluster.story.step(2'000);
+  const std::string text = cluster.text(true);
+  const std::string origin =
+      "karpenter_kwok_sh_kwoknodeclass=\"default\",karpenter_sh_nodepool=\"default\"";
+  for (const std::string& line : std::vector<std::string>{
+           "operator_nodeclaim_termination_current_time_seconds{namespace=\"\",name=\"" +
+               claim.name.str() + "\"," + origin + "} 2.000\n",
+           "operator_node_termination_current_time_seconds{namespace=\"\",name=\"node-1\","
+           "karpenter_sh_nodepool=\"\"} 2.000\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line;
+}
+
+TEST(Gauges, WithoutObjectsOnlyTheClustersOwn) {
+  Cluster cluster;
+  const std::string text = cluster.text(false);
+  EXPECT_NE(text.find("karpenter_cluster_utilization_percent{"), std::string::npos);
+  for (const char* name :
+       {"node_name=", "karpenter_pods_state", "karpenter_nodepools_", "condition_count"})
+    EXPECT_EQ(text.find(name), std::string::npos) << name;
+}
+
+TEST(Metrics, EveryFamilyIsOursOrKarpentersAndSaidOnce) {
+  Cluster cluster;
+  std::istringstream lines(cluster.text(true));
+  std::set<std::string> families, series;
+  std::string line, family;
+  while (std::getline(lines, line)) {
+    if (line.starts_with("# HELP ")) {
+      family = line.substr(7, line.find(' ', 7) - 7);
+      EXPECT_TRUE(families.insert(family).second) << family << " twice";
+      EXPECT_TRUE(family.starts_with("karst_") || family.starts_with("karpenter_") ||
+                  family.starts_with("operator_"))
+          << family;
+    } else if (!line.starts_with("#")) {
+      EXPECT_TRUE(line.starts_with(family)) << line << " is not of " << family;
+      EXPECT_TRUE(series.insert(line.substr(0, line.rfind(' '))).second) << line << " twice";
+    }
+  }
+  EXPECT_GT(families.size(), 50u);
+}
+
+}  // namespace
+}  // namespace karst::daemon
