@@ -62,6 +62,7 @@ base::Status Daemon::recover() {
     parts_.notices->alarm(
         wall, "the cluster is taken over as by a new replica: " + recovery->past_unknown);
   watcher_.prime(engine_.state());
+  standing_.prime(engine_.state());
   told_through_ = model::Position(recovery->end.value() - 1);
   recovered_ = true;
   parts_.kill_points->pass(KillPoint::kAfterRecover);
@@ -207,7 +208,9 @@ base::Status Daemon::tell(model::Position through, std::int64_t round_millis) {
     if (!event) return base::fail(event.error());
     if (!*event) break;
     told_through_ = (*event)->envelope.position;
+    const std::size_t first = happenings.size();
     watcher_.see(**event, engine_.state(), happenings);
+    standing_.keep_to_oneself(**event, first, happenings);
   }
   for (const Happening& happening : happenings) counters_.count(happening);
   counters_.count_pass(happenings, round_millis);

@@ -26,6 +26,7 @@
 #include "daemon/kill_points.h"
 #include "daemon/log_time.h"
 #include "daemon/notices.h"
+#include "daemon/standby.h"
 #include "daemon/view.h"
 #include "engine/engine.h"
 #include "events/event_log.h"
@@ -121,6 +122,7 @@ class Daemon {
   engine::Engine engine_;
   Inbox inbox_;
   Watcher watcher_;
+  Standing standing_;
   Counters counters_;
   std::shared_ptr<const Gauges> gauges_;
   std::int64_t gauges_due_millis_ = 0;  // monotonic

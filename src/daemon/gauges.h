@@ -34,6 +34,7 @@ struct Gauges {
 struct GaugeFamily {
   std::string_view name;
   std::string_view help;
+  bool leader_only = false;  // made of what a standby does not ask for, or decide
 };
 std::vector<GaugeFamily> gauge_families();
 

@@ -208,6 +208,7 @@ void Watcher::node_observed(const Scene& scene, const model::Node& node) {
   memo.node_creation_millis = node.creation_millis;
   memo.node_deletion_millis = node.deletion_millis;
   memo.allocatable = node.allocatable;
+  if (memo.offer.instance_type.empty()) memo.offer = row->instance.offer;  // launched by another
   claim_by_node_[memo.node] = name;
   if (!memo.registered && model::has_label(node.labels, model::kRegisteredLabel)) {
     memo.registered = true;

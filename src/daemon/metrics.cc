@@ -99,10 +99,12 @@ void karst_families(MetricsText& text, const View& view) {
   gauge(text, "karst_commands_open", "Commands without an outcome.", view.commands_open);
   gauge(text, "karst_pods", "Pods in the state.", view.pods);
   gauge(text, "karst_nodeclaims", "NodeClaims in the state.", view.claims);
-  gauge(text, "karst_instances", "Instances in the state.", view.instances);
-  text.family("karst_fleet_price_dollars_per_hour", MetricType::kGauge,
-              "Price of all instances of ours, at the price they were launched for.");
-  text.sample_scaled(view.fleet_price_nanos_per_hour, 9);
+  if (view.leading) {  // a standby does not ask the cloud
+    gauge(text, "karst_instances", "Instances in the state.", view.instances);
+    text.family("karst_fleet_price_dollars_per_hour", MetricType::kGauge,
+                "Price of all instances of ours, at the price they were launched for.");
+    text.sample_scaled(view.fleet_price_nanos_per_hour, 9);
+  }
   counter(text, "karst_notices_dropped_total", "Log lines that nobody took, since the start.",
           view.notices_dropped);
   counters(text, "karst_launches_refused_total", "Launches that the cloud refused, by reason.",
@@ -252,6 +254,7 @@ void gauge_samples(MetricsText& text, const View& view) {
   for (const GaugeFamily& family : gauge_families()) {
     const auto samples = view.gauges->samples.find(family.name);
     if (samples == view.gauges->samples.end()) continue;
+    if (family.leader_only && !view.leading) continue;
     text.family(family.name, MetricType::kGauge, family.help);
     for (const Gauge& sample : samples->second)
       text.sample_scaled(sample.value, sample.decimals,

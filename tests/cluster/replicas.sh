@@ -23,6 +23,13 @@ is_stopped() { [ "$(sed 's/.*) //' "/proc/$1/stat" | cut -c1)" = T ]; }
 lease_holder() { k get lease -n karpenter karpenter-leader-election -o jsonpath='{.spec.holderIdentity}'; }
 holder_is_not() { [ "$(lease_holder)" != "$1" ] && [ -n "$(lease_holder)" ]; }
 going() { [ "$(k get nodes -o json | jq '[.items[] | select(.metadata.deletionTimestamp != null or ([.spec.taints[]?.key] | index("karpenter.sh/disrupted") != null))] | length')" -gt 0 ] || none_left nodes; }
+says_nothing_of_nodes() { ! grep -E '"message":"(launched|registered|initialized|deleted) node' "$work/$1.out"; }
+nodes_counted() {  # nodes_counted -eq|-le N METRIC: so many, or at most, by both replicas together
+  local sum; sum=$(for at in 8 9; do curl -fsS --max-time 2 "http://127.0.0.1:$((base + at))/metrics"; done | awk -v name="$3{" 'index($0, name) == 1 { sum += $NF } END { print sum + 0 }')
+  echo "$sum of $2 are in $3 of both replicas"
+  [ "$sum" "$1" "$2" ]
+}
+asks_no_cloud() { local shown; shown=$(curl -fsS --max-time 2 "http://127.0.0.1:$1/metrics" | grep -E '^(karst_instances|karst_fleet_price_dollars_per_hour|karpenter_nodepools_usage)') || true; echo "$shown"; [ -z "$shown" ]; }
 stops() {  # stops NAME PID
   local code=0
   kill -TERM "$2"; wait "$2" || code=$?
@@ -51,6 +58,10 @@ kill -CONT $first
 await "the first replica stands by" 20 stands_by $((base + 8))
 await "the first replica follows" 20 ready $((base + 8))
 check "50 pods run as before" running 50 || true
+all=$(count nodes)
+await "each node was counted once" 10 nodes_counted -eq "$all" karpenter_nodes_created_total || true
+check "the first replica told nothing of the second's nodes" says_nothing_of_nodes first || true
+check "it shows nothing that only a leader asks for" asks_no_cloud $((base + 8)) || true
 
 echo "# the other way round, while nodes go"
 old=$(lease_holder)
@@ -67,6 +78,8 @@ await "so does the second, which does not ask for machines" 60 knows_none_left $
 
 echo "# the leader goes, and gives the lease back"
 old=$(lease_holder)
+# One that went when nobody led is counted by none.
+await "no node that went was counted twice" 10 nodes_counted -le "$all" karpenter_nodes_terminated_total || true
 stops first $first
 await "the second replica leads at once" 8 leads $((base + 9))
 stops second $second

@@ -112,9 +112,36 @@ ports::Fact interruption(const std::string& message) {
   return {events::InterruptionReceived{interruption}, base::WallTime(1), message};
 }
 
+// A lease that another replica may hold: leading begins with the fact that the epoch is open.
+class Contested final : public ports::LeasePort {
+ public:
+  bool contested() const override { return true; }
+  std::int64_t send_deadline_monotonic_millis(std::uint64_t) const override { return INT64_MAX; }
+};
+
+// A node that karst made, and its claim, as a watch shows both; the labels tell how far it is.
+std::vector<ports::Fact> machine_of(const std::string& name, bool registered) {
+  model::NodeClaim claim;
+  claim.name = model::ClaimName("claim-" + name);
+  claim.uid = model::ClaimUid("uid-" + name);
+  claim.pool = model::PoolName("default");
+  claim.provider_id = model::ProviderId("kwok://" + name);
+  claim.labels = {{std::string(model::kInstanceTypeLabel), "c-4x"},
+                  {std::string(model::kZoneLabel), "zone-a"}};
+  model::Node node;
+  node.name = model::NodeName(name);
+  node.uid = model::NodeUid("node-uid-" + name);
+  node.provider_id = claim.provider_id;
+  if (registered)
+    node.labels = {{std::string(model::kInitializedLabel), "true"},
+                   {std::string(model::kRegisteredLabel), "true"}};
+  return {{events::NodeClaimObserved{claim}, base::WallTime(1), ""},
+          {events::NodeObserved{node}, base::WallTime(1), ""}};
+}
+
 class DaemonTest : public testing::Test {
  protected:
-  DaemonTest() : hands_(log_) {
+  explicit DaemonTest(const ports::LeasePort& lease) : hands_(log_) {
     DaemonParts parts;
     parts.board = &board_;
     parts.log = &log_;
@@ -122,7 +149,7 @@ class DaemonTest : public testing::Test {
     parts.clock = &clock_;
     parts.objects = parts.instances = &hands_;
     parts.queue = &hands_;
-    parts.lease = &lease_;
+    parts.lease = &lease;
     parts.notices = &heard_;
     parts.kill_points = &kill_points_;
     parts.release_ballast = [this] { ++ballasts_; };
@@ -130,6 +157,7 @@ class DaemonTest : public testing::Test {
     parts.engine.decision_version = "test";
     daemon_.emplace(std::move(parts));
   }
+  DaemonTest() : DaemonTest(kAlways) {}
   ~DaemonTest() override { finish(); }
 
   void start() {
@@ -145,7 +173,7 @@ class DaemonTest : public testing::Test {
   FillingLog log_;
   Hands hands_;
   Heard heard_;
-  const AlwaysLeads lease_;
+  static inline const AlwaysLeads kAlways;
   KillPoints kill_points_;
   ViewBoard board_;
   std::atomic<int> ballasts_{0};
@@ -212,6 +240,60 @@ TEST_F(DaemonTest, StopsWhileTheDiskIsFull) {
   ASSERT_TRUE(heard_.await_alarm("the ballast was given up"));
   finish();
   EXPECT_TRUE(status_.has_value());
+}
+
+class ReplicaTest : public DaemonTest {
+ protected:
+  ReplicaTest() : DaemonTest(kContested) {}
+  void offer(events::Body body) {
+    ASSERT_TRUE(daemon_->inbox().offer({std::move(body), base::WallTime(1), ""}));
+  }
+  void offer_machine(const std::string& name, bool registered) {
+    for (ports::Fact& fact : machine_of(name, registered))
+      ASSERT_TRUE(daemon_->inbox().offer(std::move(fact)));
+  }
+  // Waits until `there` is true of what is published.
+  bool await_view(const std::function<bool(const View&)>& there) {
+    for (int tries = 0; tries < 6'000; ++tries) {
+      if (there(*board_.read())) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  }
+
+  static inline const Contested kContested;
+};
+
+TEST_F(ReplicaTest, OnlyTheOneThatLeadsTellsAndCountsWhatTheClusterDoes) {
+  const auto created = [&] { return board_.read()->counters.nodes_created; };
+  const Counters::Counts nothing, one = {{{"default", "zone-a"}, 1}};
+  start();
+  offer_machine("before", true);
+  ASSERT_TRUE(await_view([](const View& view) { return view.nodes == 1; }));
+  EXPECT_FALSE(board_.read()->leading);
+  EXPECT_EQ(heard_.count(HappeningKind::kStarted), 1U) << "its own start";
+  EXPECT_EQ(heard_.count(HappeningKind::kRegistered), 0U) << "the leader's work";
+  EXPECT_EQ(heard_.count(HappeningKind::kInitialized), 0U);
+  EXPECT_EQ(created(), nothing);
+
+  offer(events::EpochOpened{1, "me"});
+  ASSERT_TRUE(await_view([](const View& view) { return view.leading; }));
+  offer_machine("mine", false);
+  offer_machine("mine", true);
+  ASSERT_TRUE(heard_.await(HappeningKind::kInitialized));
+  ASSERT_TRUE(await_view([&](const View&) { return created() != nothing; }));
+  EXPECT_EQ(created(), one) << "and what was there before is not told after all";
+
+  offer(events::LeadershipLost{1});
+  ASSERT_TRUE(await_view([](const View& view) { return !view.leading; }));
+  offer_machine("after", true);
+  offer(events::NodeGone{model::NodeUid("node-uid-mine"), model::NodeName("mine")});
+  ASSERT_TRUE(await_view([](const View& view) { return view.claims == 3 && view.nodes == 2; }));
+  finish();
+  EXPECT_EQ(created(), one) << "what it counted stays";
+  EXPECT_EQ(heard_.count(HappeningKind::kRegistered), 1U);
+  EXPECT_EQ(heard_.count(HappeningKind::kNodeGone), 0U);
+  EXPECT_TRUE(board_.read()->counters.nodes_terminated.empty());
 }
 
 TEST(LastLogTime, OfALog) {

@@ -33,8 +33,9 @@ struct Cluster {
     story.fact(events::PodObserved{pending_pod("waits", shape)});
     story.step();
   }
-  std::string text(bool objects) {
+  std::string text(bool objects, bool leading = true) {
     View view;
+    view.leading = leading;
     view.gauges = std::make_shared<const Gauges>(gauges_of(story.state(), objects));
     return metrics_text(view);
   }
@@ -102,6 +103,22 @@ TEST(Gauges, WithoutObjectsOnlyTheClustersOwn) {
   for (const char* name :
        {"node_name=", "karpenter_pods_state", "karpenter_nodepools_", "condition_count"})
     EXPECT_EQ(text.find(name), std::string::npos) << name;
+}
+
+TEST(Gauges, AStandbyLeavesOutWhatOnlyALeaderAsksForOrDecides) {
+  Cluster cluster;
+  const std::string leading = cluster.text(true), standing_by = cluster.text(true, false);
+  for (const char* name :
+       {"karst_instances ", "karst_fleet_price_dollars_per_hour ", "karpenter_nodepools_usage{",
+        "karpenter_nodepools_cost_total{", "karpenter_scheduler_unschedulable_pods_count{",
+        "karpenter_cloudprovider_instance_type_offering_available{"}) {
+    EXPECT_NE(leading.find(name), std::string::npos) << name;
+    EXPECT_EQ(standing_by.find(name), std::string::npos) << name;
+  }
+  for (const char* name : {"karst_nodeclaims ", "karst_leading ", "karst_commands_open ",
+                           "karpenter_cluster_state_node_count ", "karpenter_nodes_allocatable{",
+                           "karpenter_pods_state{", "karpenter_nodepools_allowed_disruptions{"})
+    EXPECT_NE(standing_by.find(name), std::string::npos) << name;
 }
 
 TEST(Metrics, EveryFamilyIsOursOrKarpentersAndSaidOnce) {
