@@ -7,6 +7,7 @@
 #include "events/codec.h"
 #include "index/about.h"
 #include "tools/cause_tree.h"
+#include "tools/describe.h"
 #include "tools/open_log.h"
 #include "tools/talk.h"
 
@@ -70,7 +71,11 @@ base::Result<Json> tell(const events::EventLog& log, const index::Subject& subje
     if (!found) return base::fail(found.error());
     if (!*found) continue;
     const events::Event& event = (*found)->event;
-    if (subject.kind == index::SubjectKind::kCommand || is_effect(event.envelope.type)) {
+    const events::EventType type = event.envelope.type;
+    // What a pod was expected on, and came to nothing.
+    const bool refusal =
+        subject.kind == index::SubjectKind::kPod && type == events::EventType::kOutcomeReceived;
+    if (subject.kind == index::SubjectKind::kCommand || is_effect(type) || refusal) {
       auto tree = trees.tree(position);
       if (!tree) return tree;
       story.push_back(std::move(*tree));
@@ -81,8 +86,17 @@ base::Result<Json> tell(const events::EventLog& log, const index::Subject& subje
   return story;
 }
 
+// The answer to what the pod's nominations led to, if it was no success.
+base::Result<std::string> refusal_text(const events::EventLog& log, const index::About& about) {
+  if (about.refusal == model::Position()) return std::string();
+  auto found = event_at(log, about.refusal);
+  if (!found) return base::fail(found.error());
+  return *found ? describe(events::decode_body((*found)->event)) : std::string();
+}
+
 // One sentence on how the pod stands at the end of the log.
-std::string pod_standing(const projections::ClusterState& state, const index::About& about) {
+std::string pod_standing(const projections::ClusterState& state, const index::About& about,
+                         const std::string& refusal) {
   for (const std::string& uid : about.pod_uids) {
     const projections::PodRow* row = state.pods().find(uid);
     if (row == nullptr) continue;
@@ -95,7 +109,7 @@ std::string pod_standing(const projections::ClusterState& state, const index::Ab
         text += fmt::format("; {}: {}{}{}", key.second, slot.row.verdict.code,
                             slot.row.verdict.args.empty() ? "" : ": ",
                             fmt::join(slot.row.verdict.args, ", "));
-    return text;
+    return refusal.empty() ? text : text + "; last answer: " + refusal;
   }
   return "now gone";
 }
@@ -126,7 +140,9 @@ int explain(const ExplainOptions& options) {
     const model::Position last((*log)->end().value() - 1);
     const auto folded = engine::rebuild(**log, &log->log->snapshots(), last, state);
     if (!folded) return report(folded.error());
-    standing = pod_standing(state, *about);
+    const auto refusal = refusal_text(**log, *about);
+    if (!refusal) return report(refusal.error());
+    standing = pod_standing(state, *about, *refusal);
   }
   if (options.format != Format::kTable) {
     Json value{{"subject", options.what}};

@@ -29,6 +29,7 @@ class Gathering {
       return true;
     }));
     account(search_);
+    if (!nominated_.empty()) KARST_TRY(run_commands());
     return std::move(about_);
   }
 
@@ -75,10 +76,13 @@ class Gathering {
     ++about_.left_out;
   }
 
+  base::Status run_commands();
+  void see_command(const events::Event& event, Search& search);
+  void keep_trouble(model::Position position);
   void see(const events::Event& event);
   void see_pod(const events::Event& event, const events::Body& body);
   void see_machine(const events::Body& body);
-  bool orders_for(const events::Body& body) const;
+  static bool orders_for(const events::Body& body, const std::set<std::string>& streams);
   base::Result<std::string> claim_of_node();
   base::Result<std::vector<model::ProviderId>> machines_of_node();
   base::Result<std::string> claim_of_machine(const model::ProviderId& machine);
@@ -92,6 +96,9 @@ class Gathering {
   Search search_;
   About about_;
   std::set<std::string> claim_uids_;
+  std::set<std::string> nominated_;        // streams of the claims that the pod was expected on
+  std::set<std::string> led_to_;           // streams of the commands that make those
+  std::vector<model::Position> troubles_;  // of theirs, rising, at most kStoryEventsMax
 };
 
 void Gathering::see_pod(const events::Event& event, const events::Body& body) {
@@ -105,7 +112,59 @@ void Gathering::see_pod(const events::Event& event, const events::Body& body) {
     const bool named =
         std::any_of(nomination->pods.begin(), nomination->pods.end(),
                     [&](const model::PodUid& uid) { return about_.pod_uids.contains(uid.str()); });
-    if (named) keep(event.envelope.position);
+    if (!named) return;
+    keep(event.envelope.position);
+    if (!nomination->claim.empty()) nominated_.insert("nodeclaim/" + nomination->claim.str());
+  }
+}
+
+// A claim's command stands before the nomination, in the same round: hence a walk of its own.
+base::Status Gathering::run_commands() {
+  Search search(log_, index_, progress_);
+  for (const std::string& stream : nominated_) search.want(term_of(stream));
+  KARST_TRY(search.run(model::Position(1), [&](const events::Event& event) {
+    see_command(event, search);
+    return true;
+  }));
+  account(search);
+  std::vector<model::Position> story = std::move(about_.story);
+  about_.story.clear();
+  const auto middle = story.insert(story.end(), troubles_.begin(), troubles_.end());
+  std::inplace_merge(story.begin(), middle, story.end());
+  for (const model::Position position : story) keep(position);
+  return {};
+}
+
+void Gathering::keep_trouble(model::Position position) {
+  troubles_.push_back(position);
+  if (troubles_.size() <= kStoryEventsMax) return;
+  troubles_.erase(troubles_.begin());
+  ++about_.left_out;
+}
+
+void Gathering::see_command(const events::Event& event, Search& search) {
+  const EventType type = event.envelope.type;
+  const model::Position position = event.envelope.position;
+  if (type == EventType::kNodeClaimCreateRequested || type == EventType::kLaunchRequested) {
+    const events::Body body = events::decode_body(event);
+    if (!nominated_.contains(std::string(event.envelope.stream)) && !orders_for(body, nominated_))
+      return;
+    const std::string stream = "command/" + std::to_string(position.value());
+    if (led_to_.insert(stream).second) search.want(term_of(stream));
+    return;
+  }
+  if (!led_to_.contains(std::string(event.envelope.stream))) return;
+  const events::Body body = events::decode_body(event);
+  if (const auto* outcome = std::get_if<model::Outcome>(&body)) {
+    const bool done = outcome->kind == model::OutcomeKind::kDone;
+    about_.refusal = done ? model::Position() : position;
+    if (!done) keep_trouble(position);
+  } else if (const auto* given_up = std::get_if<model::CommandAbandoned>(&body)) {
+    // Such a command may have had its effect after all.
+    if (given_up->reason == "claim_observed" || given_up->reason == "searched") about_.refusal = {};
+    keep_trouble(position);
+  } else if (type == EventType::kAttemptStarted) {
+    keep_trouble(position);
   }
 }
 
@@ -131,14 +190,13 @@ void Gathering::see_machine(const events::Body& body) {
 }
 
 // One order may launch many claims; its stream names the first.
-bool Gathering::orders_for(const events::Body& body) const {
+bool Gathering::orders_for(const events::Body& body, const std::set<std::string>& streams) {
   const auto* command = std::get_if<model::Command>(&body);
   const auto* launch = command == nullptr ? nullptr : std::get_if<model::Launch>(&command->spec);
-  return launch != nullptr &&
-         std::any_of(launch->items.begin(), launch->items.end(),
-                     [&](const model::LaunchItem& item) {
-                       return about_.streams.contains("nodeclaim/" + item.name.str());
-                     });
+  return launch != nullptr && std::any_of(launch->items.begin(), launch->items.end(),
+                                          [&](const model::LaunchItem& item) {
+                                            return streams.contains("nodeclaim/" + item.name.str());
+                                          });
 }
 
 void Gathering::see(const events::Event& event) {
@@ -153,7 +211,8 @@ void Gathering::see(const events::Event& event) {
     see_pod(event, body);
   else
     see_machine(body);
-  if (!about_.streams.contains(std::string(envelope.stream)) && !orders_for(body)) return;
+  if (!about_.streams.contains(std::string(envelope.stream)) && !orders_for(body, about_.streams))
+    return;
   if (std::holds_alternative<model::Nomination>(body) && pod) return;
   if (envelope.type == EventType::kClaimMirrorRequested ||
       envelope.type == EventType::kPoolMirrorRequested ||

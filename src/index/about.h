@@ -1,7 +1,9 @@
 // Which events are about one pod, node, NodeClaim, NodePool or command. What is about it grows
 // while the log is read: a pod's name leads to its uid, a claim's launch to its instance and node,
-// a command to its outcome. The answer is the same with an index and without one, which costs a
-// walk over the whole log (up to four for a node).
+// a command to its outcome. Of what a pod's nominations led to (claims to create and to launch)
+// only what went wrong is about the pod: refusals, what got no answer, further attempts. The answer
+// is the same with an index and without one, which costs a walk over the whole log (two for a pod
+// that was nominated, up to four for a node).
 #pragma once
 
 #include <cstdint>
@@ -31,6 +33,8 @@ struct About {
   std::uint64_t left_out = 0;          // events before the story
   std::set<std::string> streams;       // of the events that count
   std::set<std::string> pod_uids;
+  // The latest answer to what the pod's nominations led to, if it was no success; else 0.
+  model::Position refusal;
   std::uint64_t events_read = 0;
   std::string index_given_up;  // why the log was scanned although there is an index; may be empty
 };

@@ -5,6 +5,7 @@
 
 #include "events/codec.h"
 #include "index/index.h"
+#include "tests/engine/stage.h"
 #include "tests/events/log_fixture.h"
 #include "tests/simulation/runner.h"
 
@@ -115,6 +116,84 @@ TEST_P(AboutTest, AnUnknownNameHasNoStory) {
     EXPECT_TRUE(found->story.empty());
     EXPECT_EQ(found->events_read, 0U);
   }
+}
+
+using namespace engine::testing;
+
+// Of a pod: what its nominations led to and went wrong.
+class PodStory : public ::testing::Test {
+ protected:
+  PodStory() : story_(log_) {
+    set_the_stage(story_);
+    add_pods(story_, 1);
+    story_.step(1100);
+  }
+  About about() {
+    auto found = events_about(log_, nullptr, {SubjectKind::kPod, "default/pod-0", {}}, {});
+    EXPECT_TRUE(found) << found.error().message;
+    return found ? *found : About();
+  }
+  std::vector<std::string> types_of(const About& about, std::size_t last) {
+    std::vector<std::string> types;
+    for (const model::Position position : about.story) {
+      const auto cursor = log_.read(position);
+      types.emplace_back(events::event_type_name((*(*cursor)->next())->envelope.type));
+    }
+    types.erase(types.begin(),
+                types.end() - static_cast<std::ptrdiff_t>(std::min(last, types.size())));
+    return types;
+  }
+  ports::IssuedCommand create() {
+    auto creates = story_.take<model::CreateNodeClaim>();
+    EXPECT_EQ(creates.size(), 1u);
+    return creates.at(0);
+  }
+  events::MemoryLog log_{model::LogId("log")};
+  engine::testing::Story story_;
+};
+
+TEST_F(PodStory, ARefusedCreateIsInItEachTime) {
+  story_.answer(create(), model::OutcomeKind::kRefused, {}, model::RefusalCode::kDenied);
+  story_.step();
+  const About once = about();
+  EXPECT_EQ(types_of(once, 2), (std::vector<std::string>{"PodsNominated", "OutcomeReceived"}));
+  EXPECT_EQ(once.refusal, once.story.back());
+  story_.step(20'000);
+  story_.answer(create(), model::OutcomeKind::kRefused, {}, model::RefusalCode::kDenied);
+  story_.step();
+  EXPECT_EQ(types_of(about(), 4), (std::vector<std::string>{"PodsNominated", "OutcomeReceived",
+                                                            "PodsNominated", "OutcomeReceived"}));
+  story_.step(60'000);
+  story_.answer(create(), model::OutcomeKind::kDone);
+  story_.step();
+  EXPECT_EQ(types_of(about(), 1), (std::vector<std::string>{"PodsNominated"}))
+      << "a success is not";
+  EXPECT_EQ(about().refusal, model::Position());
+}
+
+TEST_F(PodStory, AnUnclearCreateIsInItWithItsFurtherAttempts) {
+  story_.answer(create(), model::OutcomeKind::kUnclear);
+  story_.step();
+  story_.step(5'000);
+  EXPECT_EQ(types_of(about(), 3),
+            (std::vector<std::string>{"PodsNominated", "OutcomeReceived", "AttemptStarted"}));
+  EXPECT_NE(about().refusal, model::Position());
+}
+
+TEST_F(PodStory, SoIsARefusedLaunch) {
+  const ports::IssuedCommand first = create();
+  model::NodeClaim claim = std::get<model::CreateNodeClaim>(first.spec).claim;
+  claim.uid = model::ClaimUid("uid-" + claim.name.str());
+  story_.fact(events::NodeClaimObserved{claim});
+  story_.answer(first, model::OutcomeKind::kDone);
+  story_.step();
+  const auto launches = story_.take<model::Launch>();
+  ASSERT_EQ(launches.size(), 1u);
+  story_.answer(launches[0], model::OutcomeKind::kRefused, {}, model::RefusalCode::kDenied);
+  story_.step();
+  const About found = about();
+  ASSERT_NE(found.refusal, model::Position());
+  EXPECT_NE(std::find(found.story.begin(), found.story.end(), found.refusal), found.story.end());
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, AboutTest, ::testing::Values(1, 2, 7),
