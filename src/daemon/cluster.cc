@@ -156,6 +156,7 @@ class Cluster {
     Daemon daemon(std::move(parts_));
     sink_.set(daemon.inbox());
     tell_start(store_, settings_.settings, log_lines_, clock_.wall());
+    if (elects()) tell_lease();
     for (const std::string& warning : settings_.access.warnings) tell(false, warning);
     settings_.credentials->start(
         [this](bool works, const std::string& line) { tell(works, line); });
@@ -176,11 +177,19 @@ class Cluster {
   // A shadow needs no lease: it sends nothing.
   bool elects() const { return settings_.settings.leader_election && !settings_.shadow; }
 
+  LeasePlace lease_place() const {
+    return daemon::lease_place(settings_.settings.lease_namespace, kube::own_namespace());
+  }
   kube::LeaseName lease_name() const {
-    std::string where = settings_.settings.lease_namespace;
-    if (where.empty()) where = kube::own_namespace();
-    if (where.empty()) where = "kube-system";
+    const std::string where = lease_place().namespace_name;
     return {where, settings_.settings.lease_name, identity_of(store_)};
+  }
+
+  void tell_lease() {
+    const LeasePlace place = lease_place();
+    log_lines_.remark(LogLevel::kInfo, clock_.wall(),
+                      "leads by the lease " + place.namespace_name + "/" +
+                          settings_.settings.lease_name + ": " + std::string(place.why));
   }
 
   void stand_for_election() {

@@ -31,7 +31,8 @@ constexpr SettingRow kRows[] = {
      "no metrics per pod, node or pool"},
     {"DISABLE_LEADER_ELECTION", Kind::kBool, "false", true, "act without the lease"},
     {"LEADER_ELECTION_NAME", Kind::kText, "karpenter-leader-election", true, "of the lease"},
-    {"LEADER_ELECTION_NAMESPACE", Kind::kText, "", true, "of the lease; default: karst's own"},
+    {"LEADER_ELECTION_NAMESPACE", Kind::kText, "", true,
+     "of the lease; default: the pod's; kube-system outside a cluster"},
     {"INSTANCE_TYPES_FILE_PATH", Kind::kText, "", true, "kwok: the types of its machines"},
     {"KARPENTER_SERVICE", Kind::kText, "", false, "name of the service"},
     {"KUBE_CLIENT_QPS", Kind::kNumber, "200", false, "the server's flow control is heeded instead"},
@@ -330,6 +331,14 @@ void adopt(const Settings& settings, events::Config& config) {
   config.node_overlay = settings.node_overlay;
   config.static_capacity = settings.static_capacity;
   config.capacity_buffer = settings.capacity_buffer;
+}
+
+LeasePlace lease_place(const std::string& asked, const std::string& own) {
+  if (!asked.empty()) return {asked, "LEADER_ELECTION_NAMESPACE names its namespace"};
+  if (!own.empty()) return {own, "its namespace is that of the pod"};
+  return {"kube-system",
+          "outside a cluster, and LEADER_ELECTION_NAMESPACE names no other namespace; every "
+          "replica must use the same"};
 }
 
 }  // namespace karst::daemon

@@ -62,7 +62,7 @@ struct Settings {
   bool capacity_buffer = false;
   bool leader_election = true;
   std::string lease_name = "karpenter-leader-election";
-  std::string lease_namespace;      // empty: the namespace that karst runs in
+  std::string lease_namespace;      // empty: lease_place() chooses
   std::string instance_types_file;  // kwok's; empty: the embedded ones
   std::string cluster_name;         // AWS's, like the three below
   std::string cluster_endpoint;
@@ -93,5 +93,14 @@ std::vector<std::string> start_warnings(const Settings& settings);
 
 // What decisions read of them.
 void adopt(const Settings& settings, events::Config& config);
+
+// Where the lease is, and why there, for people.
+struct LeasePlace {
+  std::string namespace_name;
+  std::string_view why;
+};
+// `asked`: LEADER_ELECTION_NAMESPACE; `own`: the namespace of the pod that this runs in. Either may
+// be empty.
+LeasePlace lease_place(const std::string& asked, const std::string& own);
 
 }  // namespace karst::daemon

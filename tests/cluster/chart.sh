@@ -66,6 +66,11 @@ main() {
   else check "karst run refuses a gate that there is not" grep -q 'there is no gate Teleport' "$work/bad_gate.out" || true; fi
   check "settings.aws of 0.29 arrives" [ "$(env_of karpenter_0_29 CLUSTER_NAME) $(env_of karpenter_0_29 INTERRUPTION_QUEUE)" = "demo demo" ] || true
   check "controller.clusterEndpoint of 0.5 arrives without its quotes" [ "$(env_of karpenter_0_5 CLUSTER_ENDPOINT)" = https://demo.invalid ] || true
+  render --set karst.cloud=kwok --set 'controller.env[0].name=LEADER_ELECTION_NAMESPACE,controller.env[0].value=kube-system' \
+    --set 'controller.env[1].name=LEADER_ELECTION_NAME,controller.env[1].value=mine' --show-only templates/rbac.yaml > "$work/lease.yaml"
+  check "the rights to the lease are where controller.env puts it" lease_rights kube-system mine "$work/lease.yaml" || true
+  render --set karst.cloud=kwok --show-only templates/rbac.yaml > "$work/lease.yaml"
+  check "else in the release's namespace" lease_rights karpenter karpenter-leader-election "$work/lease.yaml" || true
   check "an emptyDir takes the place of the volume" jq -e '.items[] | select(.kind == "StatefulSet") | .spec.volumeClaimTemplates == null
     and .spec.template.spec.volumes[0].emptyDir != null' "$work/trial.json" || true
   check "a ServiceMonitor is rendered where the API is there" monitor || true
@@ -93,6 +98,10 @@ main() {
   if no_writes "$work/kwok.json" > /dev/null; then not_ok "the check for writing verbs finds those of karst"; else ok "the check for writing verbs finds those of karst"; fi
 }
 arrives() { local missing; missing=$(jq -r -f "$here/chart/expected_1_14.jq" "$work/karpenter_1_14.json"); echo "$missing"; [ -z "$missing" ]; }
+lease_rights() {  # lease_rights NAMESPACE NAME FILE: of the Role and its binding, and of no other object
+  awk '/-lease$/ && /name:/ { getline; print $2 }' "$3" | sort | uniq -c
+  [ "$(awk '/-lease$/ && /^  name:/ { getline; print $2 }' "$3" | sort | uniq -c | xargs)" = "2 $1" ] && grep -qF "resourceNames: [$2]" "$3"
+}
 monitor() {  # there is no such API on this server: looked at as text
   render --values "$here/chart/karpenter_1_14.yaml" --api-versions monitoring.coreos.com/v1 --show-only templates/service.yaml > "$work/monitor.yaml"
   for text in 'kind: ServiceMonitor' 'release: prometheus' 'sampleLimit: 5000' 'scrapeTimeout: 9s' 'action: labeldrop' 'regex: go_'; do

@@ -238,5 +238,22 @@ TEST(Settings, WhatCannotBeIsRefusedInOneLine) {
   EXPECT_TRUE(by_flag.error().message.starts_with("--metrics-port: ")) << by_flag.error().message;
 }
 
+TEST(Settings, TheLeaseIsWhereItIsAskedForElseWhereThePodIs) {
+  struct Case {
+    std::string asked, own, where, why;
+  };
+  const std::vector<Case> cases = {
+      {"", "karpenter", "karpenter", "that of the pod"},
+      {"kube-system", "karpenter", "kube-system", "LEADER_ELECTION_NAMESPACE names its"},
+      {"karpenter", "", "karpenter", "LEADER_ELECTION_NAMESPACE names its"},
+      {"", "", "kube-system", "outside a cluster, and LEADER_ELECTION_NAMESPACE names no other"},
+  };
+  for (const Case& c : cases) {
+    const LeasePlace place = lease_place(c.asked, c.own);
+    EXPECT_EQ(place.namespace_name, c.where);
+    EXPECT_NE(place.why.find(c.why), std::string_view::npos) << place.why;
+  }
+}
+
 }  // namespace
 }  // namespace karst::daemon

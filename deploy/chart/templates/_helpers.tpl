@@ -28,12 +28,12 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- end -}}
 
-{{/* Metadata of every object. Call with a list: root, name, "namespaced" or "", annotations and labels of its own. */}}
+{{/* Metadata of every object. Call with a list: root, name, "namespaced" (in the release's), a namespace or "", annotations and labels of its own. */}}
 {{- define "karst.metadata" -}}
 {{- $root := index . 0 -}}
 name: {{ index . 1 }}
 {{- if index . 2 }}
-namespace: {{ $root.Release.Namespace }}
+namespace: {{ ternary $root.Release.Namespace (index . 2) (eq (index . 2) "namespaced") }}
 {{- end }}
 labels:
   {{- include "karst.labels" $root | nindent 2 }}
