@@ -240,6 +240,9 @@ base::Result<std::vector<model::ProviderId>> Gathering::machines_of_node() {
     const events::Body body = events::decode_body(event);
     const model::ProviderId& id = std::get<events::NodeObserved>(body).node.provider_id;
     const model::ProviderId machine = model::machine_of(id);
+    // What becomes of the machine is the node's story, also where no claim leads there: an orphan.
+    if (!id.empty()) add_stream("instance/" + id.str());
+    if (!machine.empty()) add_stream("instance/" + machine.str());
     if (!machine.empty() && std::find(machines.begin(), machines.end(), machine) == machines.end())
       machines.push_back(machine);
     return true;

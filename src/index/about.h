@@ -1,9 +1,9 @@
 // Which events are about one pod, node, NodeClaim, NodePool or command. What is about it grows
 // while the log is read: a pod's name leads to its uid, a claim's launch to its instance and node,
-// a command to its outcome. Of what a pod's nominations led to (claims to create and to launch)
-// only what went wrong is about the pod: refusals, what got no answer, further attempts. The answer
-// is the same with an index and without one, which costs a walk over the whole log (two for a pod
-// that was nominated, up to four for a node).
+// a node to its machine, a command to its outcome. Of what a pod's nominations led to (claims to
+// create and to launch) only what went wrong is about the pod: refusals, what got no answer,
+// further attempts. The answer is the same with an index and without one, which costs a walk over
+// the whole log (two for a pod that was nominated, up to four for a node).
 #pragma once
 
 #include <cstdint>

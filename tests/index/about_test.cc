@@ -196,6 +196,26 @@ TEST_F(PodStory, SoIsARefusedLaunch) {
   EXPECT_NE(std::find(found.story.begin(), found.story.end(), found.refusal), found.story.end());
 }
 
+// An orphan: a node and its machine without a claim.
+TEST(NodeStory, HasTheEndOfAMachineWithoutAClaim) {
+  events::MemoryLog log(model::LogId("log"));
+  engine::testing::Story story(log);
+  const model::ProviderId machine("kwok://lost");
+  model::Node node;
+  node.name = model::NodeName("lost");
+  node.uid = model::NodeUid("node-uid");
+  node.provider_id = machine;
+  story.fact(events::NodeObserved{node});
+  story.step();
+  const events::Body end = model::Command{"orphans", "orphan", {}, model::Terminate{machine, {}}};
+  const events::Record record = events::make_record(end);
+  const auto position = log.append({&record, 1}, events::Durability::kSynced);
+  ASSERT_TRUE(position);
+  const auto found = events_about(log, nullptr, {SubjectKind::kNode, "lost", {}}, {});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->story.back(), model::Position(log.end().value() - 1));
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, AboutTest, ::testing::Values(1, 2, 7),
                          [](const auto& tested) { return std::to_string(tested.param); });
 
