@@ -5,6 +5,10 @@
 #include <rocksdb/write_batch.h>
 
 #include <array>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <thread>
 
 #include "base/check.h"
 #include "events/frames.h"
@@ -39,6 +43,39 @@ base::Status check_both(Frames& frames) {
   return frames.check_logs();
 }
 
+// A writer beside a reader replaces tables: what does not fit is looked at again.
+constexpr int kLooksMax = 5;
+constexpr std::chrono::milliseconds kBetweenLooks{20};
+
+using Tables = std::map<std::string, std::uint64_t>;  // name, bytes
+Tables tables_of(rocksdb::DB& db) {
+  std::vector<rocksdb::LiveFileMetaData> files;
+  db.GetLiveFilesMetaData(&files);
+  Tables tables;
+  for (const rocksdb::LiveFileMetaData& file : files)
+    tables.emplace(file.relative_filename, file.size);
+  return tables;
+}
+
+// Those that the manifest names. Errors: kCorrupt for one that is missing or of another size.
+// `empty`: a folder with no write-ahead logs, which are not asked for; made when there is none.
+base::Result<Tables> tables_in(const std::string& path, const std::string& empty,
+                               Contents contents) {
+  rocksdb::DBOptions options = database_options(Recovery::kWholeOnly);
+  std::error_code ignored;  // what cannot be made cannot be opened
+  std::filesystem::create_directories(empty, ignored);
+  options.wal_dir = empty;
+  rocksdb::DB* opened = nullptr;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  const rocksdb::Status status = rocksdb::DB::OpenForReadOnly(
+      options, path, families(Compactions::kOff, contents), &handles, &opened);
+  if (!status.ok()) return base::fail(to_error(status));
+  const std::unique_ptr<rocksdb::DB> db(opened);
+  Tables tables = tables_of(*db);
+  for (rocksdb::ColumnFamilyHandle* handle : handles) db->DestroyColumnFamilyHandle(handle);
+  return tables;
+}
+
 class Iterator final : public RocksIterator {
  public:
   explicit Iterator(rocksdb::Iterator* it) : it_(it) {}
@@ -60,12 +97,16 @@ class Database final : public RocksDb {
  public:
   using Handles = std::vector<rocksdb::ColumnFamilyHandle*>;
   Database(rocksdb::DB* db, Handles handles, Contents contents)
-      : db_(db), handles_(std::move(handles)) {
+      : db_(db), handles_(std::move(handles)), contents_(contents) {
     std::size_t next = 1;  // behind the default family
     for (const Family family : families_of(contents))
       by_family_[static_cast<std::size_t>(family)] = handles_[next++];
   }
-  void watch(Frames frames) { frames_ = std::move(frames); }
+  void watch(std::string path, std::string scratch, Frames frames) {
+    path_ = std::move(path);
+    scratch_ = std::move(scratch);
+    frames_ = std::move(frames);
+  }
   ~Database() override {
     for (rocksdb::ColumnFamilyHandle* handle : handles_) db_->DestroyColumnFamilyHandle(handle);
     // A failure to close cleanly loses nothing that was synced; opening again says what is wrong.
@@ -134,6 +175,22 @@ class Database final : public RocksDb {
     if (frames_) KARST_TRY(check_both(*frames_));
     return to_status(db_->TryCatchUpWithPrimary());
   }
+  base::Status check_seen() override {
+    KARST_CHECK(frames_, "only a secondary passes over tables");
+    base::Status status;
+    for (int look = 0; look < kLooksMax; ++look) {
+      if (look > 0) std::this_thread::sleep_for(kBetweenLooks);
+      KARST_TRY(catch_up());
+      const auto tables = tables_in(path_, scratch_, contents_);
+      if (!tables)
+        status = base::fail(tables.error());
+      else if (*tables == tables_of(*db_))
+        return {};
+      else
+        status = base::fail(base::Kind::kCorrupt, path_ + ": not all of its tables can be read");
+    }
+    return status;
+  }
   base::Status check_tables() const override {
     return to_status(db_->VerifyChecksum(rocksdb::ReadOptions()));
   }
@@ -168,7 +225,10 @@ class Database final : public RocksDb {
   Handles handles_;
   std::array<rocksdb::ColumnFamilyHandle*, kFamilies> by_family_{};
   rocksdb::WriteBatch batch_;
-  std::optional<Frames> frames_;  // of a secondary, which reads them while they are written
+  const Contents contents_;
+  // Of a secondary, which reads them while they are written.
+  std::string path_, scratch_;
+  std::optional<Frames> frames_;
 };
 
 base::Result<std::unique_ptr<RocksDb>> opened(const rocksdb::Status& status, rocksdb::DB* db,
@@ -232,7 +292,7 @@ base::Result<std::unique_ptr<RocksDb>> RocksDb::open_secondary(const std::string
       options, path, scratch, families(Compactions::kOn, contents), &handles, &db);
   if (!status.ok()) return base::fail(to_error(status));
   auto secondary = std::make_unique<Database>(db, std::move(handles), contents);
-  secondary->watch(std::move(frames));
+  secondary->watch(path, scratch, std::move(frames));
   return std::unique_ptr<RocksDb>(std::move(secondary));
 }
 

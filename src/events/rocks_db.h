@@ -114,6 +114,10 @@ class RocksDb {
   virtual base::Status flush(Family family) = 0;
   // A secondary sees what the writer has done since.
   virtual base::Status catch_up() = 0;
+  // Of a secondary, which passes in silence over tables that are missing or cut and shows what was
+  // there before them: whether it has seen every table that there should be, each of its size.
+  // Catches up. Errors: kCorrupt naming the table.
+  virtual base::Status check_seen() = 0;
   // Reads every table and holds it against its checksums.
   virtual base::Status check_tables() const = 0;
 };

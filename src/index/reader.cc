@@ -38,7 +38,7 @@ base::Result<std::unique_ptr<Reader>> Reader::open(const std::string& folder,
 }
 
 base::Status Reader::refresh() {
-  KARST_TRY(db_->catch_up());
+  KARST_TRY(db_->check_seen());
   const base::Result<Meta> meta = read_meta(*db_);
   if (!meta) return base::fail(meta.error());
   const base::Result<std::uint64_t> size = tiles_.tree_size();

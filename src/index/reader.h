@@ -21,7 +21,8 @@ class Reader {
  public:
   // `secret`: the log's. `scratch`: a folder of this opening alone. Errors: kGone when there is no
   // index; kInvalid when it is another log's, of another history of it (same_history.h) or of
-  // another format; kCorrupt, kDenied, those of the log. All of them mean: do without.
+  // another format; kCorrupt, also for a table that is missing or cut; kDenied, those of the log.
+  // All of them mean: do without.
   static base::Result<std::unique_ptr<Reader>> open(const std::string& folder,
                                                     const events::EventLog& log,
                                                     const std::string& secret,
@@ -29,7 +30,7 @@ class Reader {
 
   // The last position that is indexed.
   model::Position through() const { return through_; }
-  // Sees what was written since.
+  // Sees what was written since. Errors: kCorrupt.
   base::Status refresh();
 
   // Positions from `from` on whose events may have this term, rising. Errors: kCorrupt.

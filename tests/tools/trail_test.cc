@@ -67,6 +67,41 @@ TEST(Trail, ADamagedIndexIsSaidAndGoneWithout) {
   EXPECT_NE(after.err.find("the index cannot be used"), std::string::npos) << after.err;
 }
 
+// A reader beside a writer does not see by itself that a table is gone or cut: it shows what was
+// there before.
+TEST(Trail, ATableThatTheIndexLacksIsSaidAndGoneWithout) {
+  const TempFolder folder;
+  const std::string data = folder / "data", copy = folder / "copy";
+  const std::vector<std::string> run = {"run", "--embedded", "--data",      data,    "--speed",
+                                        "40",  "--listen",   "127.0.0.1:0", "--for", "500ms"};
+  ASSERT_EQ(karst(run).code, 0);
+  ASSERT_EQ(karst(run).code, 0);  // what the first one wrote is in tables now
+  std::vector<std::string> tables;
+  for (const auto& entry : std::filesystem::directory_iterator(data + "/index"))
+    if (entry.path().extension() == ".sst") tables.push_back(entry.path().filename());
+  ASSERT_GE(tables.size(), 3U);
+  const std::string subject = subjects_of(data).back();
+  const Ended before = karst({"explain", "--data", data, subject});
+  EXPECT_EQ(before.err, "");
+  for (const std::string& table : tables) {
+    for (const bool cut : {false, true}) {
+      std::filesystem::remove_all(copy);
+      std::filesystem::copy(data, copy, std::filesystem::copy_options::recursive);
+      const std::string path = copy + "/index/" + table;
+      if (cut)
+        std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+      else
+        std::filesystem::remove(path);
+      const Ended after = karst({"explain", "--data", copy, subject});
+      EXPECT_EQ(after.code, 0) << table << after.err;
+      EXPECT_EQ(after.out, before.out) << table;
+      EXPECT_EQ(lines_of(after.err).size(), 1U) << table << cut << after.err;
+      EXPECT_NE(after.err.find("the index cannot be used"), std::string::npos) << after.err;
+      EXPECT_NE(after.err.find("/index/" + table.substr(0, 6)), std::string::npos) << after.err;
+    }
+  }
+}
+
 // Snapshots every 50 positions; the state at each place is that of a fold from the beginning.
 TEST(Trail, StateFromSnapshotsIsThatOfAWholeFold) {
   const TempFolder folder;
