@@ -1,7 +1,5 @@
 #include "tools/audit_tree.h"
 
-#include <fmt/format.h>
-
 #include "daemon/head_file.h"
 #include "daemon/signing_key.h"
 #include "tools/talk.h"
@@ -10,37 +8,60 @@ namespace karst::tools {
 
 namespace {
 
+// Makes the tree of a log as it is read, tile by tile. What the index has of it stays there.
+class Growing {
+ public:
+  explicit Growing(LogTree& tree) : tree_(tree) {}
+
+  std::uint64_t size() const { return builder_.size(); }
+  void append(const proof::Hash& leaf) {
+    builder_.append(leaf);
+    if (size() % proof::kTileWidth == 0) keep();
+  }
+  void finish() {
+    keep();
+    tree_.size = size();
+    tree_.root = builder_.root();
+  }
+
+ private:
+  void keep() {
+    for (const proof::Tile& tile : builder_.take()) {
+      const auto width = static_cast<unsigned>(tile.hashes.size() / proof::kHashSize);
+      const auto indexed = tree_.index == nullptr ? base::fail(base::Kind::kGone, "")
+                                                  : tree_.index->tiles().read(tile.at, width);
+      if (!indexed || *indexed != tile.hashes) tree_.fresh.put({&tile, 1});
+    }
+  }
+
+  LogTree& tree_;
+  proof::TileBuilder builder_;
+};
+
 // Of what was trimmed the leaves are kept, as whole tiles.
-base::Status add_trimmed(const ReadLog& log, proof::TileBuilder& builder,
-                         proof::MemoryTiles& fresh) {
-  while (builder.size() + 1 < log->first().value()) {
-    auto leaves = log->trimmed_leaves(builder.size() / proof::kTileWidth);
+base::Status add_trimmed(const ReadLog& log, Growing& tree) {
+  while (tree.size() + 1 < log->first().value()) {
+    auto leaves = log->trimmed_leaves(tree.size() / proof::kTileWidth);
     if (!leaves) return base::fail(leaves.error());
-    for (std::size_t at = builder.size() % proof::kTileWidth; at < proof::kTileWidth; ++at)
-      builder.append(proof::as_hash(
+    for (std::size_t at = 0; at < proof::kTileWidth; ++at)
+      tree.append(proof::as_hash(
           std::string_view(*leaves).substr(at * proof::kHashSize, proof::kHashSize)));
-    fresh.put(builder.take());
   }
   return {};
 }
 
-// The leaves after those that `builder` has.
-base::Status add_leaves(const ReadLog& log, std::uint64_t size, proof::TileBuilder& builder,
-                        proof::MemoryTiles& fresh) {
-  KARST_TRY(add_trimmed(log, builder, fresh));
-  auto cursor = log->read(model::Position(builder.size() + 1));
+// Up to `size`, or to where the log is damaged.
+base::Status add_leaves(const ReadLog& log, std::uint64_t size, Growing& tree) {
+  auto cursor = log->read(model::Position(tree.size() + 1));
   if (!cursor) return base::fail(cursor.error());
   Progress progress("reading the log", size, Meanwhile::kSilence);
-  while (builder.size() < size) {
+  while (tree.size() < size) {
     auto event = (*cursor)->next();
     if (!event) return base::fail(event.error());
     if (!*event) break;
-    const std::uint64_t position = (*event)->envelope.position.value();
-    builder.append(proof::event_leaf_hash((*event)->raw, log.log->secret()));
-    if (builder.size() % proof::kTileWidth == 0) fresh.put(builder.take());
-    progress.at(position);
+    tree.append(proof::event_leaf_hash((*event)->raw, log.log->secret()));
+    progress.at(tree.size());
   }
-  fresh.put(builder.take());
   return {};
 }
 
@@ -63,24 +84,12 @@ base::Result<std::string> LogTree::read(proof::TileAt at, unsigned width) const 
 base::Result<std::unique_ptr<LogTree>> tree_of(const ReadLog& log, const std::string& data) {
   const auto head = signed_head(log, data);
   if (!head) return base::fail(head.error());
-  const std::uint64_t size = log->end().value() - 1;
   auto tree = std::make_unique<LogTree>();
   tree->index = open_index(log, data);
-  const std::uint64_t stored = tree->index ? tree->index->tree_size() : 0;
-  tree->size = size;
-  if (stored < size) {
-    proof::TileBuilder builder;
-    if (stored > 0) {
-      auto resumed = proof::TileBuilder::resume(tree->index->tiles(), stored);
-      if (!resumed) return base::fail(resumed.error());
-      builder = std::move(*resumed);
-    }
-    KARST_TRY(add_leaves(log, size, builder, tree->fresh));
-    tree->size = builder.size();
-  }
-  auto root = proof::tree_root(*tree, tree->size);
-  if (!root) return base::fail(root.error());
-  tree->root = *root;
+  Growing growing(*tree);
+  KARST_TRY(add_trimmed(log, growing));
+  KARST_TRY(add_leaves(log, log->end().value() - 1, growing));
+  growing.finish();
   if (*head) {
     const bool whole = !log.sound->damage();
     KARST_TRY(daemon::continues({*tree, tree->size, whole}, **head, data));

@@ -1,6 +1,7 @@
-// The tree over a log, for commands that prove something of it: from the tiles of the index, and
-// for what these have not from the log, kept in memory (32 bytes an event). And the key that signs
-// its head.
+// The tree over a log, for commands that prove something of it. And the key that signs its head.
+// Each event is read for it, as nothing else shows that all of them are sound: the tiles of the
+// index are of what the log once was, and save the memory for those that are the same (32 bytes an
+// event).
 #pragma once
 
 #include <cstdint>
@@ -22,14 +23,14 @@ class LogTree final : public proof::TileReader {
   base::Result<std::string> read(proof::TileAt at, unsigned width) const override;
 
   std::unique_ptr<index::Reader> index;  // may be none
-  proof::MemoryTiles fresh;              // that the index has not, or not as far
+  proof::MemoryTiles fresh;              // that the index has not, not as far, or other ones of
   std::uint64_t size = 0;
   proof::Hash root{};
 };
 
-// Over all of the log, or to where it is damaged. `data`: where the index is, and the head that the
-// daemon signed. Errors: those of the log and of the index; kInvalid when the log does not continue
-// that head (daemon/head_file.h).
+// Over all of the log, or to where it is damaged (log.sound says so then). `data`: where the index
+// is, and the head that the daemon signed. Errors: those of the log; kInvalid when the log
+// does not continue that head (daemon/head_file.h).
 base::Result<std::unique_ptr<LogTree>> tree_of(const ReadLog& log, const std::string& data);
 
 // The key of `file`, or, when that is empty, the one that `run --embedded` left in `data`; nothing

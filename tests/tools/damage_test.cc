@@ -150,6 +150,32 @@ TEST_F(Damaged, NothingIsMadeThatCouldPassForAWholeLog) {
   }
 }
 
+// One bit of a table of events, and an index that was made before that.
+TEST_F(Spoiled, NoHeadIsMadeOfEventsThatCannotBeRead) {
+  ASSERT_EQ(karst_on_copy("run --embedded --for 300ms --listen 127.0.0.1:0").code, 0);
+  std::string table, bytes;
+  for (const auto& entry : std::filesystem::directory_iterator(data_))
+    if (entry.path().extension() == ".sst" && entry.file_size() > bytes.size())
+      bytes = read_file(table = entry.path());
+  ASSERT_GT(bytes.size(), 10'000U);
+  bytes[bytes.size() / 3] = static_cast<char>(bytes[bytes.size() / 3] ^ 1);
+  write_file(table, bytes);
+  std::filesystem::remove(data_ + "/checkpoint");
+  const std::string out = folder_ / "out";
+  for (const std::string command :
+       {"log stat", "audit checkpoint", "audit prove 2", "audit prove --from 2",
+        "audit export --from 2 --to 3", "audit export --kind PodObserved",
+        "audit export --format tiles --out ", "audit export --format sqlite --out ",
+        "audit export --format parquet --out ", "audit export --format csv --out "}) {
+    const Ended ended = karst_on_copy(command.ends_with(' ') ? command + out : command);
+    EXPECT_EQ(ended.code, 3) << command << ": " << ended.err;
+    EXPECT_GT(number_after(ended.err, "position "), 2U) << command << ": " << ended.err;
+    EXPECT_TRUE(ended.out.empty() || command == "log stat") << command << ended.out;
+    EXPECT_FALSE(std::filesystem::exists(out)) << command;
+    std::filesystem::remove_all(out);
+  }
+}
+
 // Copies with one event changed or dropped, as somebody with access to the folder could.
 class Tampered : public Spoiled {
  protected:
