@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/base64.h"
+#include "base/one_line.h"
 #include "base/time.h"
 #include "proof/consistency.h"
 #include "proof/tile_check.h"
@@ -222,7 +223,9 @@ base::Status verify_trail(const std::string& file, std::ifstream& in, const std:
   if (found->withheld > 0)
     not_proven(fmt::format("{} payloads, which are withheld ({}); their commitments are proven",
                            found->withheld, header.redacted));
-  if (found->logged_at != 0)
+  if (found->logged_at != 0 && !proof::parse_verifier_key(found->logged_key))
+    not_proven(fmt::format("which key the log names: position {} holds none", found->logged_at));
+  else if (found->logged_at != 0)
     say(fmt::format("the log says   since position {} its key is {}{}", found->logged_at,
                     found->logged_key,
                     header.complete || to_the_end ? "" : ", as far as this part tells"));
@@ -325,8 +328,10 @@ int audit_verify(const AuditVerifyOptions& options) {
   const std::string& why = status.error().message;
   // Also where it is all that is read, and lines of what holds came before it.
   say("not proven: " + why);
-  report(why.starts_with(options.file) ? status.error()
-                                       : status.error().with_context(options.file));
+  base::Error shown =
+      why.starts_with(options.file) ? status.error() : status.error().with_context(options.file);
+  shown.message = base::one_line(shown.message);  // a trail must not say a line of its own
+  report(shown);
   return status.error().kind == base::Kind::kCorrupt ? kExitNo : kExitBadInput;
 }
 

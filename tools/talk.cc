@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/one_line.h"
 #include "exports/byte_sink.h"
 
 namespace karst::tools {
@@ -23,7 +24,7 @@ std::string dumped(const Json& value, int indent = -1) {
 }
 
 std::string cell_text(const Json& value) {
-  if (value.is_string()) return printable(value.get<std::string>());
+  if (value.is_string()) return base::one_line(value.get<std::string>());
   if (value.is_null()) return "";
   if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
   return dumped(value);
@@ -165,18 +166,11 @@ bool color_wanted(int descriptor) {
 
 std::string printable(std::string_view text) {
   std::string shown;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    // U+0080 to U+009F are control characters too: C2 80 to C2 9F.
-    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
-    if (byte == 0xc2 && next >= 0x80 && next < 0xa0)
-      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[++i]));
-    else if ((byte < 0x20 && byte != '\n') || byte == 0x7f)
-      shown += fmt::format("\\x{:02x}", byte);
-    else
-      shown += text[i];
+  for (std::size_t end = text.find('\n'); end != text.npos; end = text.find('\n')) {
+    shown += base::one_line(text.substr(0, end)) + "\n";
+    text.remove_prefix(end + 1);
   }
-  return shown;
+  return shown + base::one_line(text);
 }
 
 bool print_text(std::string_view text) {
@@ -197,7 +191,7 @@ bool flush_output() {
 }
 
 void say(std::string_view line) {
-  print_line(printable(line));
+  print_line(base::one_line(line));
 }
 
 bool print_line(std::string_view line) {

@@ -45,12 +45,12 @@ void print_rows(const std::vector<std::string>& columns, const std::vector<std::
 void print_value(const Json& value, Format format);
 std::string to_yaml(const Json& value);
 
-// Control characters but line ends as "\\x1b": a name from outside must not steer a terminal.
+// Control characters but line ends as "\\x1b" (base/one_line.h), for what may have several lines.
 std::string printable(std::string_view text);
 
 // Writes to stdout; false when nobody reads any more.
 bool print_line(std::string_view line);
-// A line with words from outside in it.
+// A line with words from outside in it, of which none ends it.
 void say(std::string_view line);
 bool print_text(std::string_view text);
 // Before anything is written: stdout takes exports::kBufferBytes at a time, for much data. A

@@ -295,6 +295,30 @@ TEST_F(Audit, AKeyOfARunIsInItsLogOnce) {
   EXPECT_EQ(replayed.code, 0) << replayed.err;
 }
 
+// What a log says of its key is what its writer wants to be read.
+TEST_F(Audit, AKeyInATrailSaysNoLineOfItsOwn) {
+  const std::string data = folder_ / "data";
+  std::filesystem::copy(story(), data, std::filesystem::copy_options::recursive);
+  std::vector<events::Record> records = records_of(data);
+  for (const std::string& key :
+       {std::string("x\nproven      signed with the key that was given, all of it"),
+        std::string("x\x1b[2J"), std::string(100'000, 'x')}) {
+    records.push_back(events::make_record(events::SigningKeyChanged{key}));
+    records.back().log_time = records.front().log_time;
+    rewrite(data, records);
+    std::filesystem::remove_all(data + "/index");
+    std::filesystem::remove(data + "/checkpoint");
+    const Ended ended = verify({made("trail", {"audit", "export", "--data", data})});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_FALSE(says(ended, "\nproven      signed")) << ended.out;
+    EXPECT_FALSE(says(ended, "\x1b")) << ended.out;
+    EXPECT_TRUE(says(ended, "not proven  which key the log names: position " +
+                                std::to_string(records.size()) + " holds none"))
+        << ended.out.substr(0, 3'000);
+    records.pop_back();
+  }
+}
+
 TEST_F(Audit, WhatIsNothingOfOursIsBadInput) {
   write_file(folder_ / "text", "what\n");
   EXPECT_EQ(verify({folder_ / "text"}).code, 2);
