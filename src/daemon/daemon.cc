@@ -26,6 +26,7 @@ Daemon::Daemon(DaemonParts parts)
                      : std::optional<KillPointSnapshots>(std::in_place, *parts_.snapshots,
                                                          *parts_.kill_points)),
       engine_(log_, snapshots_ ? &*snapshots_ : nullptr, *parts_.provider, parts_.engine) {
+  disk_full_ = parts_.log_space_low;
   counters_.cloud = parts_.provider->name();
   publish();
 }
@@ -126,7 +127,8 @@ base::Status Daemon::round(std::vector<ports::Fact> facts) {
     round = engine_.step(log_now(), parts_.clock->wall(), std::move(low));
   }
   failures_in_a_row_ = 0;
-  if (std::exchange(disk_full_, false))
+  // With the ballast given up a round can be written, and no more than that.
+  if (!engine_.state().log_space_low() && std::exchange(disk_full_, false))
     parts_.notices->relief(parts_.clock->wall(), "the log has space again and goes on");
   wake_at_ = round->wake_at;
   ++counters_.rounds;
@@ -224,7 +226,7 @@ void Daemon::publish() {
   view->recovered = recovered_;
   view->leading = recovered_ && !state.leadership_lost();
   view->epoch = state.epoch();
-  view->disk_full = disk_full_;
+  view->disk_full = disk_full_ || state.log_space_low();
   for (const std::string_view kind : kListedKinds)
     view->sources.emplace_back(kind, recovered_ && state.listed(kind));
   for (const auto& [source, slot] : state.sources().slots())

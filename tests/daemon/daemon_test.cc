@@ -86,6 +86,12 @@ class Heard final : public Notices {
       });
     });
   }
+  bool has_alarm(const std::string& part) {
+    std::lock_guard lock(mutex_);
+    return std::any_of(alarms_.begin(), alarms_.end(), [&](const std::string& alarm) {
+      return alarm.find(part) != std::string::npos;
+    });
+  }
   bool await(HappeningKind kind) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::seconds(60), [&] {
@@ -141,15 +147,18 @@ std::vector<ports::Fact> machine_of(const std::string& name, bool registered) {
 
 class DaemonTest : public testing::Test {
  protected:
-  explicit DaemonTest(const ports::LeasePort& lease) : hands_(log_) {
+  explicit DaemonTest(const ports::LeasePort& lease) : hands_(log_), lease_(lease) { make(); }
+  DaemonTest() : DaemonTest(kAlways) {}
+  void make(bool log_space_low = false) {
     DaemonParts parts;
+    parts.log_space_low = log_space_low;
     parts.board = &board_;
     parts.log = &log_;
     parts.provider = providers::find_provider("kwok");
     parts.clock = &clock_;
     parts.objects = parts.instances = &hands_;
     parts.queue = &hands_;
-    parts.lease = &lease;
+    parts.lease = &lease_;
     parts.notices = &heard_;
     parts.kill_points = &kill_points_;
     parts.release_ballast = [this] { ++ballasts_; };
@@ -157,7 +166,6 @@ class DaemonTest : public testing::Test {
     parts.engine.decision_version = "test";
     daemon_.emplace(std::move(parts));
   }
-  DaemonTest() : DaemonTest(kAlways) {}
   ~DaemonTest() override { finish(); }
 
   void start() {
@@ -174,6 +182,7 @@ class DaemonTest : public testing::Test {
   Hands hands_;
   Heard heard_;
   static inline const AlwaysLeads kAlways;
+  const ports::LeasePort& lease_;
   KillPoints kill_points_;
   ViewBoard board_;
   std::atomic<int> ballasts_{0};
@@ -220,15 +229,31 @@ TEST_F(DaemonTest, AFullDiskEndsNothing) {
   EXPECT_TRUE(board_.read()->disk_full);
   log_.full = false;
   EXPECT_TRUE(hands_.await("m-2")) << "the same round is finished once there is room";
-  EXPECT_TRUE(heard_.await_alarm("has space again"));
   EXPECT_TRUE(heard_.await(HappeningKind::kLogSpaceLow)) << "the log says so, too";
   EXPECT_EQ(heard_.count(HappeningKind::kLogSpaceBack), 0U);
+  EXPECT_FALSE(heard_.has_alarm("has space again")) << "it lives on its ballast";
+  EXPECT_TRUE(board_.read()->disk_full);
   room_ = true;
   EXPECT_TRUE(heard_.await(HappeningKind::kLogSpaceBack));
+  EXPECT_TRUE(heard_.await_alarm("has space again"));
   finish();
   EXPECT_EQ(ballasts_, 1);
   EXPECT_FALSE(board_.read()->disk_full);
   EXPECT_EQ(heard_.count(HappeningKind::kInterrupted), 2U);
+}
+
+// Nothing new is started for want of a ballast: that is not ready.
+TEST_F(DaemonTest, ADiskThatIsFullFromTheStartIsSaidToBe) {
+  make(/*log_space_low=*/true);
+  start();
+  ASSERT_TRUE(heard_.await(HappeningKind::kLogSpaceLow));
+  EXPECT_TRUE(board_.read()->disk_full);
+  EXPECT_FALSE(board_.read()->ready());
+  room_ = true;
+  EXPECT_TRUE(heard_.await(HappeningKind::kLogSpaceBack));
+  EXPECT_TRUE(heard_.await_alarm("has space again"));
+  finish();
+  EXPECT_FALSE(board_.read()->disk_full);
 }
 
 TEST_F(DaemonTest, StopsWhileTheDiskIsFull) {
