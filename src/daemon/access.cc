@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/sha256.h"
 #include "daemon/system_clock.h"
 
 namespace karst::daemon {
@@ -52,6 +53,11 @@ class File {
  private:
   int descriptor_;
 };
+
+bool is_regular(const File& file) {
+  struct stat about{};
+  return fstat(file.get(), &about) == 0 && S_ISREG(about.st_mode);
+}
 
 // The path of a socket has 108 bytes, that of a folder 4,096: by way of the folder's descriptor.
 sockaddr_un address_in(const File& folder) {
@@ -102,21 +108,86 @@ bool tell_daemon(const std::string& data, const std::string& command) {
 
 base::Status write_line(const std::string& data, const std::string& line) {
   const std::string path = data + "/access";
-  const File file(
-      ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (file.get() < 0) return cannot("cannot open", path);
+  const File file(::open(
+      path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+  if (file.get() < 0 && errno != ENXIO) return cannot("cannot open", path);  // ENXIO: a pipe
+  if (!is_regular(file))
+    return base::fail(base::Kind::kInvalid, path + " is no regular file: move it away");
   if (write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
     return cannot("cannot write", path);
   return {};
 }
 
-// At most kAccessFileMax bytes; empty when there is none.
-std::string read_taken(const std::string& path) {
-  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  std::string text(kAccessFileMax, '\0');
-  const ssize_t size = file.get() < 0 ? 0 : pread(file.get(), text.data(), text.size(), 0);
-  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-  return text;
+// The lines of a file, in bounded memory.
+class Lines {
+ public:
+  explicit Lines(const std::string& path)
+      : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)) {}
+
+  bool can_be_read() const { return is_regular(file_); }
+  // The file goes on after kAccessFileMax.
+  bool cut() const { return read_ >= kAccessFileMax; }
+  // One that is longer than kAccessLineMax is cut.
+  std::optional<std::string> next() {
+    std::string line;
+    for (bool any = false;; any = true) {
+      if (at_ == bytes_.size() && !fill()) return any ? std::optional(line) : std::nullopt;
+      const char byte = bytes_[at_++];
+      if (byte == '\n') return line;
+      if (line.size() < kAccessLineMax) line += byte;
+    }
+  }
+
+ private:
+  bool fill() {
+    bytes_.resize(64 << 10);
+    const ssize_t size = cut() ? 0 : read(file_.get(), bytes_.data(), bytes_.size());
+    bytes_.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+    read_ += bytes_.size();
+    at_ = 0;
+    return !bytes_.empty();
+  }
+  const File file_;
+  std::string bytes_;
+  std::size_t at_ = 0, read_ = 0;
+};
+
+struct OfflineAccess {
+  std::string time, user, command;
+};
+
+std::optional<OfflineAccess> parse_line(std::string_view line) {
+  const std::size_t first = line.find('\t'), second = line.find('\t', first + 1);
+  if (first == std::string_view::npos || second == std::string_view::npos) return std::nullopt;
+  const std::string time(line.substr(0, first));
+  if (!base::parse_rfc3339(time)) return std::nullopt;
+  return OfflineAccess{time, plain_command(line.substr(first + 1, second - first - 1)),
+                       plain_command(line.substr(second + 1))};
+}
+
+// Some in a row that differ by their times only.
+struct Run {
+  OfflineAccess first;
+  std::string last_time;
+  std::size_t count = 1;
+
+  bool takes(const OfflineAccess& access) {
+    if (access.user != first.user || access.command != first.command) return false;
+    last_time = access.time;
+    ++count;
+    return true;
+  }
+  events::AccessRecorded told() const {
+    const std::string when =
+        count == 1 ? "at " + first.time
+                   : std::to_string(count) + " times from " + first.time + " to " + last_time;
+    return {first.user, first.command + " (" + when + ", while no daemon ran)"};
+  }
+};
+
+events::AccessRecorded not_as_written(std::size_t count) {
+  return {"unknown", std::to_string(count) +
+                         " more, while no daemon ran: DIR/access held what karst does not write"};
 }
 
 // One connection: its message as far as it is here.
@@ -165,7 +236,12 @@ class Pace {
 }  // namespace
 
 std::string plain_command(std::string_view command) {
-  std::string plain(command.substr(0, kAccessCommandMax));
+  std::string plain(command);
+  if (command.size() > kAccessCommandMax) {
+    const std::string mark = " ... (cut: it has " + std::to_string(command.size()) +
+                             " bytes, SHA-256 " + base::hex_lower(base::sha256(command)) + ")";
+    plain = plain.substr(0, kAccessCommandMax - mark.size()) + mark;
+  }
   for (char& c : plain)
     if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7F) c = '?';
   return plain;
@@ -249,21 +325,34 @@ std::vector<events::AccessRecorded> offline_accesses(const std::string& data) {
   // What a daemon before this one has taken and not recorded comes first.
   if (access(taken.c_str(), F_OK) != 0 && rename((data + "/access").c_str(), taken.c_str()) != 0)
     return {};
-  const std::string text = read_taken(taken);
-  std::vector<events::AccessRecorded> found;
-  std::string_view rest = text;
-  while (!rest.empty() && found.size() < kAccessOfflineMax) {
-    const std::size_t end = rest.find('\n');
-    const std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    const std::size_t first = line.find('\t'), second = line.find('\t', first + 1);
-    if (first == std::string_view::npos || second == std::string_view::npos) continue;
-    const std::string time(line.substr(0, first));
-    if (!base::parse_rfc3339(time)) continue;
-    found.push_back(
-        {plain_command(line.substr(first + 1, second - first - 1)),
-         plain_command(line.substr(second + 1)) + " (at " + time + ", while no daemon ran)"});
+  Lines lines(taken);
+  if (!lines.can_be_read()) return {not_as_written(1)};
+  std::vector<Run> runs;
+  std::size_t too_many = 0, none = 0;
+  std::string last_time;
+  while (const std::optional<std::string> line = lines.next()) {
+    const auto access = parse_line(*line);
+    if (!access) {
+      ++none;
+      continue;
+    }
+    last_time = access->time;
+    if (!runs.empty() && too_many == 0 && runs.back().takes(*access))
+      continue;
+    else if (runs.size() < kAccessOfflineMax)
+      runs.push_back({*access, access->time});
+    else
+      ++too_many;
   }
+  std::vector<events::AccessRecorded> found;
+  for (const Run& run : runs) found.push_back(run.told());
+  if (too_many > 0)
+    found.push_back({"several", std::to_string(too_many) + (lines.cut() ? " and more" : " more") +
+                                    ", up to " + last_time +
+                                    ", while no daemon ran: too many to name"});
+  else if (lines.cut())
+    found.push_back({"several", "more after " + last_time + ", while no daemon ran: too many"});
+  if (none > 0) found.push_back(not_as_written(none));
   return found;
 }
 

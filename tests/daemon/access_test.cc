@@ -1,5 +1,6 @@
 #include "daemon/access.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -148,15 +149,58 @@ TEST_F(AccessTest, AFloodIsBounded) {
   EXPECT_EQ(recorded().size(), taken);
 }
 
-TEST_F(AccessTest, LinesOfAFileThatAreNoneArePassedOver) {
+TEST_F(AccessTest, LinesOfAFileThatAreNoneAreCounted) {
   write_file(folder_ / "access",
              "nothing\n\t\t\n2027-01-15T08:00:00Z\tann\tstate\nyesterday\tann\tstate\n" +
-                 std::string(kAccessFileMax, 'x'));
-  EXPECT_EQ(offline(),
-            std::vector<std::string>{"ann | state (at 2027-01-15T08:00:00Z, while no daemon ran)"});
+                 std::string(500'000, 'x'));
+  EXPECT_EQ(offline(), (std::vector<std::string>{
+                           "ann | state (at 2027-01-15T08:00:00Z, while no daemon ran)",
+                           "unknown | 4 more, while no daemon ran: DIR/access held what karst does "
+                           "not write"}));
   forget_accesses(data_);
   std::filesystem::create_symlink("/etc/passwd", folder_ / "access");
-  EXPECT_EQ(offline(), std::vector<std::string>());
+  EXPECT_EQ(offline(), std::vector<std::string>{"unknown | 1 more, while no daemon ran: DIR/access "
+                                                "held what karst does not write"});
+}
+
+// A loop of readers is one event; of others there are so many, and then a number.
+TEST_F(AccessTest, ManyOfAFileAreCounted) {
+  std::string text;
+  for (int i = 0; i < 57; ++i)
+    text += "2027-01-15T08:00:0" + std::to_string(i % 10) + "Z\tann\tstate\n";
+  for (std::size_t i = 0; i < kAccessOfflineMax + 9; ++i)
+    text += "2027-01-15T09:00:00Z\tann\tstate --at " + std::to_string(i) + "\n";
+  text += "2027-01-15T10:00:00Z\tbob\tstate\n";
+  write_file(folder_ / "access", text);
+  const std::vector<std::string> found = offline();
+  ASSERT_EQ(found.size(), kAccessOfflineMax + 1);
+  EXPECT_EQ(found.front(),
+            "ann | state (57 times from 2027-01-15T08:00:00Z to 2027-01-15T08:00:06Z, while no "
+            "daemon ran)");
+  EXPECT_EQ(found.back(),
+            "several | 11 more, up to 2027-01-15T10:00:00Z, while no daemon ran: too many to name");
+}
+
+TEST_F(AccessTest, ALongCommandSaysThatItIsCut) {
+  const std::string most(kAccessCommandMax, 'x');
+  EXPECT_EQ(plain_command(most), most);
+  const std::string cut = plain_command(most + "y");
+  EXPECT_EQ(cut.size(), kAccessCommandMax);
+  EXPECT_NE(cut.find("x ... (cut: it has 513 bytes, SHA-256 "), std::string::npos) << cut;
+  EXPECT_NE(cut, plain_command(most + "z"));
+  EXPECT_EQ(plain_command(cut), cut);
+}
+
+// A reader must not wait for somebody at the other end of a pipe.
+TEST_F(AccessTest, WhatIsNoFileIsNotWaitedFor) {
+  ASSERT_EQ(mkfifo((data_ + "/access").c_str(), 0600), 0);
+  const auto no_reader = tell_access(data_, "state", base::WallTime(0));
+  ASSERT_FALSE(no_reader);
+  EXPECT_NE(no_reader.error().message.find("/access is no regular file"), std::string::npos);
+  const int reader = open((data_ + "/access").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  EXPECT_FALSE(tell_access(data_, "state", base::WallTime(0)));
+  close(reader);
+  EXPECT_EQ(offline().size(), 1U) << "and what was there is said";
 }
 
 }  // namespace
