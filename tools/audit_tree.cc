@@ -1,7 +1,10 @@
 #include "tools/audit_tree.h"
 
+#include <vector>
+
 #include "daemon/head_file.h"
 #include "daemon/signing_key.h"
+#include "events/codec.h"
 #include "tools/talk.h"
 
 namespace karst::tools {
@@ -50,8 +53,9 @@ base::Status add_trimmed(const ReadLog& log, Growing& tree) {
   return {};
 }
 
-// Up to `size`, or to where the log is damaged.
-base::Status add_leaves(const ReadLog& log, std::uint64_t size, Growing& tree) {
+// Up to `size`, or to where the log is damaged. `keys`: those that the log names are added.
+base::Status add_leaves(const ReadLog& log, std::uint64_t size, Growing& tree,
+                        std::vector<proof::VerifierKey>& keys) {
   auto cursor = log->read(model::Position(tree.size() + 1));
   if (!cursor) return base::fail(cursor.error());
   Progress progress("reading the log", size, Meanwhile::kSilence);
@@ -61,16 +65,21 @@ base::Status add_leaves(const ReadLog& log, std::uint64_t size, Growing& tree) {
     if (!*event) break;
     tree.append(proof::event_leaf_hash((*event)->raw, log.log->secret()));
     progress.at(tree.size());
+    if ((*event)->envelope.type != events::EventType::kSigningKeyChanged) continue;
+    const events::Body body = events::decode_body(**event);
+    auto key = proof::parse_verifier_key(std::get<events::SigningKeyChanged>(body).key);
+    if (key) keys.push_back(std::move(*key));
   }
   return {};
 }
 
 // The head that the daemon signed. The log is read on when it is of more than was there at its
 // opening.
-base::Result<std::optional<proof::Checkpoint>> signed_head(const ReadLog& log,
-                                                           const std::string& data) {
+base::Result<std::optional<proof::SignedCheckpoint>> signed_head(const ReadLog& log,
+                                                                 const std::string& data) {
   auto head = daemon::kept_head(data, log->id());
-  if (head && head->size >= log->end().value() && !log.log->damage()) KARST_TRY(log.log->refresh());
+  if (head && *head && (*head)->checkpoint.size >= log->end().value() && !log.log->damage())
+    KARST_TRY(log.log->refresh());
   return head;
 }
 
@@ -87,12 +96,14 @@ base::Result<std::unique_ptr<LogTree>> tree_of(const ReadLog& log, const std::st
   auto tree = std::make_unique<LogTree>();
   tree->index = open_index(log, data);
   Growing growing(*tree);
+  std::vector<proof::VerifierKey> keys;
   KARST_TRY(add_trimmed(log, growing));
-  KARST_TRY(add_leaves(log, log->end().value() - 1, growing));
+  KARST_TRY(add_leaves(log, log->end().value() - 1, growing, keys));
   growing.finish();
   if (*head) {
+    KARST_TRY(daemon::check_signed(**head, keys, data));
     const bool whole = !log.sound->damage();
-    KARST_TRY(daemon::continues({*tree, tree->size, whole}, **head, data));
+    KARST_TRY(daemon::continues({*tree, tree->size, whole}, (*head)->checkpoint, data));
   }
   return tree;
 }

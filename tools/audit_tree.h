@@ -29,8 +29,8 @@ class LogTree final : public proof::TileReader {
 };
 
 // Over all of the log, or to where it is damaged (log.sound says so then). `data`: where the index
-// is, and the head that the daemon signed. Errors: those of the log; kInvalid when the log
-// does not continue that head (daemon/head_file.h).
+// is, and the head that the daemon signed. Errors: those of the log; kInvalid when that head is
+// damaged, or the log does not continue it (daemon/head_file.h).
 base::Result<std::unique_ptr<LogTree>> tree_of(const ReadLog& log, const std::string& data);
 
 // The key of `file`, or, when that is empty, the one that `run --embedded` left in `data`; nothing

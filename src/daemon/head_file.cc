@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -22,6 +23,14 @@ tl::unexpected<base::Error> not_continued(const std::string& data, const proof::
                         "back the log that was signed; or, when this one is to go on, tell those "
                         "who keep its heads, and move the file away, for it shows that there were "
                         "two");
+}
+
+tl::unexpected<base::Error> damaged(const std::string& data, const std::string& what) {
+  return base::fail(base::Kind::kInvalid,
+                    head_file(data) + " is damaged, or was put there: " + what +
+                        ". So no other head is signed: expected the head that was signed last. Put "
+                        "it back from where heads are kept; or hold the log against one of those "
+                        "('karst audit verify --since'), and move the file away");
 }
 
 tl::unexpected<base::Error> failed(const std::string& path) {
@@ -52,15 +61,36 @@ std::string head_file(const std::string& data) {
   return data + "/checkpoint";
 }
 
-std::optional<proof::Checkpoint> kept_head(const std::string& data, const model::LogId& log) {
-  std::ifstream in(head_file(data), std::ios::binary);
+base::Result<std::optional<proof::SignedCheckpoint>> kept_head(const std::string& data,
+                                                               const model::LogId& log) {
+  const std::string path = head_file(data);
+  std::error_code error;
+  const std::filesystem::file_status file = std::filesystem::status(path, error);
+  if (file.type() == std::filesystem::file_type::not_found)
+    return std::optional<proof::SignedCheckpoint>();
+  if (!std::filesystem::is_regular_file(file) && std::filesystem::exists(file))
+    return damaged(data, "it is no regular file");
+  std::ifstream in(path, std::ios::binary);
   std::string bytes(kHeadBytesMax, '\0');
   in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<std::size_t>(in.gcount()));
+  if (!in.is_open()) return base::fail(base::Kind::kDenied, path + ": cannot be read");
   auto head = proof::parse_checkpoint_bytes(bytes);
-  const bool ours =
-      head && head->checkpoint.origin == proof::origin_of(log) && head->checkpoint.size > 0;
-  return ours ? std::optional(std::move(head->checkpoint)) : std::nullopt;
+  if (!head) return damaged(data, "it is no signed head: " + head.error().message);
+  const std::string& origin = head->checkpoint.origin;
+  if (origin != proof::origin_of(log))
+    return damaged(data,
+                   "it is the head of " + origin + ", and this log is " + proof::origin_of(log));
+  return std::optional(std::move(*head));
+}
+
+base::Status check_signed(const proof::SignedCheckpoint& head,
+                          std::span<const proof::VerifierKey> keys, const std::string& data) {
+  if (head.note.signatures.empty()) return damaged(data, "it is not signed");
+  for (const proof::VerifierKey& key : keys)
+    if (signed_by(head.note, key) == proof::Signed::kBroken)
+      return damaged(data, "the signature of " + key.name + " is not one of this text");
+  return {};
 }
 
 base::Status continues(const TreeNow& tree, const proof::Checkpoint& kept,
@@ -79,15 +109,29 @@ base::Status continues(const TreeNow& tree, const proof::Checkpoint& kept,
 }
 
 HeadFile::HeadFile(const std::string& data, const model::LogId& log, proof::SignerKey key)
-    : data_(data),
-      origin_(proof::origin_of(log)),
-      key_(std::move(key)),
-      kept_(kept_head(data, log)) {}
+    : data_(data), log_(log), key_(std::move(key)) {}
+
+base::Status HeadFile::read() {
+  auto head = kept_head(data_, log_);
+  if (!head) return base::fail(head.error());
+  if (*head) {
+    const proof::VerifierKey ours = key_.verifier();
+    KARST_TRY(check_signed(**head, {&ours, 1}, data_));
+    kept_ = std::move((*head)->checkpoint);
+  }
+  read_ = true;
+  return {};
+}
 
 base::Status HeadFile::see(const TreeNow& tree, std::int64_t monotonic_millis, bool now) {
+  const bool due = now || !tried_millis_ || monotonic_millis - *tried_millis_ >= kHeadEveryMillis;
+  if (!read_ && due) last_ = read();
+  if (!read_) {
+    if (due) tried_millis_ = monotonic_millis;
+    return last_;
+  }
   const bool grown = !kept_ || tree.size > kept_->size;
   if (!grown && continued_) return {};
-  const bool due = now || !tried_millis_ || monotonic_millis - *tried_millis_ >= kHeadEveryMillis;
   if (!due) return last_;
   last_ = sign(tree);
   if (grown || !last_) tried_millis_ = monotonic_millis;
@@ -102,7 +146,7 @@ base::Status HeadFile::sign(const TreeNow& tree) {
   }
   const auto root = proof::tree_root(tree.tiles, tree.size);
   if (!root) return base::fail(root.error());
-  proof::Checkpoint head{origin_, tree.size, *root};
+  proof::Checkpoint head{proof::origin_of(log_), tree.size, *root};
   KARST_TRY(replace(head_file(data_), checkpoint_bytes(head, &key_)));
   kept_ = std::move(head);
   continued_ = true;

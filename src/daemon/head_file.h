@@ -2,11 +2,13 @@
 // elsewhere: a witness, a backup, an auditor's copy. Written when the tree has grown, at most once
 // in kHeadEveryMillis, and at the end; replaced as a whole, so a reader has one or the other. Its
 // size never steps back, and a head is signed only over one that it continues: where the kept one
-// is not the beginning of the log's tree, it stays, and nothing is signed. One thread.
+// is not the beginning of the log's tree, it stays, and nothing is signed. The same for one that
+// is damaged. One thread.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/result.h"
@@ -20,8 +22,16 @@ inline constexpr std::int64_t kHeadEveryMillis = 60'000;  // real time
 // "DIR/checkpoint"
 std::string head_file(const std::string& data);
 
-// The head in it; nullopt: none that could be kept to, as it is no head, or another log's.
-std::optional<proof::Checkpoint> kept_head(const std::string& data, const model::LogId& log);
+// The head in it; nullopt: there is no such file. Errors: kInvalid when it is no head of this log,
+// with what to do: damaged, or left by another log; kDenied. It is kept to whatever it is: one bit
+// less of it must not be the end of what it proves.
+base::Result<std::optional<proof::SignedCheckpoint>> kept_head(const std::string& data,
+                                                               const model::LogId& log);
+// Whether it is as one of these keys signed it. Errors: kInvalid when it names one of them, and its
+// signature does not hold, or when it is not signed. A key that is not among them counts for
+// nothing, against it neither: `continues` asks whether the log is the one that was signed.
+base::Status check_signed(const proof::SignedCheckpoint& head,
+                          std::span<const proof::VerifierKey> keys, const std::string& data);
 
 // The tree of a log, as far as it is known.
 struct TreeNow {
@@ -44,11 +54,13 @@ class HeadFile {
   base::Status see(const TreeNow& tree, std::int64_t monotonic_millis, bool now);
 
  private:
+  base::Status read();
   base::Status sign(const TreeNow& tree);
 
   const std::string data_;
-  const std::string origin_;
+  const model::LogId log_;
   const proof::SignerKey key_;
+  bool read_ = false;                         // what is in the file; until then nothing is written
   std::optional<proof::Checkpoint> kept_;     // in the file
   bool continued_ = false;                    // kept_, by this log, as was seen
   std::optional<std::int64_t> tried_millis_;  // monotonic

@@ -1,6 +1,7 @@
 #include "daemon/indexer.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <future>
@@ -151,7 +152,7 @@ class HeadFileTest : public ::testing::Test {
  protected:
   std::uint64_t size() const {
     const auto head = kept_head(folder_ / "", log_);
-    return head ? head->size : 0;
+    return head && *head ? (*head)->checkpoint.size : 0;
   }
   HeadFile open() const { return HeadFile(folder_ / "", log_, key_); }
   std::string bytes() const { return events::testing::read_file(folder_ / "checkpoint"); }
@@ -174,8 +175,12 @@ TEST_F(HeadFileTest, IsWrittenOnceAMinuteAndNeverSmaller) {
   EXPECT_EQ(size(), 21U);
   ASSERT_TRUE(open().see({tiles_, 20, /*whole=*/false}, 0, true)) << "an index built again";
   EXPECT_EQ(size(), 21U);
-  ASSERT_TRUE(HeadFile(folder_ / "", model::LogId("other"), key_).see({tiles_, 1}, 0, true));
-  EXPECT_EQ(size(), 0U) << "another log's says nothing";
+  const auto others = HeadFile(folder_ / "", model::LogId("other"), key_).see({tiles_, 1}, 0, true);
+  ASSERT_FALSE(others);
+  EXPECT_NE(others.error().message.find("is the head of karst.dev/log, and this log is"),
+            std::string::npos)
+      << others.error().message;
+  EXPECT_EQ(size(), 21U) << "not written over";
   const auto failed = HeadFile(folder_ / "none", log_, key_).see({tiles_, 1}, 0, true);
   ASSERT_FALSE(failed);
   EXPECT_NE(failed.error().message.find("none/checkpoint"), std::string::npos);
@@ -206,6 +211,38 @@ TEST_F(HeadFileTest, NothingIsSignedThatDoesNotContinueIt) {
   std::filesystem::remove(folder_ / "checkpoint");
   ASSERT_TRUE(open().see({other, 30}, 0, true));
   EXPECT_EQ(size(), 30U) << "moved away: it goes on";
+}
+
+// Whichever bit of it is another one: nothing is signed that the head speaks against, and where
+// the log does continue it, it is said that the file is damaged.
+TEST_F(HeadFileTest, ADamagedOneIsCalledSoAndStays) {
+  ASSERT_TRUE(open().see({tiles_, 20}, 0, true));
+  const std::string good = bytes();
+  std::size_t called_damaged = 0;
+  for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
+    std::string flipped = good;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+    events::testing::write_file(folder_ / "checkpoint", flipped);
+    EXPECT_FALSE(open().see({tiles_, 10}, 0, false)) << bit << ": it was rolled back";
+    EXPECT_EQ(bytes(), flipped) << bit;
+    HeadFile file = open();
+    const auto grown = file.see({tiles_, 30}, 0, false);
+    if (grown) continue;  // of a key that is not ours, for all that it says
+    ++called_damaged;
+    EXPECT_NE(grown.error().message.find("checkpoint is damaged, or was put there: "),
+              std::string::npos)
+        << grown.error().message;
+    EXPECT_NE(grown.error().message.find("move the file away"), std::string::npos);
+    EXPECT_EQ(bytes(), flipped) << bit;
+    EXPECT_FALSE(file.see({tiles_, 30}, 1, false)) << "between two tries";
+    events::testing::write_file(folder_ / "checkpoint", good);
+    EXPECT_TRUE(file.see({tiles_, 30}, 2 * kHeadEveryMillis, false)) << bit << ": put back";
+  }
+  std::filesystem::remove(folder_ / "checkpoint");
+  ASSERT_EQ(mkfifo((folder_ / "checkpoint").c_str(), 0600), 0);
+  EXPECT_FALSE(open().see({tiles_, 30}, 0, false)) << "and nobody waits at a pipe";
+  // All but the name and the number of the key.
+  EXPECT_GT(called_damaged, good.size() * 8 - 8 * (key_.name.size() + 7));
 }
 
 // A log that was put back from an old copy, and its head was not.
