@@ -80,9 +80,9 @@ Json CauseTree::line(const events::Event& event, const events::Body& body) {
 }
 
 void print_tree(const Json& node, const std::string& indent) {
-  print_line(fmt::format("{}{}  {}  {}{}", indent, node["position"].get<std::uint64_t>(),
-                         node["time"].get<std::string>(), node["text"].get<std::string>(),
-                         node.contains("told_above") ? "  (as above)" : ""));
+  say(fmt::format("{}{}  {}  {}{}", indent, node["position"].get<std::uint64_t>(),
+                  node["time"].get<std::string>(), node["text"].get<std::string>(),
+                  node.contains("told_above") ? "  (as above)" : ""));
   const std::string below = indent.empty() ? "  because " : "  " + indent;
   if (node.contains("causes"))
     for (const Json& cause : node["causes"]) print_tree(cause, below);

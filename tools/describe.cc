@@ -5,6 +5,7 @@
 #include <string_view>
 #include <variant>
 
+#include "base/one_line.h"
 #include "base/time.h"
 #include "daemon/words.h"
 #include "events/codec.h"
@@ -276,9 +277,10 @@ std::string describe(const events::Body& body) {
 
 std::string event_line(const events::Event& event) {
   const events::Envelope& envelope = event.envelope;
-  return fmt::format("{:>8}  {}  {:<22}  {}", envelope.position.value(),
-                     base::format_rfc3339(envelope.log_time.value()),
-                     events::event_type_name(envelope.type), describe(events::decode_body(event)));
+  return base::one_line(fmt::format("{:>8}  {}  {:<22}  {}", envelope.position.value(),
+                                    base::format_rfc3339(envelope.log_time.value()),
+                                    events::event_type_name(envelope.type),
+                                    describe(events::decode_body(event))));
 }
 
 }  // namespace karst::tools

@@ -152,7 +152,7 @@ int explain(const ExplainOptions& options) {
     print_value(value, options.format);
     return finish(*log, kExitDone);
   }
-  print_line(options.what + (standing.empty() ? "" : ": " + standing));
+  say(options.what + (standing.empty() ? "" : ": " + standing));
   if (about->left_out > 0)
     print_line(fmt::format("… {} before these, not shown: a story has at most {}",
                            daemon::counted(about->left_out, "event"), index::kStoryEventsMax));

@@ -41,7 +41,7 @@ int verify(const events::EventLog& log, bool across) {
   }
   fmt::print("\ndifference in round {} (RoundClosed at position {}):\n{}\n",
              result->difference->round_number, result->difference->round.value(),
-             result->difference->what);
+             printable(result->difference->what));
   fmt::print(
       stderr,
       "karst: this build ({}) decides differently; 'karst log dump --from {}' shows the round\n",

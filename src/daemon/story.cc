@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/one_line.h"
 #include "daemon/words.h"
 
 namespace karst::daemon {
@@ -183,7 +184,8 @@ std::string Story::stamped(base::LogTime time, std::string_view text, HappeningK
   const std::int64_t millis = time - *start_;
   const std::string stamp = fmt::format("{:>4}.{}s", millis / 1000, millis % 1000 / 100);
   const std::string_view color = color_ ? color_of(kind) : "";
-  return fmt::format("{}  {}{}{}", stamp, color, text, color.empty() ? "" : "\x1b[0m");
+  return fmt::format("{}  {}{}{}", stamp, color, base::one_line(text),
+                     color.empty() ? "" : "\x1b[0m");
 }
 
 std::vector<std::string> Story::tell(const std::vector<Happening>& happenings,

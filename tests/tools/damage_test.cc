@@ -302,6 +302,39 @@ TEST_F(Tampered, ExplainSaysWhatItLeavesOut) {
   EXPECT_NE(tree.out.find("… 1 cause more, not shown"), std::string::npos) << tree.out;
 }
 
+// Names that would clear the screen, and begin a line of their own.
+TEST_F(Tampered, NoNameSteersATerminal) {
+  const std::size_t index = middle_standing_observation();
+  std::string pod;
+  for (std::size_t i = 0; i < records_.size(); ++i) {
+    if (records_[i].type != EventType::kPodObserved || records_[i].stream != records_[index].stream)
+      continue;
+    change(i, [&](events::Body& body) {
+      auto& observed = std::get<events::PodObserved>(body).pod;
+      pod = observed.namespace_name + "/";
+      observed.name = "a\x1b[2J\nkarst: all is well\xc2\x9b";
+      pod += observed.name;
+    });
+  }
+  records_.resize(index + 1);  // it still is there then
+  while (records_.back().type != EventType::kRoundClosed)
+    records_.push_back(events::make_record(events::RoundClosed{}));
+  rewrite(data_, records_);
+  std::vector<std::vector<std::string>> commands = {{"log", "tail", "-n", "100000"},
+                                                    {"replay", "--step"},
+                                                    {"state", "pods"},
+                                                    {"explain", "pod/" + pod}};
+  for (std::vector<std::string>& command : commands) {
+    command.insert(command.end(), {"--data", data_});
+    const Ended ended = karst(command);
+    EXPECT_EQ(ended.code, 0) << command[0] << ": " << ended.err;
+    const std::string name = "a\\x1b[2J\\x0akarst: all is well\\x9b";
+    EXPECT_NE(ended.out.find(name), std::string::npos) << command[0] << ended.out;
+    for (const std::string part : {"\x1b", "\xc2\x9b", "\nkarst: "})
+      EXPECT_EQ(ended.out.find(part), std::string::npos) << command[0] << ended.out;
+  }
+}
+
 // A quarter of a second after the first launch was decided.
 TEST_F(Tampered, AgesBelowASecondAreShown) {
   std::size_t end = 0;
