@@ -84,17 +84,11 @@ ReducedPod read_pod(const Object& root) {
     read_annotations(metadata, reduced.shape, reduced.mirror);
     read_owner(metadata, reduced);
   });
+  Held held;
+  root.object("status", [&](const Object& status) { held = read_held(status); });
   root.object("spec", [&](const Object& spec) {
     pod.node = model::NodeName(spec.text("nodeName"));
-    const auto read = [&](const Object* status) {
-      read_pod_spec(spec, pod.namespace_name, pod.name, reduced.shape, status);
-    };
-    bool has_status = false;
-    root.object("status", [&](const Object& status) {
-      has_status = true;
-      read(&status);
-    });
-    if (!has_status) read(nullptr);
+    read_pod_spec(spec, pod.namespace_name, pod.name, reduced.shape, held);
   });
   root.object("status", [&](const Object& status) { read_status(status, pod); });
   reduced.mirror = reduced.mirror || reduced.shape.owner_kind == model::OwnerKind::kNode;

@@ -172,33 +172,6 @@ bool is_sidecar(const Object& init_container) {
   return init_container.view("restartPolicy") == "Always";
 }
 
-// What the kubelet holds for the containers, by name: after a resize in place that is still to be
-// carried out, or that cannot be.
-struct Held {
-  std::vector<std::pair<std::string, model::Resources>> containers;
-  bool is_infeasible = false;  // the spec asks for what this node will never give
-};
-
-Held read_held(const Object& status) {
-  Held held;
-  const auto read = [&](const Object& container) {
-    model::Resources requests = container.resources("allocatedResources", model::Rounding::kUp);
-    bool is_told = false;
-    container.object("resources", [&](const Object& resources) {
-      is_told = true;
-      requests = model::max_of(requests, resources.resources("requests", model::Rounding::kUp));
-    });
-    if (is_told) held.containers.emplace_back(container.text("name"), std::move(requests));
-  };
-  status.objects("containerStatuses", read);
-  status.objects("initContainerStatuses", read);
-  status.objects("conditions", [&](const Object& condition) {
-    if (condition.view("type") == "PodResizePending" && condition.view("reason") == "Infeasible")
-      held.is_infeasible = condition.view("status") == "True";
-  });
-  return held;
-}
-
 // requests, with a limit standing in where no request is given.
 model::Resources asked_by(const Object& container) {
   model::Resources requests;
@@ -239,8 +212,27 @@ void take_whole_pod(const Object& spec, model::Resources& total) {
 
 }  // namespace
 
-model::Resources read_requests(const Object& spec, const Object* status) {
-  const Held held = status == nullptr ? Held() : read_held(*status);
+Held read_held(const Object& status) {
+  Held held;
+  const auto read = [&](const Object& container) {
+    model::Resources requests = container.resources("allocatedResources", model::Rounding::kUp);
+    bool is_told = false;
+    container.object("resources", [&](const Object& resources) {
+      is_told = true;
+      requests = model::max_of(requests, resources.resources("requests", model::Rounding::kUp));
+    });
+    if (is_told) held.containers.emplace_back(container.text("name"), std::move(requests));
+  };
+  status.objects("containerStatuses", read);
+  status.objects("initContainerStatuses", read);
+  status.objects("conditions", [&](const Object& condition) {
+    if (condition.view("type") == "PodResizePending" && condition.view("reason") == "Infeasible")
+      held.is_infeasible = condition.view("status") == "True";
+  });
+  return held;
+}
+
+model::Resources read_requests(const Object& spec, const Held& held) {
   model::Resources running;   // containers and sidecars
   model::Resources starting;  // the most that any init container needs, with the sidecars before it
   spec.objects("containers",
@@ -264,8 +256,8 @@ model::Resources read_requests(const Object& spec, const Object* status) {
 }
 
 void read_pod_spec(const Object& spec, std::string_view namespace_name, std::string_view pod_name,
-                   model::PodShape& shape, const Object* status) {
-  shape.requests = read_requests(spec, status);
+                   model::PodShape& shape, const Held& held) {
+  shape.requests = read_requests(spec, held);
   shape.node_selector = spec.labels("nodeSelector");
   spec.object("affinity", [&](const Object& affinity) {
     read_node_affinity(affinity, shape);

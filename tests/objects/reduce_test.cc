@@ -153,6 +153,12 @@ TEST(ReducePod, SaysWhichFieldIsWrong) {
       {R"({"metadata":{"uid":"u","name":"n"},"spec":{"containers":[{},{"resources":{"requests":{
            "cpu":"-1"}}}]}})",
        "spec.containers[1].resources.requests.cpu: "},
+      {R"({"metadata":{"uid":"u","name":"n"},"spec":{"containers":[{"resources":{"requests":{
+           "cpu":"-1"}}}]},"status":{"phase":"Pending"}})",
+       "spec.containers[0].resources.requests.cpu: "},
+      {R"({"metadata":{"uid":"u","name":"n"},"spec":{"containers":[{}]},"status":{
+           "containerStatuses":[{"name":"c","resources":{"requests":{"cpu":"-1"}}}]}})",
+       "status.containerStatuses[0].resources.requests.cpu: "},
       {R"({"metadata":{"uid":"u","name":"n"},"spec":{"containers":{}}})",
        "spec.containers: expected an array, found an object"},
       {R"({"metadata":{"uid":"u","name":"n"},"spec":{"priority":5000000000}})",
