@@ -132,6 +132,7 @@ class Reader {
       object.object("node", [&](const Object& inner) {
         inner.object("metadata",
                      [&](const Object& metadata) { node_name = metadata.text("name"); });
+        read_node_object(inner, node);
       });
       object.object("state", [&](const Object& state) {
         read_node_state(state, volumes_.drivers(), node);

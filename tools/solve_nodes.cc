@@ -89,6 +89,7 @@ scheduling::Node read_node(const objects::Manifests& manifests, const std::vecto
     if (claim != nullptr) startup = claim->startup_taints;
     if (claim == nullptr && pool != nullptr) startup = pool->pool.startup_taints;
     out.taints = lasting(node.taints, startup);
+    out.present_taints = node.taints;
   }
   out.available = node.allocatable;
   if (is_empty(out.available)) out.available = node.capacity;
@@ -101,6 +102,7 @@ scheduling::Node read_node(const objects::Manifests& manifests, const std::vecto
   out.takes_pods = !leaves && (node.ready || !out.initialized);
   out.stays = !out.takes_pods && !leaves;
   if (node.cordoned) model::add_cordon(out.taints);
+  if (node.cordoned && out.present_taints) model::add_cordon(*out.present_taints);
   if (!out.takes_pods)
     notes.push_back("Node " + out.name + " takes no pods: it is " +
                     (leaves ? "being deleted" : "not ready"));

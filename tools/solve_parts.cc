@@ -125,6 +125,11 @@ std::vector<scheduling::InstanceType> read_case_types(const simdjson::dom::eleme
   return types;
 }
 
+void read_node_object(const Object& object, scheduling::Node& node) {
+  node.present_taints.emplace();
+  object.object("spec", [&](const Object& spec) { node.present_taints = read_taints(spec); });
+}
+
 void read_node_state(const Object& state, const std::set<std::string>& drivers,
                      scheduling::Node& node) {
   node.host_name = state.text("hostName");

@@ -44,6 +44,8 @@ void read_case_namespaces(const simdjson::dom::element& document, objects::Conte
 std::vector<scheduling::InstanceType> read_case_types(const simdjson::dom::element& catalogues,
                                                       std::string_view pool,
                                                       objects::Context& context);
+// `node` of a node: the Node object.
+void read_node_object(const objects::Object& object, scheduling::Node& node);
 // `state` of a node; `drivers`: those of the case's volumes.
 void read_node_state(const objects::Object& state, const std::set<std::string>& drivers,
                      scheduling::Node& node);

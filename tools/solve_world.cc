@@ -147,7 +147,10 @@ class WorldReader {
       node.has_node = object.has("node");
       node.managed = object.has("nodeClaim");
       std::string node_name = node.name;
-      object.object("node", [&](const Object& inner) { read_node(inner, node, node_name); });
+      object.object("node", [&](const Object& inner) {
+        read_node(inner, node, node_name);
+        read_node_object(inner, seen);
+      });
       object.object("nodeClaim", [&](const Object& claim) { read_claim(claim, node); });
       object.object("state", [&](const Object& state) { read_state(state, node, seen); });
       node_index_[node_name] = world().nodes.size();

@@ -35,6 +35,12 @@ std::vector<model::Taint> lasting_taints(const std::vector<model::Taint>& taints
   return lasting;
 }
 
+std::vector<model::Taint> present_taints(const model::Node& node) {
+  std::vector<model::Taint> taints = node.taints;
+  if (node.cordoned) model::add_cordon(taints);
+  return taints;
+}
+
 void add_node(const ClusterState& state, const Interest& interest, Supply& supply,
               const NodeRow& node, const ClaimRow* row) {
   const std::string& name = node.node.name.str();
@@ -62,6 +68,7 @@ void add_node(const ClusterState& state, const Interest& interest, Supply& suppl
   offer.labels = node.node.labels;
   offer.taints = lasting_taints(node.node.taints, row);
   if (node.node.cordoned) model::add_cordon(offer.taints);
+  if (!offer.initialized) offer.present_taints = present_taints(node.node);
   if (row != nullptr && !offer.initialized)
     for (const auto& [key, value] : row->claim.labels) model::set_label(offer.labels, key, value);
   supply.nodes.push_back(
@@ -213,7 +220,7 @@ void add_bound(const ClusterState& state, const Demand& demand, const Supply& su
     scheduling::Node leaving;
     leaving.name = node->node.name.str();
     leaving.labels = node->node.labels;
-    leaving.taints = node->node.taints;
+    leaving.taints = present_taints(node->node);
     leaving.takes_pods = false;
     const ClaimRow* row = state.claim_by_provider_id(node->node.provider_id);
     leaving.stays = stays(*node) && (row == nullptr || !leaves(*row));

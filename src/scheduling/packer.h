@@ -308,6 +308,19 @@ class Packer {
   const Wish* open_wish(const PodRow& row, int key) const;
   bool wishes_allow(const PodRow& row, std::size_t node) const;
 
+  // packer_lowest.cc
+  std::int32_t lowest(const Constraint& constraint, const PodRow& row, RequirementId strict);
+  std::int32_t lowest_of_way(const Constraint& constraint, RequirementId strict) const;
+  std::int32_t lowest_host(const Constraint& constraint);
+  Low look_at_hosts(GroupId group);
+  Low look_at_domains(GroupId group, const PodRow& row) const;
+
+  // packer_made.cc
+  std::vector<int> made_elsewhere(GroupId group, const std::vector<int>& reach) const;
+  bool counts_elsewhere(GroupId group, const Made& made, const std::vector<int>& reach) const;
+  std::map<int, std::int64_t> placed_by_domain(std::size_t row, int key) const;
+  void note_made(const Claim& claim);
+
   // domain_choice.cc
   bool host_allows(const PodRow& row, const Stage& stage, int host, RequirementId strict);
   bool node_topology_allows(const PodRow& row, const Stage& stage, std::size_t node,
@@ -329,15 +342,6 @@ class Packer {
                          RequirementId strict);
   bool may_be_first(const Constraint& constraint, RequirementId strict) const;
   bool goes_before_others(const Stage& stage, RequirementId strict) const;
-  std::int32_t lowest(const Constraint& constraint, const PodRow& row, RequirementId strict);
-  std::int32_t lowest_of_way(const Constraint& constraint, RequirementId strict) const;
-  std::vector<int> made_elsewhere(GroupId group, const std::vector<int>& reach) const;
-  bool counts_elsewhere(GroupId group, const Made& made, const std::vector<int>& reach) const;
-  std::map<int, std::int64_t> placed_by_domain(std::size_t row, int key) const;
-  void note_made(const Claim& claim);
-  std::int32_t lowest_host(const Constraint& constraint);
-  Low look_at_hosts(GroupId group);
-  Low look_at_domains(GroupId group, const PodRow& row) const;
   std::int32_t waiting_matches(const Claim* claim, GroupId group);
   void count(std::size_t claim, std::size_t row, std::int32_t sign);
   void count_told(std::size_t claim, std::size_t row, std::int32_t sign);

@@ -142,7 +142,7 @@ void Packer::count_on_node(std::size_t row, std::size_t node) {
   const PodRow& pod = prepared_.rows[row];
   for (const GroupId group : pod.matched) {
     const int domain = prepared_.topology.node_domain(prepared_.topology.groups()[group].key, node);
-    if (!prepared_.topology.node_counts(group, node, prepared_.nodes)) continue;
+    if (!prepared_.topology.node_will_count(group, node, prepared_.nodes)) continue;
     ++counts_[group].total;
     if (domain == kNoDomain) continue;
     add_at(counts_[group].sure, domain, 1);

@@ -89,13 +89,16 @@ struct PodGroup {
   bool voluntary = false;
 };
 
-// A node, or a claim in flight. `labels` and `taints` are those that count now: startup and
-// ephemeral taints are left out by the caller until the node is initialized.
+// A node, or a claim in flight. `labels` and `taints` are those that count for who may be placed
+// there: startup and ephemeral taints are left out by the caller until the node is initialized.
 struct Node {
   std::string name;
   std::string host_name;  // its value of kubernetes.io/hostname; empty: the label's, or the name
   model::Labels labels;
   std::vector<model::Taint> taints;
+  // Those on it this moment, startup and ephemeral ones too: a spread that honors taints goes by
+  // them, as the kube-scheduler does. Absent: `taints`.
+  std::optional<std::vector<model::Taint>> present_taints;
   model::Resources available;               // allocatable less everything bound or expected there
   model::Resources daemon_running;          // the part of that which belongs to Problem::daemons
   std::vector<model::HostPort> host_ports;  // in use

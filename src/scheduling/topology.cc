@@ -311,12 +311,22 @@ bool Topology::takes_taints(const NodeFilter& filter,
 }
 
 bool Topology::node_counts(GroupId group, std::size_t node, NodeTable& nodes) const {
+  const Node& one = problem_.nodes[node];
+  return counts_under(one.present_taints ? *one.present_taints : one.taints, group, node, nodes);
+}
+
+bool Topology::node_will_count(GroupId group, std::size_t node, NodeTable& nodes) const {
+  return counts_under(problem_.nodes[node].taints, group, node, nodes);
+}
+
+bool Topology::counts_under(const std::vector<model::Taint>& taints, GroupId group,
+                            std::size_t node, NodeTable& nodes) const {
   const NodeFilter& filter = groups_[group].filter;
   if (filter.by_affinity &&
       std::none_of(filter.terms.begin(), filter.terms.end(),
                    [&](RequirementId term) { return nodes.meets(node, term); }))
     return false;
-  return takes_taints(filter, problem_.nodes[node].taints);
+  return takes_taints(filter, taints);
 }
 
 bool Topology::claim_counts(GroupId group, const std::vector<model::Taint>& taints,

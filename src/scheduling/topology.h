@@ -117,8 +117,10 @@ class Topology {
     return key == kHostKey ? static_cast<int>(node)
                            : node_domains_[static_cast<std::size_t>(key)][node];
   }
-  // Whether pods there count.
+  // Whether pods there count now, and once the node is without startup taints: those that are to
+  // come wait for that.
   bool node_counts(GroupId group, std::size_t node, NodeTable& nodes) const;
+  bool node_will_count(GroupId group, std::size_t node, NodeTable& nodes) const;
   bool claim_counts(GroupId group, const std::vector<model::Taint>& taints, RequirementId claim);
   // The universe's domains that any of the demands of a row (by its index) on the key allows.
   const std::vector<int>& universe(GroupId group, std::size_t row,
@@ -141,6 +143,8 @@ class Topology {
   void count_bound(NodeTable& nodes);
   void put_in_order(const std::vector<PodRow>& rows, const std::vector<bool>& is_gone);
   bool takes_taints(const NodeFilter& filter, const std::vector<model::Taint>& taints) const;
+  bool counts_under(const std::vector<model::Taint>& taints, GroupId group, std::size_t node,
+                    NodeTable& nodes) const;
 
   const Problem& problem_;
   RequirementTable& requirements_;

@@ -303,6 +303,36 @@ TEST(KubeRules, NodesThatOthersGetCount) {
   EXPECT_EQ(placed(solve(one), 1), 4) << describe(one, solve(one));
 }
 
+// A spread that honors taints goes by those that are on a node now: one that is starting does not
+// hold it up with its zone, and who is bound there does not count.
+TEST(KubeRules, StartingNodesDoNotCountForSpreadsThatHonorTaints) {
+  struct Case {
+    const char* name;
+    std::int64_t starting_millis;  // its room
+    std::int64_t bound;            // there
+    bool honors;
+    std::int64_t want;
+  };
+  const Case cases[] = {{"its zone", 0, 0, true, 4},
+                        {"its zone, where taints do not matter", 0, 0, false, 2},
+                        {"pods there", 900, 3, true, 5},
+                        {"pods there, where taints do not matter", 900, 3, false, 4}};
+  for (const SpreadDomains domains : {SpreadDomains::kReachable, SpreadDomains::kAllPools})
+    for (const Case& test : cases) {
+      Node starting = node("starting", test.starting_millis, 8, false);
+      model::set_label(starting.labels, kZone, "c");
+      starting.present_taints = {{"cni-not-ready", "", model::TaintEffect::kNoSchedule}};
+      Node far = node("far", 2000, 16);
+      model::set_label(far.labels, kZone, "b");
+      PodGroup web = spread(app(pods(5, 900), "web"), kZone, "web");
+      web.shape.spread[0].honor_node_taints = test.honors;
+      Problem one = on({node("near", 2000, 16), far, starting}, problem({web}, {}));
+      one.options.spread_domains = domains;
+      if (test.bound > 0) one.bound = {{2, "default", {{"app", "web"}}, {}, test.bound}};
+      EXPECT_EQ(placed(solve(one)), test.want) << test.name << describe(one, solve(one));
+    }
+}
+
 // But not where the pods' own node affinity keeps them out.
 TEST(KubeRules, NodesThatOthersGetElsewhereDoNotCount) {
   const PodGroup other = selecting(app(pods(1, 5000), "web"), kZone, "a");

@@ -157,6 +157,42 @@ TEST(SolveCase, SaysWhatIsBoughtAndItsPrice) {
       << ended.out;
 }
 
+// A case of one node in zone a, with `object` as its Node object, one pod bound there and pending
+// ones; no pools.
+std::string one_node_case(const std::string& object, const std::string& bound_spec,
+                          const std::string& pending_spec) {
+  const auto pod = [](const std::string& name, const std::string& spec) {
+    return R"({"metadata": {"name": ")" + name +
+           R"(", "namespace": "default", "labels": {"app": "web"}}, "spec": {)" + spec +
+           R"("containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}})";
+  };
+  return R"({"name": "one", "options": {}, "nodePools": [], "instanceTypes": {}, "daemonSets": [],
+    "nodes": [{"name": "n", "node": )" +
+         object + R"(, "state": {"hostName": "n",
+      "labels": {"topology.kubernetes.io/zone": "a"}, "taints": [], "initialized": false,
+      "available": {"cpu": "3", "pods": "9"}}}],
+    "pods": {"bound": [)" +
+         pod("b", R"("nodeName": "n", )" + bound_spec) + R"(], "pending": [)" +
+         pod("x", pending_spec) + "]}}";
+}
+
+// A startup taint keeps nobody off a node in the long run, but a spread that honors taints does not
+// count who is there meanwhile.
+TEST(SolveCase, TaintsOfTheNodeObjectAreForSpreads) {
+  const std::string labels = R"("metadata": {"name": "n",
+    "labels": {"kubernetes.io/hostname": "n", "topology.kubernetes.io/zone": "a"}})";
+  const std::string spread = R"("topologySpreadConstraints": [{"maxSkew": 1, "minDomains": 2,
+    "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule",
+    "nodeTaintsPolicy": "Honor", "labelSelector": {"matchLabels": {"app": "web"}}}], )";
+  for (const bool is_starting : {false, true}) {
+    const std::string spec =
+        is_starting ? R"(, "spec": {"taints": [{"key": "cni", "effect": "NoSchedule"}]})" : "";
+    const Ended ended =
+        karst({"solve", written(one_node_case("{" + labels + spec + "}", "", spread))});
+    EXPECT_EQ(ended.out.find("not placed") == std::string::npos, is_starting) << ended.out;
+  }
+}
+
 TEST(SolveCase, AnAnswerThatCannotBeWrittenIsNoBadInput) {
   const std::string question = written(disruption_case());
   for (const auto& [out, why] :
