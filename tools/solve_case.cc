@@ -130,8 +130,10 @@ class Reader {
       node.name = object.text("name");
       std::string node_name;
       object.object("node", [&](const Object& inner) {
-        inner.object("metadata",
-                     [&](const Object& metadata) { node_name = metadata.text("name"); });
+        inner.object("metadata", [&](const Object& metadata) {
+          node_name = metadata.text("name");
+          note_host(metadata);
+        });
         read_node_object(inner, node);
       });
       object.object("state", [&](const Object& state) {
@@ -148,11 +150,17 @@ class Reader {
       object.object("metadata", [&](const Object& metadata) {
         node.name = metadata.text("name");
         node.labels = metadata.labels("labels");
+        note_host(metadata);
       });
       object.object("spec", [&](const Object& spec) { node.taints = read_taints(spec); });
       if (node_index_.try_emplace(node.name, problem().nodes.size()).second)
         problem().nodes.push_back(std::move(node));
     });
+  }
+
+  void note_host(const Object& metadata) {
+    if (model::has_label(metadata.labels("labels"), model::kHostnameLabel))
+      named_hosts_.insert(metadata.text("name"));
   }
 
   void count_used(const Object& state, const scheduling::Node& node) {
@@ -222,8 +230,12 @@ class Reader {
     const auto at = node_index_.find(node);
     if (gone || at == node_index_.end() || pending_.contains(name)) return;
     bound.node = at->second;
+    // On a node without the label a term over hosts binds nobody. The daemon's nodes all have it.
+    const bool has_host = named_hosts_.contains(node);
     for (model::PodAffinityTerm& term : shape.affinity)
-      if (term.anti && term.preferred_weight == 0) bound.anti_affinity.push_back(std::move(term));
+      if (term.anti && term.preferred_weight == 0 &&
+          (has_host || term.topology_key != model::kHostnameLabel))
+        bound.anti_affinity.push_back(std::move(term));
     problem().bound.push_back(std::move(bound));
   }
 
@@ -235,6 +247,7 @@ class Reader {
   NamedProblem result_;
   VolumeReader volumes_;
   std::map<std::string, std::size_t> node_index_;  // by name of the Node object
+  std::set<std::string> named_hosts_;              // Node objects with the label of their host
   std::set<std::string> deleting_;
   std::set<std::string> pending_;
   std::map<Key, std::size_t> groups_;

@@ -193,6 +193,20 @@ TEST(SolveCase, TaintsOfTheNodeObjectAreForSpreads) {
   }
 }
 
+// A node without the label of its host is no domain that a bound pod's anti-affinity could go by.
+TEST(SolveCase, HostsWithoutTheirLabelKeepNobodyAway) {
+  const std::string anti = R"("affinity": {"podAntiAffinity": {
+    "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "kubernetes.io/hostname",
+      "labelSelector": {"matchLabels": {"app": "web"}}}]}}, )";
+  for (const bool is_named : {false, true}) {
+    const std::string labels = is_named ? R"("kubernetes.io/hostname": "n")" : "";
+    const Ended ended = karst(
+        {"solve", written(one_node_case(
+                      R"({"metadata": {"name": "n", "labels": {)" + labels + "}}}", anti, ""))});
+    EXPECT_EQ(ended.out.find("not placed") != std::string::npos, is_named) << ended.out;
+  }
+}
+
 TEST(SolveCase, AnAnswerThatCannotBeWrittenIsNoBadInput) {
   const std::string question = written(disruption_case());
   for (const auto& [out, why] :
