@@ -224,10 +224,13 @@ bool Packer::fits_claim(const Claim& claim, std::size_t row, const Stage& stage,
           !choose_domains(&claim, claim.pool, all, pod, stage, way.strict, narrowed))
         continue;
       if (sum.empty()) sum = sum_with(&claim, pod);
-      for (const RequirementId one : narrowed)
+      for (const RequirementId one : narrowed) {
         if (find_machine(&claim, claim.pool, prepared_.pools.view(claim.pool, one), pod, sum,
-                         fit) == Found::kYes)
-          return true;
+                         fit) != Found::kYes)
+          continue;
+        if (skip_ == 0) return true;
+        --skip_;
+      }
     }
   }
   return false;
@@ -280,6 +283,10 @@ Packer::Found Packer::fits_pool(std::size_t pool, std::size_t row, const Stage& 
           here = Found::kReservedOut;
         if (here == Found::kReservedOut && found == Found::kNo) found = here;
         if (here != Found::kYes) continue;
+        if (skip_ > 0) {
+          --skip_;
+          continue;
+        }
         if (found != Found::kYes || fit.price < best.price) best = std::move(fit);
         found = Found::kYes;
         break;

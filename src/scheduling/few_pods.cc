@@ -12,8 +12,14 @@ class Tree {
   Tree(Prepared& prepared, std::vector<std::size_t> pods, std::int64_t left)
       : prepared_(prepared), pods_(std::move(pods)), best_left_(left) {}
 
+  // At each place in the best domains; where somebody is left over still, in every other one too.
   std::unique_ptr<Packer> search(const Strategy& strategy) {
-    visit(Packer(prepared_, strategy), 0, 0, 0);
+    for (const bool every_domain : {false, true}) {
+      if (best_left_ == 0) break;
+      every_domain_ = every_domain;
+      looks_ = 0;
+      visit(Packer(prepared_, strategy), 0, 0, 0);
+    }
     // Who found no place at its turn may find one beside those that came later.
     if (best_ != nullptr) best_->place_the_rest();
     return std::move(best_);
@@ -41,10 +47,13 @@ class Tree {
 
   void try_place(const Packer& state, const Packer::Target& target, std::size_t at,
                  std::int64_t left, std::size_t place) {
-    if (looks_ == kFewPlacesMax) return;
-    ++looks_;
-    Packer next = state;
-    if (next.place_at(pods_[at], target)) visit(next, at + 1, left, place);
+    for (std::size_t nth = 0; nth == 0 || every_domain_; ++nth) {
+      if (looks_ == kFewPlacesMax) return;
+      ++looks_;
+      Packer next = state;
+      if (!next.place_at(pods_[at], target, nth)) return;
+      visit(next, at + 1, left, place);
+    }
   }
 
   // How far below the heaviest pool its pods are: a pool that comes first is left only for more
@@ -71,6 +80,7 @@ class Tree {
   std::int64_t best_left_;
   std::unique_ptr<Packer> best_;
   std::size_t looks_ = 0;
+  bool every_domain_ = false;
 };
 
 }  // namespace

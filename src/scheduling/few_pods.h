@@ -12,7 +12,7 @@ namespace karst::scheduling {
 
 inline constexpr std::int64_t kFewPodsMax = 7;       // of the problem
 inline constexpr std::size_t kFewNodesMax = 8;       // of the problem
-inline constexpr std::size_t kFewPlacesMax = 3'000;  // looked at
+inline constexpr std::size_t kFewPlacesMax = 3'000;  // looked at, without and with other domains
 
 // The packing that leaves over the fewest pods, the cheapest of those, if it leaves over fewer than
 // `left`; nullptr: there is none, or the problem is larger than that, or knows priorities or

@@ -36,6 +36,7 @@ void Packer::run() {
   if (!strategy_.troubled.empty()) {
     for (std::vector<Wish>& wishes : wishes_) wishes.clear();
     for (std::vector<Balance>& balances : balances_) balances.clear();
+    for (std::vector<std::size_t>& company : company_) company.clear();
     first_node_.assign(first_node_.size(), 0);
     place_rounds(order);
   }
@@ -142,6 +143,7 @@ void Packer::finish_order() {
 // once, and a node bought for the preference would stand empty.
 bool Packer::place_one(std::size_t row) {
   deferred_[row] = false;
+  if (!company_[row].empty() && place_with_company(row)) return true;
   for (const Stage& stage : prepared_.rows[row].stages)
     if (place_on_node(row, stage)) return true;
   for (const Stage& stage : prepared_.rows[row].stages) {
@@ -152,27 +154,39 @@ bool Packer::place_one(std::size_t row) {
   return false;
 }
 
-bool Packer::place_at(std::size_t row, const Target& target) {
-  const auto take = [&](const Stage& stage) {
-    Fit fit;
-    switch (target.kind) {
-      case Target::Kind::kNode:
-        if (!node_takes(row, stage, target.index)) return false;
-        put_on_node(row, target.index);
-        return true;
-      case Target::Kind::kClaim:
-        if (!fits_claim(claims_[target.index], row, stage, fit)) return false;
-        join(target.index, row, fit);
-        return true;
-      case Target::Kind::kNewClaim:
-        if (fits_pool(target.index, row, stage, fit) != Found::kYes) return false;
-        open(row, fit);
-        return true;
-    }
-    return false;
-  };
+bool Packer::find_at(std::size_t row, const Stage& stage, const Target& target, Fit& fit) {
+  switch (target.kind) {
+    case Target::Kind::kNode:
+      return skip_ == 0 && node_takes(row, stage, target.index);
+    case Target::Kind::kClaim:
+      return fits_claim(claims_[target.index], row, stage, fit);
+    case Target::Kind::kNewClaim:
+      return fits_pool(target.index, row, stage, fit) == Found::kYes;
+  }
+  return false;
+}
+
+bool Packer::place_at(std::size_t row, const Target& target, std::size_t nth) {
+  Fit fit;
   const auto& stages = prepared_.rows[row].stages;
-  if (left_[row] == 0 || std::none_of(stages.begin(), stages.end(), take)) return false;
+  skip_ = nth;
+  const bool found =
+      left_[row] > 0 && std::any_of(stages.begin(), stages.end(), [&](const auto& stage) {
+        return find_at(row, stage, target, fit);
+      });
+  skip_ = 0;
+  if (!found) return false;
+  switch (target.kind) {
+    case Target::Kind::kNode:
+      put_on_node(row, target.index);
+      break;
+    case Target::Kind::kClaim:
+      join(target.index, row, fit);
+      break;
+    case Target::Kind::kNewClaim:
+      open(row, fit);
+      break;
+  }
   --left_[row];
   return true;
 }

@@ -15,6 +15,7 @@
 #include "scheduling/claim_queue.h"
 #include "scheduling/prepared.h"
 #include "scheduling/reservations.h"
+#include "scheduling/strategy.h"
 
 namespace karst::scheduling {
 
@@ -27,6 +28,8 @@ inline constexpr std::size_t kStepsMax = 5'000;
 
 // Nodes and claims to look at for those in trouble between two others; then they wait their turn.
 inline constexpr std::size_t kTroubledWorkMax = 500'000;
+// Nodes and claims looked at for who brings company, and copied for each place that is tried.
+inline constexpr std::size_t kCompanyWorkMax = 20'000;
 // Rows that one keeps away or that keep it away; more are not thought of.
 inline constexpr std::size_t kRivalsMax = 128;
 
@@ -41,54 +44,6 @@ inline bool has_one_domain_each(const Topology& topology, const View& view) {
     if (topology.is_key_asked(key) && view.domains[key].size() != 1) return false;
   return true;
 }
-
-// A domain that some claim of the pool has decided on.
-struct Made {
-  std::size_t pool = 0;  // index into PoolTables::pools
-  int key = 0;
-  int domain = 0;
-  friend bool operator==(const Made&, const Made&) = default;
-};
-
-struct Strategy {
-  bool by_priority = false;  // higher priorities first, then by size
-  // Claims in order of what taking the pod costs, not the emptiest first.
-  bool cheapest_claim = false;
-  // Among pools of equal weight and among alternatives the cheapest, not the first.
-  bool cheapest_pool = false;
-  // A pod with anti-affinity fixes its node's domain at once, so that others can take the rest.
-  bool fix_domains = false;
-  // Rows that were left over before. Pods that they want to be near, or away from, get their
-  // domains at once, and the first of those that they want to be near go where they can follow.
-  std::vector<std::size_t> troubled = {};
-  // And they are placed before everybody else, and whoever is in their way last.
-  bool troubled_first = false;
-  // Pods that must be beside their like, all of which are where they may not go, begin anew, as
-  // with Karpenter. The kube-scheduler would not bind them: a last resort.
-  bool first_anew = false;
-  // Under MinValuesPolicy::kBestEffort: minValues keep no pod off a claim and hold nothing of the
-  // limits. For pods that are left over otherwise.
-  bool lowers_min_values = false;
-  // Where claims of other pods will be, known from the start.
-  std::vector<Made> made = {};
-  // Not empty: the n-th pod that no existing node takes goes to claim plan[n], which is one that
-  // is there or the next one, or nowhere.
-  std::vector<std::size_t> plan = {};
-};
-
-// Where a row can be, that wants to be near pods of a group or apart from them: under one of
-// `ways`.
-struct Wish {
-  std::size_t row = 0;
-  GroupId group = 0;
-  std::vector<RequirementId> ways;
-};
-
-// A spread of a row in trouble, kept by pods that it counts although they have none themselves.
-struct Balance {
-  Constraint constraint;
-  std::size_t row = 0;  // whose it is
-};
 
 struct Claim {
   std::size_t pool = 0;  // index into PoolTables::pools
@@ -177,7 +132,8 @@ class Packer {
     Kind kind = Kind::kNode;
     std::size_t index = 0;  // into Problem::nodes, claims(), PoolTables::pools
   };
-  bool place_at(std::size_t row, const Target& target);
+  // `nth`: under the next best domains, counted from 0, where spreads or affinities leave a choice.
+  bool place_at(std::size_t row, const Target& target, std::size_t nth = 0);
   void place_the_rest();
   // For who made them cheaper: the same pods on other claims, and what limits leave beside those.
   // It is at its end then.
@@ -245,6 +201,15 @@ class Packer {
   void queue_if_larger(std::size_t at, const Row& request);
   void queue_dearer(std::int64_t most, const PodRow& row, const Stage& stage);
   bool place_as_planned(std::size_t row, const Stage& stage);
+  bool find_at(std::size_t row, const Stage& stage, const Target& target, Fit& fit);
+
+  // packer_company.cc
+  void note_company(std::size_t troubled, GroupId group);
+  bool place_with_company(std::size_t row);
+  bool would_place(std::size_t row, const Target& target, std::size_t nth);
+  bool is_beside(std::size_t row, int host) const;
+  Target beside(const Target& target) const;
+  std::int64_t place_followers(const Target& target);
 
   // packer_nodes.cc
   bool place_on_node(std::size_t row, const Stage& stage);
@@ -390,7 +355,10 @@ class Packer {
   std::vector<bool> in_steps_;
   std::size_t steps_ = 0;
   std::size_t troubled_work_ = 0;
-  std::size_t planned_ = 0;                            // pods that the plan was asked about
+  std::vector<std::vector<std::size_t>> company_;  // by row: those in trouble that follow its hosts
+  std::size_t company_work_ = 0;
+  std::size_t skip_ = 0;     // choices of domains that would do, to be passed over
+  std::size_t planned_ = 0;  // pods that the plan was asked about
   std::vector<std::vector<RequirementId>> in_domain_;  // by key and domain
   std::vector<RequirementId> narrowed_;                // of the claim being looked at
 };

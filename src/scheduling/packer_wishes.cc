@@ -12,12 +12,16 @@ void Packer::note_wishes() {
   rivals_.resize(prepared_.rows.size());
   balances_.resize(prepared_.rows.size());
   in_steps_.resize(prepared_.rows.size(), false);
+  company_.resize(prepared_.rows.size());
   if (strategy_.troubled.empty()) return;
   note_rivals();
   const std::vector<std::vector<Wish>> rivals = rivals_;  // not those that are handed on here
   for (const std::size_t troubled : strategy_.troubled)
     for (const Constraint& constraint : prepared_.rows[troubled].stages.back().constraints) {
-      if (prepared_.topology.groups()[constraint.group].key == kHostKey) continue;
+      if (prepared_.topology.groups()[constraint.group].key == kHostKey) {
+        if (constraint.kind == ConstraintKind::kAffinity) note_company(troubled, constraint.group);
+        continue;
+      }
       if (constraint.kind == ConstraintKind::kSpread)
         note_balance(troubled, constraint);
       else

@@ -20,6 +20,34 @@ Problem with_bound(Problem problem, std::size_t node, const std::string& name, s
   return problem;
 }
 
+// Who must be on the host of others is left over by greed: these are on a machine that others fill,
+// or on one of a kind that is too small.
+TEST(Topology, RoomIsKeptForWhoMustBeOnTheHost) {
+  const std::string instance_type(model::kInstanceTypeLabel);
+  const PodGroup db = app(pods(1, 500), "db");
+  const auto beside = [](PodGroup group, const std::string& name) {
+    return with_affinity(std::move(group), kHost, name, false);
+  };
+  expect_cases({
+      {"others fill it",
+       problem({pods(1, 7500), db, beside(pods(1, 6000), "db"), pods(8, 100)}),
+       {"default m8: 0*1 3*5", "default m8: 1*1 2*1 3*3"},
+       {},
+       {}},
+      {"a chain",
+       problem({pods(1, 7500), db, beside(app(pods(1, 400), "web"), "db"),
+                beside(pods(1, 6000), "web"), pods(8, 100)}),
+       {"default m8: 0*1 4*5", "default m8: 1*1 2*1 3*1 4*3"},
+       {},
+       {}},
+      {"of a kind of machine",
+       problem({spread(db, instance_type, "db"), beside(pods(1, 6000), "db")}),
+       {"default m8: 0*1 1*1"},
+       {},
+       {}},
+  });
+}
+
 TEST(Topology, Tables) {
   Node far = node("far", 4000, 16);
   far.labels = {{kHost, "far"}, {kZone, "b"}};
