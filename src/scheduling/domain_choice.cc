@@ -173,27 +173,37 @@ std::vector<std::vector<int>> Packer::domains_for(const Claim* claim, std::size_
     std::erase_if(allowed, [&](int d) { return !would_do(*wish, d); });
   if (allowed.empty()) return {};
   if (!single || allowed.size() == 1) return {allowed};
-  return one_by_one(pool, base, row, key, allowed, spreads);
+  return one_by_one(claim, pool, base, row, key, allowed, spreads);
 }
 
 // Each domain by itself, the best first: where there are fewest pods of the spreads, then where
-// fewest others want to be, then by what it costs. Domains without a machine for it are left out.
-std::vector<std::vector<int>> Packer::one_by_one(std::size_t pool, RequirementId base,
-                                                 const PodRow& row, int key,
+// fewest others want to be, then by what it costs, with what the claim holds already. Domains
+// without a machine for it are left out.
+std::vector<std::vector<int>> Packer::one_by_one(const Claim* claim, std::size_t pool,
+                                                 RequirementId base, const PodRow& row, int key,
                                                  const std::vector<int>& allowed,
                                                  const std::vector<const GroupCounts*>& spreads) {
   using Rank = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::size_t, std::string, int>;
   std::vector<Rank> ranks;
+  const Row sum = claim == nullptr ? Row() : sum_with(claim, row);
   for (const int domain : allowed) {
     std::int64_t pods = 0;
     for (const GroupCounts* counts : spreads) pods += count_at(counts->sure, domain);
     const RequirementId narrowed = prepared_.requirements.combine(base, in_domain(key, domain));
     if (narrowed == kImpossible) continue;
-    const auto& [price, machines, known] =
-        prepared_.pools.fitting(prepared_.pools.view(pool, narrowed), row.size_class, row.request);
-    if (machines > 0)
-      ranks.emplace_back(pods, contested(row, key, domain), price, SIZE_MAX - machines,
-                         prepared_.domains.name(static_cast<std::size_t>(key), domain), domain);
+    const View& view = prepared_.pools.view(pool, narrowed);
+    const auto& [alone, machines, known] =
+        prepared_.pools.fitting(view, row.size_class, row.request);
+    if (machines == 0) continue;
+    std::int64_t price = alone;
+    if (claim != nullptr && !view.has_reserved) {
+      const std::size_t machine =
+          cheapest_machine(claim, prepared_.pools.pools()[pool], view, row, sum);
+      if (machine == kNone) continue;
+      price = view.machines[machine].price;
+    }
+    ranks.emplace_back(pods, contested(row, key, domain), price, SIZE_MAX - machines,
+                       prepared_.domains.name(static_cast<std::size_t>(key), domain), domain);
   }
   std::sort(ranks.begin(), ranks.end());
   std::vector<std::vector<int>> sets;

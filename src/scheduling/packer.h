@@ -300,8 +300,9 @@ class Packer {
                                             RequirementId base, const PodRow& row,
                                             const Stage& stage, RequirementId strict, int key,
                                             bool fix);
-  std::vector<std::vector<int>> one_by_one(std::size_t pool, RequirementId base, const PodRow& row,
-                                           int key, const std::vector<int>& allowed,
+  std::vector<std::vector<int>> one_by_one(const Claim* claim, std::size_t pool, RequirementId base,
+                                           const PodRow& row, int key,
+                                           const std::vector<int>& allowed,
                                            const std::vector<const GroupCounts*>& spreads);
   bool stays_where_it_is(const View& view, const PodRow& row, const Stage& stage,
                          RequirementId strict);

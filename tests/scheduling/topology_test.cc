@@ -48,6 +48,21 @@ TEST(Topology, RoomIsKeptForWhoMustBeOnTheHost) {
   });
 }
 
+// The zone is chosen by what the node costs with all that is on it, not by the last pod's own
+// price.
+TEST(Topology, TheZoneIsTheCheapestForTheWholeNode) {
+  Pool one = pool();
+  InstanceType small = machine("m1", 1, 4, 10);
+  small.offerings = {offering("a", "on-demand", 1 * kCent), offering("b", "on-demand", 10 * kCent)};
+  InstanceType large = machine("m8", 8, 32, 80);
+  large.offerings = {offering("a", "on-demand", 100 * kCent),
+                     offering("b", "on-demand", 80 * kCent)};
+  one.types = std::vector<InstanceType>{small, large};
+  const Problem asked =
+      problem({pods(1, 6000), spread(app(pods(1, 500), "web"), kZone, "web")}, {one});
+  EXPECT_EQ(price(solve(asked)), 80 * kCent) << describe(asked, solve(asked));
+}
+
 TEST(Topology, Tables) {
   Node far = node("far", 4000, 16);
   far.labels = {{kHost, "far"}, {kZone, "b"}};
