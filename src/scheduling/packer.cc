@@ -82,6 +82,7 @@ bool Packer::spreads_over_hosts(const PodRow& row) const {
 
 std::vector<std::size_t> Packer::order_of_rows() const {
   std::vector<std::size_t> order = prepared_.by_size;
+  if (strategy_.smallest_first) std::reverse(order.begin(), order.end());
   if (strategy_.troubled_first) {
     const std::vector<int> turns = turns_for_troubled();
     std::stable_sort(order.begin(), order.end(),

@@ -95,6 +95,7 @@ class Search {
     try_all({});
     if (!nobody_is_left(best_) && prepared_.may_lower_min_values())
       try_all({.lowers_min_values = true});
+    if (!nobody_is_left(best_) && has_limits()) try_smallest_first();
     if (!nobody_is_left(best_)) try_every_place();
     return *best_.packer;
   }
@@ -140,6 +141,24 @@ class Search {
         more |= note(try_one(strategy));
         if (nobody_is_left(best_)) return;
       }
+    }
+  }
+
+  bool has_limits() const {
+    const auto& pools = prepared_.pools.pools();
+    return std::any_of(pools.begin(), pools.end(), [](const PoolTable& pool) {
+      return pool.is_limited() || pool.limits_nodes;
+    });
+  }
+
+  void try_smallest_first() {
+    Strategy strategy = best_.strategy;
+    strategy.smallest_first = true;
+    strategy.by_priority = best_.placed.size() > 1;
+    for (const bool cheapest_claim : {false, true}) {
+      strategy.cheapest_claim = cheapest_claim;
+      try_one(strategy);
+      if (nobody_is_left(best_)) return;
     }
   }
 

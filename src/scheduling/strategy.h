@@ -19,6 +19,8 @@ struct Made {
 
 struct Strategy {
   bool by_priority = false;  // higher priorities first, then by size
+  // Not the largest: of those that limits leave room for, more are small.
+  bool smallest_first = false;
   // Claims in order of what taking the pod costs, not the emptiest first.
   bool cheapest_claim = false;
   // Among pools of equal weight and among alternatives the cheapest, not the first.

@@ -1,4 +1,4 @@
-// How what a pool's limits leave is shared out, as further instance types of its claims.
+// Pools near their limits: who gets a place, and how what is left is shared out as further types.
 #include <gtest/gtest.h>
 
 #include "tests/scheduling/cases.h"
@@ -7,7 +7,7 @@ namespace karst::scheduling::test {
 namespace {
 
 // Four pods, each on a machine of 2 CPUs at least; 32 CPUs would be the largest for all.
-TEST(LimitsLists, EachClaimHasAPart) {
+TEST(Limits, EachClaimHasAPart) {
   const struct {
     std::int64_t cpus;
     std::vector<std::size_t> types;  // by claim
@@ -29,6 +29,20 @@ TEST(LimitsLists, EachClaimHasAPart) {
     std::vector<std::size_t> types;
     for (const NewClaim& claim : answer.claims) types.push_back(claim.types.size());
     EXPECT_EQ(one.types, types);
+  }
+}
+
+// Eight CPUs, of which each machine holds something back: two of the large pods and three small
+// ones, or all ten small ones.
+TEST(Limits, MorePodsArePlacedWhereTheSmallOnesComeFirst) {
+  for (const std::int32_t priority : {0, 1}) {
+    PodGroup large = asking(4, 3000, 100);
+    large.shape.priority = priority;
+    const Problem here =
+        problem({large, asking(10, 500, 100)}, {limited(by_the_cpu(8), "cpu", 8'000)});
+    const Answer answer = solve(here);
+    EXPECT_EQ("", wrong(here, answer));
+    EXPECT_EQ(placed(answer), priority == 0 ? 10 : 2 + 3) << "higher priorities first";
   }
 }
 
