@@ -20,7 +20,7 @@ namespace {
 using namespace karst;
 using Clock = std::chrono::steady_clock;
 
-constexpr int kPendingPods = 100;
+constexpr int kPendingPods = 300;
 constexpr double kBudgetMillis = 20;
 
 double millis_since(Clock::time_point start) {

@@ -84,6 +84,8 @@ struct Apply {
   void adopt(ClaimRow& row, const model::NodeClaim& claim) const;
   void begin_anew() const;
   void drop_claim(const model::ClaimName& name) const;
+  bool is_made(const model::CreateNodeClaim& create) const;
+  void claims_are_taken(const model::PoolName& pool) const;  // by the API server
   void forget_message(Position position) const;
   void exhaust(const model::Offer& offer) const;
   void shut(const model::Offer& offer) const;

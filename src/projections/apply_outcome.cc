@@ -200,6 +200,15 @@ void Apply::back_off(const model::CreateNodeClaim& refused, model::RefusalCode c
     back_off(pool, model::CommandKind::kCreateNodeClaim, code);
 }
 
+void Apply::claims_are_taken(const model::PoolName& pool) const {
+  s.back_offs_.erase({"nodepool/" + pool.str(), model::CommandKind::kCreateNodeClaim});
+}
+
+bool Apply::is_made(const model::CreateNodeClaim& create) const {
+  const ClaimRow* claim = s.claims_.find(create.claim.name);
+  return claim != nullptr && (claim->observed || !claim->claim.uid.empty());
+}
+
 void Apply::operator()(const model::CommandAbandoned& e) const {
   const CommandRow* row = s.commands_.find(e.command);
   if (row == nullptr) return;
@@ -209,6 +218,8 @@ void Apply::operator()(const model::CommandAbandoned& e) const {
   drop_echo(model::subject_of(spec), model::kind_of(spec), e.command);
   if (s.config_.shadow)
     return std::visit([&](const auto& c) { OnCommand{*this, command}.take_back(c); }, command.spec);
+  if (const auto* create = std::get_if<model::CreateNodeClaim>(&spec); create && is_made(*create))
+    return claims_are_taken(create->claim.pool);  // its answer was lost
   back_off(spec, model::RefusalCode::kRetry);
   if (const auto* launch = std::get_if<model::Launch>(&spec)) {
     for (const model::LaunchItem& item : launch->items)
@@ -218,9 +229,7 @@ void Apply::operator()(const model::CommandAbandoned& e) const {
         claim.launch_code = model::RefusalCode::kRetry;
       });
   } else if (const auto* create = std::get_if<model::CreateNodeClaim>(&spec)) {
-    const ClaimRow* claim = s.claims_.find(create->claim.name);
-    if (claim != nullptr && !claim->observed && claim->claim.uid.empty())
-      drop_claim(create->claim.name);
+    if (s.claims_.contains(create->claim.name)) drop_claim(create->claim.name);
   }
 }
 
@@ -234,9 +243,7 @@ struct OnOutcome {
 
   void operator()(const model::CreateNodeClaim& c) const {
     const ClaimRow* row = s().claims_.find(c.claim.name);
-    if (done())
-      s().back_offs_.erase(
-          {"nodepool/" + c.claim.pool.str(), model::CommandKind::kCreateNodeClaim});
+    if (done()) fold.claims_are_taken(c.claim.pool);
     if (row == nullptr) return;
     if (done()) {
       if (row->observed || outcome.object_uid.empty()) return;
@@ -244,7 +251,7 @@ struct OnOutcome {
         claim.claim.uid = model::ClaimUid(outcome.object_uid);
         claim.confirmed_at = fold.now;
       });
-    } else if (!row->observed && row->claim.uid.empty()) {
+    } else if (!fold.is_made(c)) {
       fold.drop_claim(c.claim.name);  // it was never made: its pods ask again
     }
   }
