@@ -56,12 +56,6 @@ void keep_if(Bits& bits, const Keep& keep) {
         bits[word] &= ~(left & -left);
 }
 
-std::size_t count(const Bits& bits) {
-  std::size_t sum = 0;
-  for (const std::uint64_t word : bits) sum += static_cast<std::size_t>(std::popcount(word));
-  return sum;
-}
-
 // Of the view's machines, cheapest first: a bit for each one that the claim may come up as. Where
 // nothing but the price decides, dearer types than are listed are left out.
 Bits machines_of(const Prepared& prepared, const PoolTable& pool, const Claim& claim,
@@ -78,7 +72,7 @@ Bits machines_of(const Prepared& prepared, const PoolTable& pool, const Claim& c
              (!claim.is_reserved || reservations.contains(machine.reservation));
     });
   const std::size_t most = pool.min_values.empty() ? types_max(prepared) : pool.types.size();
-  if (count(bits) <= most) return bits;
+  if (count_bits(bits) <= most) return bits;
   std::vector<bool> seen(pool.types.size(), false);
   std::size_t types = 0;
   keep_if(bits, [&](std::size_t i) {
@@ -137,35 +131,16 @@ std::vector<std::size_t> choose_types(const PoolTable& pool,
   return result;
 }
 
-// An offer before it is written out.
-struct OfferView {
-  std::int64_t price_nanos_per_hour = 0;
-  std::string_view instance_type, zone, capacity_type;
-  friend auto operator<=>(const OfferView&, const OfferView&) = default;
-};
-
-// The offers of the machines that are listed, cheapest first.
-std::vector<model::Offer> offers_of(const PoolTable& pool,
-                                    const std::vector<const Machine*>& machines,
-                                    const std::vector<bool>& listed) {
-  std::vector<OfferView> views;
-  for (const Machine* machine : machines) {
-    if (!listed[machine->type]) continue;
-    const InstanceType& type = pool.type(*machine);
-    for (const std::size_t offer : machine->offers) {
-      const Offering& offering = type.offerings[pool.types[machine->type].offers[offer].offering];
-      views.push_back({offering.price_nanos_per_hour, type.name,
-                       value_of(offering, model::kZoneLabel),
-                       value_of(offering, model::kCapacityTypeLabel)});
-    }
-  }
-  std::sort(views.begin(), views.end());
-  std::vector<model::Offer> offers;
-  offers.reserve(views.size());
-  for (const OfferView& view : views)
-    offers.push_back({std::string(view.instance_type), std::string(view.zone),
-                      std::string(view.capacity_type), view.price_nanos_per_hour});
-  return offers;
+// The offers of the machines that are listed.
+OfferList offers_of(const PoolTable& pool, const std::vector<const Machine*>& machines,
+                    const std::vector<bool>& listed) {
+  OfferList::Catalogue catalogue = pool.source->types.offers();
+  Bits chosen(words_for(catalogue->size()), 0);
+  for (const Machine* machine : machines)
+    if (listed[machine->type])
+      for (const std::size_t offer : machine->offers)
+        set_bit(chosen, pool.types[machine->type].offers[offer].place);
+  return {std::move(catalogue), std::move(chosen)};
 }
 
 std::vector<model::RequirementSpec> claim_requirements(
@@ -201,7 +176,7 @@ std::vector<Share> shares_of(const Claim& claim, const std::vector<PodRow>& rows
 // What claims that may come up as the same machines have in common.
 struct Choice {
   SharedList<std::size_t> types;
-  SharedList<model::Offer> offers;
+  OfferList offers;
   model::Resources max_capacity;
   Row overhead;  // per column the least of the machines'
   bool min_values_relaxed = false;

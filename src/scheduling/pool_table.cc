@@ -138,7 +138,8 @@ void PoolTables::add_type(PoolTable& table, std::size_t type, const model::Requi
   if (!row.requirements.intersects(base)) return;
   for (std::size_t i = 0; i < source.offerings.size(); ++i)
     if (source.offerings[i].available)
-      row.offers.push_back({i, table.source->types.requirements(type, i)});
+      row.offers.push_back(
+          {i, table.source->types.requirements(type, i), table.source->types.place(type, i)});
   for (const std::string& name : table.limited_names)
     row.limited.push_back(source.capacity.amount(name));
   for (const auto& [key, count] : table.min_values)
@@ -314,7 +315,7 @@ void PoolTables::add_machines(const PoolTable& table, std::size_t type,
   const InstanceType& source = table.source->types[row.type];
   const std::size_t first = view.machines.size();
   for (std::size_t i = 0; i < row.offers.size(); ++i) {
-    const auto& [index, demands] = row.offers[i];
+    const auto& [index, demands, place] = row.offers[i];
     const auto [known, is_new] = allowed.try_emplace(&demands, false);
     if (is_new)
       known->second = wanted.incompatible(demands, requirements_.may_be_undefined()).empty();

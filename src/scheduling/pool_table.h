@@ -60,6 +60,7 @@ struct View {
 struct OfferRow {
   std::size_t offering = 0;  // index into InstanceType::offerings
   const model::Requirements& demands;
+  std::size_t place = 0;  // into TypeList::offers
 };
 
 struct TypeRow {

@@ -18,6 +18,7 @@
 #include "model/cluster.h"
 #include "model/pod.h"
 #include "model/requirements.h"
+#include "scheduling/offer_list.h"
 #include "scheduling/shared_list.h"
 #include "scheduling/type_list.h"
 
@@ -158,7 +159,7 @@ struct NewClaim {
   std::vector<model::RequirementSpec> requirements;
   SharedList<std::size_t> types;  // compatible types that fit, cheapest compatible offering first,
                                   // at most instance_types_max, or as many as minValues need
-  SharedList<model::Offer> offers;  // compatible available offerings of `types`, cheapest first
+  OfferList offers;               // compatible available offerings of `types`, cheapest first
   std::vector<Share> pods;
   std::vector<std::string> reservations;  // ids held, sorted
   bool min_values_relaxed = false;

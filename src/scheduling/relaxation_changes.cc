@@ -47,8 +47,8 @@ KeyChoice choice_of(Prepared& prepared, const std::string& key) {
     const bool pool_has = add(prepared.requirements.at(pool.base));
     for (const TypeRow& type : pool.types) {
       const bool has = add(type.requirements) || pool_has;
-      for (const auto& [index, demands] : type.offers) {
-        const bool offer_has = add(demands);
+      for (const OfferRow& offer : type.offers) {
+        const bool offer_has = add(offer.demands);
         choice.has_all = choice.has_all && (has || offer_has);
       }
     }

@@ -6,7 +6,7 @@
 namespace karst::scheduling {
 
 RoomBits::RoomBits(const std::vector<const Row*>& rooms)
-    : words_((rooms.size() + 63) / 64), machines_(rooms.size()) {
+    : words_(words_for(rooms.size())), machines_(rooms.size()) {
   columns_.resize(rooms.empty() ? 0 : rooms.front()->size());
   std::vector<std::size_t> order(rooms.size());
   for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -23,7 +23,7 @@ RoomBits::RoomBits(const std::vector<const Row*>& rooms)
     auto machine = order.rbegin();
     for (std::size_t at = column.amounts.size(); at-- > 0;) {
       for (; machine != order.rend() && amount_of(*machine) == column.amounts[at]; ++machine)
-        bits[*machine / 64] |= std::uint64_t{1} << *machine % 64;
+        set_bit(bits, *machine);
       std::copy(bits.begin(), bits.end(),
                 column.machines.begin() + static_cast<std::ptrdiff_t>(at * words_));
     }

@@ -6,12 +6,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "scheduling/bits.h"
 #include "scheduling/columns.h"
 
 namespace karst::scheduling {
-
-// Bit i % 64 of word i / 64 is machine i.
-using Bits = std::vector<std::uint64_t>;
 
 class RoomBits {
  public:

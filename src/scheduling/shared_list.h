@@ -1,5 +1,5 @@
 // A list that does not change and that many hold together: the thousands of claims of a large
-// answer have a few hundred different lists of types and offers. Compared by value.
+// answer have a few hundred different lists of types. Compared by value.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,9 @@
 #include "scheduling/type_list.h"
 
+#include <algorithm>
 #include <charconv>
 #include <deque>
+#include <tuple>
 
 #include "model/labels.h"
 
@@ -49,11 +51,44 @@ std::string_view value_of(const Offering& offering, std::string_view key) {
 
 // Offerings of one catalogue have few different demands: each is read once.
 struct TypeList::Body {
+  struct Sold {
+    const model::Requirements* demands = nullptr;
+    std::size_t place = 0;  // into offers
+  };
   std::vector<InstanceType> types;
   std::deque<model::Requirements> read;
-  std::vector<const model::Requirements*> of_types;                   // by type
-  std::vector<std::vector<const model::Requirements*>> of_offerings;  // by type, then offering
+  std::vector<const model::Requirements*> of_types;  // by type
+  std::vector<std::vector<Sold>> of_offerings;       // by type, then offering
+  std::vector<model::Offer> offers;                  // in order
+
+  void put_in_order();
 };
+
+void TypeList::Body::put_in_order() {
+  struct Entry {
+    std::int64_t price = 0;
+    std::string_view type, zone, capacity_type;
+    Sold* sold = nullptr;
+  };
+  std::vector<Entry> entries;
+  for (std::size_t type = 0; type < types.size(); ++type)
+    for (std::size_t i = 0; i < types[type].offerings.size(); ++i) {
+      const Offering& offering = types[type].offerings[i];
+      entries.push_back({offering.price_nanos_per_hour, types[type].name,
+                         value_of(offering, model::kZoneLabel),
+                         value_of(offering, model::kCapacityTypeLabel), &of_offerings[type][i]});
+    }
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.price, a.type, a.zone, a.capacity_type) <
+           std::tie(b.price, b.type, b.zone, b.capacity_type);
+  });
+  offers.reserve(entries.size());
+  for (const Entry& entry : entries) {
+    entry.sold->place = offers.size();
+    offers.push_back({std::string(entry.type), std::string(entry.zone),
+                      std::string(entry.capacity_type), entry.price, ""});
+  }
+}
 
 TypeList::TypeList(std::vector<InstanceType> types) {
   auto body = std::make_shared<Body>();
@@ -67,8 +102,10 @@ TypeList::TypeList(std::vector<InstanceType> types) {
   for (const InstanceType& type : body->types) {
     body->of_types.push_back(read(type.requirements));
     auto& of_type = body->of_offerings.emplace_back();
-    for (const Offering& offering : type.offerings) of_type.push_back(read(offering.requirements));
+    for (const Offering& offering : type.offerings)
+      of_type.push_back({read(offering.requirements), 0});
   }
+  body->put_in_order();
   body_ = std::move(body);
 }
 
@@ -82,7 +119,15 @@ const model::Requirements& TypeList::requirements(std::size_t type) const {
 }
 
 const model::Requirements& TypeList::requirements(std::size_t type, std::size_t offering) const {
-  return *body_->of_offerings[type][offering];
+  return *body_->of_offerings[type][offering].demands;
+}
+
+OfferList::Catalogue TypeList::offers() const {
+  return {body_, &body_->offers};
+}
+
+std::size_t TypeList::place(std::size_t type, std::size_t offering) const {
+  return body_->of_offerings[type][offering].place;
 }
 
 }  // namespace karst::scheduling

@@ -15,6 +15,7 @@
 #include "model/cloud.h"
 #include "model/requirements.h"
 #include "model/resources.h"
+#include "scheduling/offer_list.h"
 
 namespace karst::scheduling {
 
@@ -62,6 +63,10 @@ class TypeList {
   // What the type at that index demands, and one of its offerings: as long as a copy lives.
   const model::Requirements& requirements(std::size_t type) const;
   const model::Requirements& requirements(std::size_t type, std::size_t offering) const;
+  // All offerings, those not available too, as offers: by price, then type, zone, capacity type.
+  OfferList::Catalogue offers() const;
+  // The place of an offering among them.
+  std::size_t place(std::size_t type, std::size_t offering) const;
 
  private:
   struct Body;

@@ -332,9 +332,10 @@ TEST(Solve, ListsEveryTypeAndOfferCheapestFirst) {
   ASSERT_EQ(1u, answer.claims.size());
   EXPECT_EQ((std::vector<std::size_t>{1, 2, 3}), answer.claims[0].types);
   ASSERT_EQ(6u, answer.claims[0].offers.size());
-  EXPECT_EQ((model::Offer{"m2", "a", "spot", 14 * kCent}), answer.claims[0].offers[0]);
-  EXPECT_EQ((model::Offer{"m2", "a", "on-demand", 20 * kCent}), answer.claims[0].offers[1]);
-  EXPECT_EQ((model::Offer{"m8", "a", "on-demand", 80 * kCent}), answer.claims[0].offers[5]);
+  const std::vector<model::Offer> offers = answer.claims[0].offers.items();
+  EXPECT_EQ((model::Offer{"m2", "a", "spot", 14 * kCent}), offers[0]);
+  EXPECT_EQ((model::Offer{"m2", "a", "on-demand", 20 * kCent}), offers[1]);
+  EXPECT_EQ((model::Offer{"m8", "a", "on-demand", 80 * kCent}), offers[5]);
   EXPECT_EQ(8000, answer.claims[0].max_capacity.cpu_millis);
   for (const auto& spec : answer.claims[0].requirements) {
     EXPECT_NE(model::kInstanceTypeLabel, spec.key);
