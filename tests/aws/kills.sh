@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The story's interruptions, with karst killed in the middle of them and the account answering badly: kills.sh BUILD_DIR [DIR]. For each named
-# kill point (src/daemon/kill_points.h), for a launch and a termination that the account carries out after karst is dead, and at RANDOM_KILLS
+# kill point (src/daemon/kill_points.h), for a template, a launch and a termination that the account carries out after karst is dead, and at RANDOM_KILLS
 # random moments (10) karst ends by kill -9 and is started again. judge.py must find nothing lost, doubled or without owner within 90 s, after every
 # TOGETHER kills (6). FAULTS=1 plays the account's faults one by one as well, SAME plays one launch so often instead of all that. Ends with "N passed,
 # N failed"; exit 4: a server does not run.
@@ -104,7 +104,7 @@ main() {
     done
     again "the last kill points"; kill_karst
     echo "# calls on their way"
-    for action in CreateFleet TerminateInstances; do while_sent $action; kill_karst; done
+    for action in CreateLaunchTemplate CreateFleet TerminateInstances; do while_sent $action; kill_karst; done
     echo "# random moments"
     for _ in $(seq "${RANDOM_KILLS:-10}"); do at_random $((RANDOM % 4000)); done
   fi
