@@ -93,6 +93,13 @@ struct CommandText {
   std::string operator()(const model::ResolveNodeClass& c) const {
     return fmt::format("ask what the selectors of {} {} find", c.ref.kind, c.ref.name);
   }
+  std::string operator()(const model::SyncNodeClass& c) const {
+    return fmt::format("{} our finalizer {} {} {}", c.remove_finalizer ? "remove" : "add",
+                       c.remove_finalizer ? "from" : "to", c.ref.kind, c.ref.name);
+  }
+  std::string operator()(const model::ReleaseNodeClass& c) const {
+    return fmt::format("delete what was made in the account for {} {}", c.ref.kind, c.ref.name);
+  }
 };
 
 std::string node_text(const model::Node& node) {

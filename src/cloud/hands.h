@@ -32,7 +32,7 @@ class Hands : public ports::CommandPort {
   void start();
   // Lists instances now, and reports no list that was asked for before. After start().
   void relist();
-  // Launch, Terminate, FindInstances and ResolveNodeClass (model::goes_to_cloud).
+  // Launch, Terminate, FindInstances, ResolveNodeClass and ReleaseNodeClass (model::goes_to_cloud).
   void submit(const ports::IssuedCommand& command) final;
 
  protected:

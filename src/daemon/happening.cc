@@ -30,6 +30,8 @@ bool is_told(CommandKind kind) {
     case CommandKind::kMirrorPool:
     case CommandKind::kMirrorStatus:
     case CommandKind::kResolveNodeClass:
+    case CommandKind::kSyncNodeClass:
+    case CommandKind::kReleaseNodeClass:
       return false;
   }
   return false;

@@ -77,7 +77,8 @@ struct Happening {
   std::string reason;  // of a command, a refusal, an interruption; a verdict's code
   std::string text;    // a message, a verdict's subject, a version, a node class that is missing
   std::string claim_uid, node_uid, pool_uid, pod_uid;  // where known
-  std::vector<std::string> uids;                       // of expected pods, in the order of args
+  std::vector<std::string> uids;                       // of expected pods, in the order of args;
+                                                       // of the class that a verdict is about
   std::string policy, mode;          // of a removal: consolidation policy, termination mode
   std::int64_t lifetime_millis = 0;  // of a node that is gone; of an interruption's message
   std::int64_t count = 0;            // of pods that wait; seconds that a deleted pod was given

@@ -60,6 +60,9 @@ void Watcher::verdict(const Scene& scene, const model::Verdict& verdict) {
   if (verdict.code == "blocked_by_budget" && !verdict.args.empty()) h.pool = verdict.args[0];
   if (verdict.subject.starts_with("nodepool/")) h.pool = verdict.subject.substr(9);
   if (verdict.subject.starts_with("node/")) h.node = verdict.subject.substr(5);
+  if (verdict.subject.starts_with("nodeclass/"))
+    for (const auto& [ref, slot] : scene.state.node_classes().slots())
+      if (verdict.subject.substr(10) == ref.name) h.uids = {slot.row.node_class.uid};
   if (const auto* node = scene.state.nodes().find(model::NodeName(h.node)))
     h.node_uid = node->node.uid.str();
   if (const auto* pool = scene.state.pools().find(model::PoolName(h.pool)))

@@ -33,6 +33,12 @@ kube::InvolvedObject pool_of(const Happening& h) {
   return {"karpenter.sh/v1", "NodePool", "", h.pool, h.pool_uid};
 }
 
+// Of a verdict about one.
+kube::InvolvedObject class_of(const Happening& h) {
+  const std::string name = h.text.substr(std::string_view("nodeclass/").size());
+  return {"karpenter.k8s.aws/v1", "EC2NodeClass", "", name, h.uids.empty() ? "" : h.uids.front()};
+}
+
 std::string seconds_rfc3339(std::int64_t millis) {
   std::string text = base::format_rfc3339(millis);
   return text.replace(text.size() - 5, 5, "Z");
@@ -205,6 +211,11 @@ void KubeEvents::add_of_verdict(const Happening& h, std::vector<Draft>& drafts) 
                              : "Zonal shift is over, capacity is launched in " + zones + " again",
                       kPoolWindowMillis, zones});
   }
+  if (h.reason == "waiting_on_claims")
+    drafts.push_back(
+        {class_of(h), "WaitingOnNodeClaimTermination", false,
+         fmt::format("Waiting on NodeClaim termination for {}", fmt::join(h.args, ", ")),
+         kWindowMillis, ""});
   if (h.reason == "volumes_attached")
     drafts.push_back(
         {node_of(h), "AwaitingVolumeDetachment", false,

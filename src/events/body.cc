@@ -288,6 +288,10 @@ std::string_view event_type_name(EventType type) {
       return "StatusMirrorRequested";
     case EventType::kNodeClassResolveRequested:
       return "NodeClassResolveRequested";
+    case EventType::kNodeClassSyncRequested:
+      return "NodeClassSyncRequested";
+    case EventType::kNodeClassReleaseRequested:
+      return "NodeClassReleaseRequested";
     case EventType::kAttemptStarted:
       return "AttemptStarted";
     case EventType::kCommandAbandoned:

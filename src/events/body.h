@@ -73,6 +73,8 @@ enum class EventType : std::uint16_t {
   kPoolMirrorRequested = 111,
   kStatusMirrorRequested = 112,
   kNodeClassResolveRequested = 113,
+  kNodeClassSyncRequested = 114,
+  kNodeClassReleaseRequested = 115,
   kAttemptStarted = 150,
   kCommandAbandoned = 151,
   // outcomes

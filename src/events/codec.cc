@@ -160,6 +160,10 @@ bool with_root(EventType type, Visit&& visit) {
       return visit(Root<log::StatusMirrorRequested, model::MirrorStatus>());
     case T::kNodeClassResolveRequested:
       return visit(Root<log::NodeClassResolveRequested, model::ResolveNodeClass>());
+    case T::kNodeClassSyncRequested:
+      return visit(Root<log::NodeClassSyncRequested, model::SyncNodeClass>());
+    case T::kNodeClassReleaseRequested:
+      return visit(Root<log::NodeClassReleaseRequested, model::ReleaseNodeClass>());
     case T::kAttemptStarted:
       return visit(Root<log::AttemptStarted, model::AttemptStarted>());
     case T::kCommandAbandoned:

@@ -255,4 +255,28 @@ void get(const log::NodeClassResolveRequested& in, model::ResolveNodeClass& out)
   get(in.known(), out.known);
 }
 
+Offset<log::NodeClassSyncRequested> put(Builder& b, WhyOffset why, const model::SyncNodeClass& v) {
+  const auto ref = put_some(b, v.ref);
+  return log::CreateNodeClassSyncRequested(b, why, ref, put(b, v.uid), v.add_finalizer,
+                                           v.remove_finalizer);
+}
+void get(const log::NodeClassSyncRequested& in, model::SyncNodeClass& out) {
+  get_some(in.ref(), out.ref);
+  get(in.uid(), out.uid);
+  out.add_finalizer = in.add_finalizer();
+  out.remove_finalizer = in.remove_finalizer();
+}
+
+Offset<log::NodeClassReleaseRequested> put(Builder& b, WhyOffset why,
+                                           const model::ReleaseNodeClass& v) {
+  const auto ref = put_some(b, v.ref);
+  const auto uid = put(b, v.uid);
+  return log::CreateNodeClassReleaseRequested(b, why, ref, uid, put(b, v.request));
+}
+void get(const log::NodeClassReleaseRequested& in, model::ReleaseNodeClass& out) {
+  get_some(in.ref(), out.ref);
+  get(in.uid(), out.uid);
+  get(in.request(), out.request);
+}
+
 }  // namespace karst::events::codec

@@ -87,7 +87,8 @@ Offset<log::NodeClassObserved> put(Builder& b, const NodeClassObserved& v) {
   const auto spec = put(b, v.node_class.spec_json);
   const auto ready = put_some(b, v.node_class.ready_condition);
   return log::CreateNodeClassObserved(b, ref, uid, v.node_class.generation, v.node_class.ready,
-                                      v.node_class.deletion_millis, spec, ready);
+                                      v.node_class.deletion_millis, spec, ready,
+                                      v.node_class.has_finalizer);
 }
 void get(const log::NodeClassObserved& in, NodeClassObserved& out) {
   get_some(in.ref(), out.node_class.ref);
@@ -97,6 +98,7 @@ void get(const log::NodeClassObserved& in, NodeClassObserved& out) {
   out.node_class.deletion_millis = in.deletion_millis();
   get(in.spec_json(), out.node_class.spec_json);
   get_some(in.ready_condition(), out.node_class.ready_condition);
+  out.node_class.has_finalizer = in.has_finalizer();
 }
 
 Offset<log::NodeClassGone> put(Builder& b, const NodeClassGone& v) {

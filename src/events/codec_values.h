@@ -297,6 +297,9 @@ Offset<log::PoolMirrorRequested> put(Builder& b, WhyOffset why, const model::Mir
 Offset<log::StatusMirrorRequested> put(Builder& b, WhyOffset why, const model::MirrorStatus& v);
 Offset<log::NodeClassResolveRequested> put(Builder& b, WhyOffset why,
                                            const model::ResolveNodeClass& v);
+Offset<log::NodeClassSyncRequested> put(Builder& b, WhyOffset why, const model::SyncNodeClass& v);
+Offset<log::NodeClassReleaseRequested> put(Builder& b, WhyOffset why,
+                                           const model::ReleaseNodeClass& v);
 
 void get(const log::NodeClaimCreateRequested& in, model::CreateNodeClaim& out);
 void get(const log::ObjectDeleteRequested& in, model::DeleteObject& out);
@@ -312,5 +315,7 @@ void get(const log::ClaimMirrorRequested& in, model::MirrorClaim& out);
 void get(const log::PoolMirrorRequested& in, model::MirrorPool& out);
 void get(const log::StatusMirrorRequested& in, model::MirrorStatus& out);
 void get(const log::NodeClassResolveRequested& in, model::ResolveNodeClass& out);
+void get(const log::NodeClassSyncRequested& in, model::SyncNodeClass& out);
+void get(const log::NodeClassReleaseRequested& in, model::ReleaseNodeClass& out);
 
 }  // namespace karst::events::codec

@@ -24,10 +24,14 @@ std::string claim_path(const model::ClaimName& name) {
 std::string pool_path(const model::PoolName& name) {
   return "/apis/karpenter.sh/v1/nodepools/" + escaped(name.str());
 }
+// Empty for a kind that is only read.
+std::string class_path(const model::NodeClassRef& ref) {
+  if (ref.group != "karpenter.k8s.aws" || ref.kind != "EC2NodeClass") return {};
+  return "/apis/karpenter.k8s.aws/v1/ec2nodeclasses/" + escaped(ref.name);
+}
 // Of objects whose status is explained and that are not owned; empty for another kind.
 std::string status_owner_path(const model::MirrorStatus& spec) {
-  if (spec.group == "karpenter.k8s.aws" && spec.kind == "EC2NodeClass")
-    return "/apis/karpenter.k8s.aws/v1/ec2nodeclasses/" + escaped(spec.name);
+  if (std::string path = class_path({spec.group, spec.kind, spec.name}); !path.empty()) return path;
   if (spec.group == "karpenter.sh" && spec.kind == "NodeOverlay")
     return "/apis/karpenter.sh/v1alpha1/nodeoverlays/" + escaped(spec.name);
   if (spec.group == "autoscaling.x-k8s.io" && spec.kind == "CapacityBuffer")
@@ -81,6 +85,13 @@ model::Outcome mirror_failed(const ports::IssuedCommand& command, const http::Re
   return outcome;
 }
 
+// An object that is gone has no finalizer.
+bool gone_is_done(const model::CommandSpec& spec) {
+  if (const auto* sync = std::get_if<model::SyncNodeClass>(&spec)) return sync->remove_finalizer;
+  const auto* finalizer = std::get_if<model::SetFinalizer>(&spec);
+  return finalizer != nullptr && !finalizer->add;
+}
+
 // 429 from the eviction API is a disruption budget's word; from the server's flow control it is
 // not. When several budgets match the pod it is 500.
 bool blocked_by_budget(const http::Response& response) {
@@ -110,7 +121,8 @@ void KubeWriter::run(const Command& command, const CloudCommand&) {
   static_assert(std::is_same_v<CloudCommand, model::Launch> ||
                 std::is_same_v<CloudCommand, model::Terminate> ||
                 std::is_same_v<CloudCommand, model::FindInstances> ||
-                std::is_same_v<CloudCommand, model::ResolveNodeClass>);
+                std::is_same_v<CloudCommand, model::ResolveNodeClass> ||
+                std::is_same_v<CloudCommand, model::ReleaseNodeClass>);
   KARST_CHECK(!model::goes_to_cloud(model::kind_of(command->spec)),
               "a command of the cloud at the API server's hands");
 }
@@ -133,9 +145,7 @@ void KubeWriter::patch(const Command& command, const std::string& path, std::str
                        std::string_view content_type) {
   send(command, call_to(http::Method::kPatch, path, std::move(body), content_type),
        [this, command](const auto& response) {
-         const auto* finalizer = std::get_if<model::SetFinalizer>(&command->spec);
-         const bool gone_is_done = finalizer != nullptr && !finalizer->add;
-         if (response.ok() || (response.status == 404 && gone_is_done))
+         if (response.ok() || (response.status == 404 && gone_is_done(command->spec)))
            return finish(ports::done(*command));
          model::Outcome outcome = failed(*command, response, Asked::kWrite);
          if (response.status == 422) outcome.code = RefusalCode::kConflict;
@@ -340,6 +350,24 @@ void KubeWriter::run(const Command& command, const model::MirrorStatus& spec) {
         ports::refused(*command, RefusalCode::kInvalid, "no status is known of a " + spec.kind));
   mirror(command, path, spec.uid, {},
          [&spec](const json& object) { return objects::status_patch(object, spec); });
+}
+
+void KubeWriter::run(const Command& command, const model::SyncNodeClass& spec) {
+  const std::string path = class_path(spec.ref);
+  if (path.empty())
+    return finish(ports::refused(*command, RefusalCode::kInvalid,
+                                 "nothing is written to a " + spec.ref.kind));
+  send(command, call_to(http::Method::kGet, path), [this, command, path, &spec](const auto& got) {
+    if (!got.ok() && got.status != 404) return finish(failed(*command, got, Asked::kRead));
+    const json object = got.status == 404 ? json() : parse(got);
+    if (got.status == 404 || uid_of(object) != spec.uid)
+      return finish(gone_is_done(command->spec)
+                        ? ports::done(*command)
+                        : ports::refused(*command, RefusalCode::kGone, "the object is gone"));
+    auto body = class_patch(object, spec);
+    if (!body) return finish(ports::done(*command));
+    patch(command, path, std::move(*body), kJsonPatch);
+  });
 }
 
 }  // namespace karst::kube

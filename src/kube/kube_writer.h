@@ -23,7 +23,7 @@ class KubeWriter final : public ports::CommandPort {
   // transport of their own.
   KubeWriter(Client& client, ports::FactSink& sink, const base::Clock& clock);
 
-  // Never for Launch, Terminate and FindInstances (model::goes_to_cloud).
+  // Never for what goes to the cloud (model::goes_to_cloud).
   void submit(const ports::IssuedCommand& command) override;
 
  private:
@@ -43,6 +43,7 @@ class KubeWriter final : public ports::CommandPort {
   void run(const Command& command, const model::MirrorClaim& spec);
   void run(const Command& command, const model::MirrorPool& spec);
   void run(const Command& command, const model::MirrorStatus& spec);
+  void run(const Command& command, const model::SyncNodeClass& spec);
   template <class CloudCommand>
   void run(const Command& command, const CloudCommand& spec);
 

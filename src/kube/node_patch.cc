@@ -100,9 +100,10 @@ void add_taint(json& taints, const model::Taint& taint) {
   taints.push_back(std::move(object));
 }
 
-json finalizers_with(const json& object, bool wanted) {
+json finalizers_with(const json& object, bool wanted,
+                     const std::string& which = std::string(model::kTerminationFinalizer)) {
   json finalizers = array_at(object, "/metadata/finalizers");
-  const json ours = std::string(model::kTerminationFinalizer);
+  const json ours = which;
   const auto found = std::find(finalizers.begin(), finalizers.end(), ours);
   if (wanted && found == finalizers.end()) finalizers.push_back(ours);
   if (!wanted && found != finalizers.end()) finalizers.erase(found);
@@ -154,6 +155,15 @@ std::optional<std::string> sync_patch(const json& node, const model::SyncNode& c
     patch.replace_list("/metadata/finalizers", finalizers_with(node, true));
   if (!command.owner_uid.empty())
     patch.replace_list("/metadata/ownerReferences", owners_with(node, command));
+  return patch.finish();
+}
+
+std::optional<std::string> class_patch(const json& object, const model::SyncNodeClass& command) {
+  Patch patch(object);
+  if (command.add_finalizer || command.remove_finalizer)
+    patch.replace_list(
+        "/metadata/finalizers",
+        finalizers_with(object, command.add_finalizer, model::class_finalizer(command.ref.group)));
   return patch.finish();
 }
 

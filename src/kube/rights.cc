@@ -73,7 +73,11 @@ std::vector<Right> rights_to_act(const events::Config& config) {
   };
   if (config.node_overlay) explain(kGroup, "nodeoverlays", kRole);
   if (config.capacity_buffer) explain("autoscaling.x-k8s.io", "capacitybuffers", kRole);
-  if (cloud == "aws") explain("karpenter.k8s.aws", "ec2nodeclasses", role_of_cloud(cloud));
+  if (cloud == "aws") {
+    explain("karpenter.k8s.aws", "ec2nodeclasses", role_of_cloud(cloud));
+    rights.push_back(
+        {"patch", "karpenter.k8s.aws", "ec2nodeclasses", "", "", "", role_of_cloud(cloud)});
+  }
   if (cloud == "kwok") rights.push_back({"create", "", "nodes", "", "", "", role_of_cloud(cloud)});
   return rights;
 }

@@ -71,8 +71,9 @@ struct NodeClass {
   std::int64_t generation = 0;
   bool ready = true;  // ready_condition is True, or there is none
   std::int64_t deletion_millis = 0;
-  std::string spec_json;      // the whole spec, keys sorted: the provider reads it
-  Condition ready_condition;  // as its status has it; without a type: it has none
+  std::string spec_json;       // the whole spec, keys sorted: the provider reads it
+  Condition ready_condition;   // as its status has it; without a type: it has none
+  bool has_finalizer = false;  // class_finalizer() of its group
   friend bool operator==(const NodeClass&, const NodeClass&) = default;
 };
 
@@ -164,7 +165,8 @@ void fields(Archive& a, NodeClassRef& r) {
 }
 template <class Archive>
 void fields(Archive& a, NodeClass& c) {
-  a(c.ref, c.uid, c.generation, c.ready, c.deletion_millis, c.spec_json, c.ready_condition);
+  a(c.ref, c.uid, c.generation, c.ready, c.deletion_millis, c.spec_json, c.ready_condition,
+    c.has_finalizer);
 }
 template <class Archive>
 void fields(Archive& a, Budget& b) {

@@ -34,6 +34,10 @@ std::string_view command_kind_name(CommandKind kind) {
       return "mirror-status";
     case CommandKind::kResolveNodeClass:
       return "resolve-nodeclass";
+    case CommandKind::kSyncNodeClass:
+      return "sync-nodeclass";
+    case CommandKind::kReleaseNodeClass:
+      return "release-nodeclass";
   }
   return "?";
 }
@@ -116,6 +120,8 @@ struct SubjectOf {
     return status_subject(c.kind, c.namespace_name, c.name);
   }
   std::string operator()(const ResolveNodeClass& c) const { return "nodeclass/" + c.ref.name; }
+  std::string operator()(const SyncNodeClass& c) const { return "nodeclass/" + c.ref.name; }
+  std::string operator()(const ReleaseNodeClass& c) const { return "nodeclass/" + c.ref.name; }
 };
 
 }  // namespace

@@ -190,9 +190,28 @@ struct ResolveNodeClass {
   friend bool operator==(const ResolveNodeClass&, const ResolveNodeClass&) = default;
 };
 
-using CommandSpec = std::variant<CreateNodeClaim, DeleteObject, Launch, Terminate, TaintNode,
-                                 EvictPod, SetFinalizer, ReadBackNode, FindInstances, SyncNode,
-                                 MirrorClaim, MirrorPool, MirrorStatus, ResolveNodeClass>;
+// Effect. The finalizer of a node class is added or removed, in one patch with a version test.
+struct SyncNodeClass {
+  NodeClassRef ref;
+  std::string uid;
+  bool add_finalizer = false;
+  bool remove_finalizer = false;
+  friend bool operator==(const SyncNodeClass&, const SyncNodeClass&) = default;
+};
+
+// Effect. What was made in the account for a node class that is being deleted goes. Idempotent:
+// what is gone is no error.
+struct ReleaseNodeClass {
+  NodeClassRef ref;
+  std::string uid;
+  std::string request;  // bytes as the provider encoded them
+  friend bool operator==(const ReleaseNodeClass&, const ReleaseNodeClass&) = default;
+};
+
+using CommandSpec =
+    std::variant<CreateNodeClaim, DeleteObject, Launch, Terminate, TaintNode, EvictPod,
+                 SetFinalizer, ReadBackNode, FindInstances, SyncNode, MirrorClaim, MirrorPool,
+                 MirrorStatus, ResolveNodeClass, SyncNodeClass, ReleaseNodeClass>;
 
 // Same order as CommandSpec.
 enum class CommandKind {
@@ -210,8 +229,10 @@ enum class CommandKind {
   kMirrorPool = 11,
   kMirrorStatus = 12,
   kResolveNodeClass = 13,
+  kSyncNodeClass = 14,
+  kReleaseNodeClass = 15,
 };
-inline constexpr int kCommandKinds = 14;
+inline constexpr int kCommandKinds = 16;
 std::string_view command_kind_name(CommandKind kind);
 inline CommandKind kind_of(const CommandSpec& spec) {
   return static_cast<CommandKind>(spec.index());
@@ -220,7 +241,8 @@ inline CommandKind kind_of(const CommandSpec& spec) {
 // Commands that the cloud's hands carry out; the others go to the API server.
 inline bool goes_to_cloud(CommandKind kind) {
   return kind == CommandKind::kLaunch || kind == CommandKind::kTerminate ||
-         kind == CommandKind::kFindInstances || kind == CommandKind::kResolveNodeClass;
+         kind == CommandKind::kFindInstances || kind == CommandKind::kResolveNodeClass ||
+         kind == CommandKind::kReleaseNodeClass;
 }
 
 // What the command is about, as a stream name: "nodeclaim/NAME", "node/NAME", "pod/UID",
@@ -345,6 +367,14 @@ void fields(Archive& a, MirrorStatus& c) {
 template <class Archive>
 void fields(Archive& a, ResolveNodeClass& c) {
   a(c.ref, c.uid, c.generation, c.request, c.known);
+}
+template <class Archive>
+void fields(Archive& a, SyncNodeClass& c) {
+  a(c.ref, c.uid, c.add_finalizer, c.remove_finalizer);
+}
+template <class Archive>
+void fields(Archive& a, ReleaseNodeClass& c) {
+  a(c.ref, c.uid, c.request);
 }
 
 template <class Archive>

@@ -51,6 +51,11 @@ inline constexpr std::string_view kHostnameLabel = "kubernetes.io/hostname";
 inline constexpr std::string_view kDoNotDisruptAnnotation = "karpenter.sh/do-not-disrupt";
 inline constexpr std::string_view kTerminationTimestampAnnotation =
     "karpenter.sh/nodeclaim-termination-timestamp";
+// Of node classes: "karpenter.k8s.aws/termination", as Karpenter's providers name theirs.
+inline std::string class_finalizer(std::string_view group) {
+  return std::string(group) + "/termination";
+}
+
 // What a pool's claims are compared with to find drift: a hash of its template, and its recipe.
 inline constexpr std::string_view kPoolHashAnnotation = "karpenter.sh/nodepool-hash";
 inline constexpr std::string_view kPoolHashVersionAnnotation = "karpenter.sh/nodepool-hash-version";

@@ -65,10 +65,9 @@ std::optional<std::int64_t> read_duration(const Object& parent, std::string_view
   return millis;
 }
 
-bool has_finalizer(const Object& metadata) {
+bool has_finalizer(const Object& metadata, std::string_view which = model::kTerminationFinalizer) {
   const auto finalizers = metadata.texts("finalizers");
-  return std::find(finalizers.begin(), finalizers.end(), model::kTerminationFinalizer) !=
-         finalizers.end();
+  return std::find(finalizers.begin(), finalizers.end(), which) != finalizers.end();
 }
 
 model::ConditionStatus condition_status(std::string_view status) {
@@ -294,6 +293,7 @@ base::Result<model::NodeClass> reduce_node_class(simdjson::dom::element object,
     node_class.uid = metadata.text("uid");
     node_class.generation = metadata.integer("generation");
     node_class.deletion_millis = metadata.time_millis("deletionTimestamp");
+    node_class.has_finalizer = has_finalizer(metadata, model::class_finalizer(group));
   });
   simdjson::dom::element spec;
   if (!object["spec"].get(spec)) node_class.spec_json = canonical_json(spec);

@@ -97,6 +97,7 @@ struct Apply {
   // The memory that a registered node shows, for the next machines of its type and image.
   void see_memory(const ClaimRow& claim, const model::Node& node) const;
   void leave_siblings(const model::ProviderId& id, const model::ClaimUid& claim) const;
+  void class_released(const model::ReleaseNodeClass& asked) const;
   void class_resolved(const model::ResolveNodeClass& asked, const std::string& resolution) const;
   void status_told(const model::MirrorStatus& told) const;
   void launched(const model::ClaimName& name, const model::Instance& instance) const;

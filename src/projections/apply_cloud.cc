@@ -211,6 +211,12 @@ void Apply::class_resolved(const model::ResolveNodeClass& asked,
   });
 }
 
+void Apply::class_released(const model::ReleaseNodeClass& asked) const {
+  s.node_classes_.edit_if(asked.ref, [&](NodeClassRow& row) {
+    if (row.node_class.uid == asked.uid) row.released = at.position;
+  });
+}
+
 void Apply::status_told(const model::MirrorStatus& told) const {
   if (!s.node_classes_.contains(model::NodeClassRef{told.group, told.kind, told.name}) &&
       !s.objects_.contains(model::ObjectKey{told.kind, told.namespace_name, told.name}))

@@ -313,6 +313,9 @@ struct OnOutcome {
   void operator()(const model::ResolveNodeClass& c) const {
     if (done()) fold.class_resolved(c, outcome.resolution);
   }
+  void operator()(const model::ReleaseNodeClass& c) const {
+    if (done()) fold.class_released(c);
+  }
   void operator()(const model::MirrorStatus& c) const {
     if (done()) fold.status_told(c);
   }

@@ -78,6 +78,8 @@ bool waits_for_echo(CommandKind kind) {
     case CommandKind::kMirrorPool:
     case CommandKind::kMirrorStatus:
     case CommandKind::kResolveNodeClass:
+    case CommandKind::kSyncNodeClass:
+    case CommandKind::kReleaseNodeClass:
       return true;
     case CommandKind::kCreateNodeClaim:
     case CommandKind::kLaunch:
@@ -101,6 +103,8 @@ bool leaves_an_echo(CommandKind kind) {
       return true;
     case CommandKind::kMirrorStatus:
     case CommandKind::kResolveNodeClass:
+    case CommandKind::kSyncNodeClass:
+    case CommandKind::kReleaseNodeClass:
     case CommandKind::kLaunch:
     case CommandKind::kReadBackNode:
     case CommandKind::kFindInstances:

@@ -146,11 +146,12 @@ struct NodeClassRow {
   std::int64_t resolved_generation = 0;
   Position resolved_position;  // when it last changed
   LogTime resolved_at;         // when it was last asked for with success
+  Position released;           // what was made for it in the account is gone, by this outcome
 };
 template <class Archive>
 void fields(Archive& a, NodeClassRow& r) {
-  a(r.node_class, r.position, r.resolved, r.resolved_generation, r.resolved_position,
-    r.resolved_at);
+  a(r.node_class, r.position, r.resolved, r.resolved_generation, r.resolved_position, r.resolved_at,
+    r.released);
 }
 
 struct DaemonSetRow {

@@ -84,6 +84,9 @@ class Provider {
   // The bytes of a ResolveNodeClass, whose outcome is `resolved`; empty: there is nothing to ask.
   // Only called when depends_on_class(), like status_of().
   virtual std::string encode_resolve(const model::NodeClass&) const { return {}; }
+  // The bytes of a ReleaseNodeClass: what was made in the account for a class that is being deleted
+  // is to go. Empty: nothing is made for classes, so that they need no finalizer.
+  virtual std::string encode_release(const model::NodeClass&) const { return {}; }
   // The status of a class. `resolved` is empty before the first answer.
   virtual NodeClassStatus status_of(const model::NodeClass&, std::string_view resolved) const {
     (void)resolved;

@@ -1,5 +1,7 @@
 // Node classes of clouds where selectors are asked of the account: what they find is asked for
 // again and again, and shown in the status; zones that are to be left alone, by verdicts of pools.
+// A finalizer keeps a class that is being deleted until its claims are gone, and what was made for
+// it in the account after them.
 #include "base/sha256.h"
 #include "reconcilers/explained.h"
 #include "reconcilers/list.h"
@@ -66,14 +68,64 @@ void tell_shifts(const ClusterState& state, const Context& context, Plan& plan,
   }
 }
 
+// For people, and no more than a line shows.
+constexpr std::size_t kClaimsNamedMax = 5;
+
+void set_finalizer(const ClusterState& state, const Context& context, Plan& plan,
+                   const projections::NodeClassRow& row, bool add) {
+  const model::NodeClass& node_class = row.node_class;
+  if (!may_issue(state, context, plan, "nodeclass/" + node_class.ref.name,
+                 model::CommandKind::kSyncNodeClass))
+    return;
+  model::SyncNodeClass command;
+  command.ref = node_class.ref;
+  command.uid = node_class.uid;
+  command.add_finalizer = add;
+  command.remove_finalizer = !add;
+  plan.command(std::move(command), add ? "keep" : "released", {add ? row.position : row.released});
+}
+
+// Of claims that nobody has deleted yet, too: as Karpenter, a class outlives its machines.
+std::vector<std::string> claims_of(const ClusterState& state, const model::NodeClassRef& ref) {
+  std::vector<std::string> names;
+  for (const auto& [name, slot] : state.claims().slots())
+    if (slot.row.claim.node_class == ref && names.size() < kClaimsNamedMax)
+      names.push_back(name.str());
+  return names;
+}
+
+void release(const ClusterState& state, const Context& context, Plan& plan,
+             const projections::NodeClassRow& row) {
+  const model::NodeClass& node_class = row.node_class;
+  if (!node_class.has_finalizer || !state.listed("NodeClaim")) return;
+  if (row.released != Position()) return set_finalizer(state, context, plan, row, false);
+  const std::string subject = "nodeclass/" + node_class.ref.name;
+  if (std::vector<std::string> names = claims_of(state, node_class.ref); !names.empty())
+    return plan.verdict(subject, "waiting_on_claims", std::move(names), row.position);
+  if (!may_issue(state, context, plan, subject, model::CommandKind::kReleaseNodeClass)) return;
+  plan.command(model::ReleaseNodeClass{node_class.ref, node_class.uid,
+                                       context.provider.encode_release(node_class)},
+               "deleted", {row.position});
+}
+
+// The class's finalizer and what follows from it; true while the class lives on.
+bool lives(const ClusterState& state, const Context& context, Plan& plan,
+           const projections::NodeClassRow& row) {
+  const bool deleted = row.node_class.deletion_millis != 0;
+  const bool keeps = !context.provider.encode_release(row.node_class).empty();
+  if (state.config().shadow || !keeps) return !deleted;
+  if (deleted) release(state, context, plan, row);
+  if (!deleted && !row.node_class.has_finalizer) set_finalizer(state, context, plan, row, true);
+  return !deleted;
+}
+
 }  // namespace
 
 void reconcile_node_classes(const ClusterState& state, const Context& context, Plan& plan) {
   if (!state.listed("NodeClass") || !context.provider.depends_on_class()) return;
   for (const auto& [ref, slot] : state.node_classes().slots()) {
-    const model::NodeClass& node_class = slot.row.node_class;
     if (plan.full()) return;
-    if (!context.provider.understands(ref) || node_class.deletion_millis != 0) continue;
+    if (!context.provider.understands(ref) || !lives(state, context, plan, slot.row)) continue;
     resolve(state, context, plan, slot.row);
     tell_shifts(state, context, plan, slot.row);
     if (!state.config().shadow) show(state, context, plan, slot.row);

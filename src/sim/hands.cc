@@ -134,7 +134,9 @@ model::Outcome Hands::perform(const ports::IssuedCommand& command, bool late) {
       return mirror_pool(std::get<model::MirrorPool>(command.spec));
     case model::CommandKind::kMirrorStatus:
     case model::CommandKind::kResolveNodeClass:
-      break;  // its cloud has neither
+    case model::CommandKind::kSyncNodeClass:
+    case model::CommandKind::kReleaseNodeClass:
+      break;  // its cloud has none of them
   }
   return refused(model::RefusalCode::kInvalid, "unknown command");
 }

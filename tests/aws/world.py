@@ -9,6 +9,7 @@ world.py kubelets URL SERVER CA TOKEN       until it is ended: each running mach
 world.py interrupt URL QUEUE SHARE FILE     a spot interruption warning, as EventBridge writes it, for every SHARE-th running machine, all at once;
                                             FILE gets a JSON line for each
 world.py user_data                          the user data of all launch templates, decoded
+world.py made                               the launch templates, and the instance profiles below Karpenter's path, that there are
 world.py waiting QUEUE                      how many messages the queue holds, received ones too
 """
 import base64
@@ -130,6 +131,14 @@ def user_data():
             print(base64.b64decode(version["LaunchTemplateData"].get("UserData", "")).decode())
 
 
+def made():
+    for one in client("ec2").describe_launch_templates()["LaunchTemplates"]:
+        print("launch template", one["LaunchTemplateName"])
+    for one in client("iam").list_instance_profiles()["InstanceProfiles"]:
+        if one["Path"].startswith("/karpenter/"):
+            print("instance profile", one["InstanceProfileName"])
+
+
 def waiting(queue):
     names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
     got = client("sqs").get_queue_attributes(QueueUrl=queue_url(queue), AttributeNames=names)["Attributes"]
@@ -137,4 +146,4 @@ def waiting(queue):
 
 
 if __name__ == "__main__":
-    {"stage": stage, "narrow": narrow, "kubelets": kubelets, "interrupt": interrupt, "user_data": user_data, "waiting": waiting}[sys.argv[1]](*sys.argv[2:])
+    {"stage": stage, "narrow": narrow, "kubelets": kubelets, "interrupt": interrupt, "user_data": user_data, "made": made, "waiting": waiting}[sys.argv[1]](*sys.argv[2:])

@@ -27,6 +27,7 @@ MAKES = {
     "EvictRequested": {("create", "pods", "eviction"), ("delete", "pods", "")},
     "ClaimMirrorRequested": {("patch", "nodeclaims", ""), ("patch", "nodeclaims", "status")},
     "PoolMirrorRequested": {("patch", "nodepools", ""), ("patch", "nodepools", "status")},
+    "NodeClassSyncRequested": {("patch", "ec2nodeclasses", "")},
     "StatusMirrorRequested": {("patch", kind, "status") for kind in ("ec2nodeclasses", "nodeoverlays", "capacitybuffers")},
 }
 # What karst writes that no command asks for: its lease, notices (docs/decisions/0004), and its questions at the start.

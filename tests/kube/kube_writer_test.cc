@@ -45,11 +45,17 @@ const model::TaintNode kTaint{model::NodeName("n"),
 const model::EvictPod kEvict{model::PodUid("pu"), "ns", "p", model::NodeName("n"), false, -1};
 const model::EvictPod kForce{model::PodUid("pu"), "ns", "p", model::NodeName("n"), true, 5};
 const model::SetFinalizer kFinalizer{{model::ObjectKind::kNode, "", "n", "nu"}, false};
+const model::SyncNodeClass kKept{{"karpenter.k8s.aws", "EC2NodeClass", "c"}, "cu", true, false};
+const model::SyncNodeClass kFreed{{"karpenter.k8s.aws", "EC2NodeClass", "c"}, "cu", false, true};
+const model::SyncNodeClass kForeign{{"g", "K", "c"}, "cu", true, false};
+const char* const kKeptBody =
+    R"({"metadata":{"uid":"cu","finalizers":["x","karpenter.k8s.aws/termination"]}})";
 const model::ReadBackNode kReadBack{model::NodeName("n"), model::NodeUid("nu")};
 std::vector<Case> cases() {
   const std::string claims = "/apis/karpenter.sh/v1/nodeclaims";
   const std::string claim = claims + "/web-abcde";
   const std::string node = "/api/v1/nodes/n";
+  const std::string node_class = "/apis/karpenter.k8s.aws/v1/ec2nodeclasses/c";
   const std::string pod = "/api/v1/namespaces/ns/pods/p";
   const std::string evict = "POST " + pod + "/eviction";
   const std::string node_pods = "/api/v1/pods?fieldSelector=spec.nodeName%3Dn";
@@ -153,6 +159,40 @@ std::vector<Case> cases() {
        {"GET " + node, "PATCH " + node},
        done,
        none},
+      {"class kept",
+       kKept,
+       {{200, R"({"metadata":{"uid":"cu"}})"}, {200}},
+       {"GET " + node_class, "PATCH " + node_class},
+       done,
+       none},
+      {"class kept already", kKept, {{200, kKeptBody}}, {"GET " + node_class}, done, none},
+      {"class kept: gone", kKept, {kGone}, {"GET " + node_class}, refused, RefusalCode::kGone},
+      {"class kept: another's name",
+       kKept,
+       {{200, R"({"metadata":{"uid":"x"}})"}},
+       {"GET " + node_class},
+       refused,
+       RefusalCode::kGone},
+      {"class freed",
+       kFreed,
+       {{200, kKeptBody}, {200}},
+       {"GET " + node_class, "PATCH " + node_class},
+       done,
+       none},
+      {"class freed: changed meanwhile",
+       kFreed,
+       {{200, kKeptBody}, {422}},
+       {"GET " + node_class, "PATCH " + node_class},
+       refused,
+       RefusalCode::kConflict},
+      {"class freed: went with the patch",
+       kFreed,
+       {{200, kKeptBody}, kGone},
+       {"GET " + node_class, "PATCH " + node_class},
+       done,
+       none},
+      {"class freed: gone", kFreed, {kGone}, {"GET " + node_class}, done, none},
+      {"a class that is only read", kForeign, {}, {}, refused, RefusalCode::kInvalid},
       {"read back",
        kReadBack,
        {kNode, {200, R"({"metadata":{},"items":[]})"}},

@@ -352,6 +352,15 @@ TEST(ReduceNodeClass, KeepsTheSpecAsCanonicalJson) {
   ASSERT_TRUE(real) << real.error().message;
   EXPECT_EQ(real->ref.name, "default");
   EXPECT_TRUE(real->ready) << "without a status it is ready";
+  EXPECT_FALSE(real->has_finalizer);
+  for (const auto& [finalizer, ours] :
+       {std::pair("g/termination", true), std::pair("karpenter.sh/termination", false)}) {
+    const auto kept = reduce_text(
+        std::string(R"({"metadata":{"uid":"u","name":"n","finalizers":[")") + finalizer + "\"]}}",
+        [](auto object) { return reduce_node_class(object, "g", "K"); });
+    ASSERT_TRUE(kept);
+    EXPECT_EQ(kept->has_finalizer, ours) << finalizer;
+  }
   const auto reduce = [](auto object) { return reduce_node_class(object, "g", "K"); };
   const auto a = reduce_text(
       R"({"metadata":{"uid":"u","name":"n"},"spec":{"b":[1,2.5,null,true],"a":{"z":"x\n\"y\"",

@@ -55,7 +55,9 @@ AwsCloud::~AwsCloud() = default;
 
 std::function<void()> AwsCloud::work_of(const Command& command) {
   const model::CommandKind kind = model::kind_of(command->spec);
-  const bool writes = kind == model::CommandKind::kLaunch || kind == model::CommandKind::kTerminate;
+  const bool writes = kind == model::CommandKind::kLaunch ||
+                      kind == model::CommandKind::kTerminate ||
+                      kind == model::CommandKind::kReleaseNodeClass;
   return [this, command, may_leave = writes && guard_ ? guard_() : MayLeave()] {
     if (const auto* order = std::get_if<model::Launch>(&command->spec))
       return launch(command, *order, may_leave);
@@ -63,6 +65,8 @@ std::function<void()> AwsCloud::work_of(const Command& command) {
       return terminate(command, *end, may_leave);
     if (const auto* search = std::get_if<model::FindInstances>(&command->spec))
       return find(command, *search);
+    if (const auto* end = std::get_if<model::ReleaseNodeClass>(&command->spec))
+      return release(command, *end, may_leave);
     resolve(command, std::get<model::ResolveNodeClass>(command->spec));
   };
 }

@@ -1,6 +1,7 @@
 // The hands of EC2: launch sends an order's templates and its one CreateFleet, terminate ends an
 // instance that carries the claim's tag, find reads instances by id or by tag, resolve asks what a
-// node class's selectors name (threads and outcomes: cloud/hands.h). Besides, what EC2 sells every
+// node class's selectors name, release deletes what was made for one (threads and outcomes:
+// cloud/hands.h). Besides, what EC2 sells every
 // kCatalogueMillis, as a fact.
 #pragma once
 
@@ -26,6 +27,7 @@ namespace karst::cloud::aws {
 inline constexpr std::int64_t kCatalogueMillis = 60 * 60'000;   // types, offerings and prices
 inline constexpr std::int64_t kPricesAgainMillis = 5 * 60'000;  // when some could not be read
 inline constexpr int kQuestionRoundsMax = 10;                   // of one node class
+inline constexpr int kReleaseStepsMax = 2'000;                  // of one command
 // A question that gets no answer is asked again at once, after 0.5 and 1 s, but not when it took
 // long to fail: the class comes again soon.
 inline constexpr int kAskAttemptsMax = 3;
@@ -41,7 +43,7 @@ class AwsCloud final : public Hands {
            const base::Clock& clock, providers::aws::Cluster cluster);
   ~AwsCloud() override;
 
-  // Launches and terminations leave only while `guard()` gives a function that says so: it is taken
+  // Launches and deletions leave only while `guard()` gives a function that says so: it is taken
   // when a command is submitted, and asked when a request goes out. Before start().
   void guard_writes(std::function<std::function<bool()>()> guard) { guard_ = std::move(guard); }
   // The price list is not asked (ISOLATED_VPC): on-demand prices are the embedded table's. Before
@@ -55,9 +57,10 @@ class AwsCloud final : public Hands {
  private:
   using MayLeave = std::function<bool()>;
   using Instances = std::vector<providers::aws::FoundInstance>;
-  struct Order;   // a launch under way
-  struct Asking;  // a node class whose questions are being answered
-  struct Sold;    // what EC2 sells, being read
+  struct Order;      // a launch under way
+  struct Asking;     // a node class whose questions are being answered
+  struct Sold;       // what EC2 sells, being read
+  struct Releasing;  // a node class that is deleted
 
   void launch(const Command& command, const model::Launch& spec, MayLeave may_leave);
   void make_template(const std::shared_ptr<Order>& order, std::size_t index);
@@ -82,6 +85,9 @@ class AwsCloud final : public Hands {
   bool may_wait(const Asking& asking);
   void resolved(const Asking& asking, const providers::aws::Resolution& found);
   void unresolved(const Asking& asking, const std::string& message);
+
+  void release(const Command& command, const model::ReleaseNodeClass& spec, MayLeave may_leave);
+  void release_next(const std::shared_ptr<Releasing>& releasing);
 
   // All of the cluster, terminated ones too. `failed` gets the error of a list with a hole.
   void collect(std::function<void(Instances)> complete, std::function<void(CallError)> failed);

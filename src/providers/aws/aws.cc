@@ -5,6 +5,7 @@
 #include "providers/aws/class_status.h"
 #include "providers/aws/class_types.h"
 #include "providers/aws/launch.h"
+#include "providers/aws/release.h"
 #include "providers/aws/resolution.h"
 
 namespace karst::providers::aws {
@@ -51,6 +52,9 @@ class Aws final : public Provider {
 
   std::string encode_resolve(const model::NodeClass& node_class) const override {
     return read_node_class_spec(node_class.spec_json) ? aws::encode_resolve(node_class) : "";
+  }
+  std::string encode_release(const model::NodeClass& node_class) const override {
+    return aws::encode_release(node_class);
   }
   NodeClassStatus status_of(const model::NodeClass& node_class,
                             std::string_view resolved) const override {

@@ -34,8 +34,7 @@ Question create(const NodeClassSubject& subject, const Cluster& cluster, const s
   Question question = ask("profile/create", "CreateInstanceProfile", name);
   question.may_serve_again = never;  // what made it once does not make it again
   Tree& parameters = question.request.parameters;
-  parameters["Path"] =
-      "/karpenter/" + cluster.region + "/" + cluster.name + "/" + subject.uid + "/";
+  parameters["Path"] = profile_path(cluster, subject.uid);
   model::Labels tags = subject.spec.tags;
   model::set_label(tags, "kubernetes.io/cluster/" + cluster.name, "owned");
   model::set_label(tags, "eks:eks-cluster-name", cluster.name);
@@ -63,6 +62,10 @@ std::string profile_name(const NodeClassSubject& subject, const Cluster& cluster
     content += *part + '\n';
   return cluster.name.substr(0, kClusterNameMax) + "_" +
          base::base32_lower(base::sha256(content)).substr(0, kHashLength);
+}
+
+std::string profile_path(const Cluster& cluster, const std::string& class_uid) {
+  return "/karpenter/" + cluster.region + "/" + cluster.name + "/" + class_uid + "/";
 }
 
 void ask_for_profile(std::vector<Question>& out, const NodeClassSubject& subject,

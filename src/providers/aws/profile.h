@@ -17,6 +17,9 @@ inline constexpr std::int64_t kProfileLifeMillis = 15 * 60'000;
 // role, so that another role is another profile.
 std::string profile_name(const NodeClassSubject& subject, const Cluster& cluster);
 
+// Of all that is made for one class: "/karpenter/<region>/<cluster>/<uid>/".
+std::string profile_path(const Cluster& cluster, const std::string& class_uid);
+
 // Adds GetInstanceProfile, then CreateInstanceProfile where it is not there, then
 // AddRoleToInstanceProfile where it has no role. Keys: "profile", "profile/create", "profile/role".
 void ask_for_profile(std::vector<Question>& out, const NodeClassSubject& subject,
