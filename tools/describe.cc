@@ -94,6 +94,7 @@ struct CommandText {
     return fmt::format("ask what the selectors of {} {} find", c.ref.kind, c.ref.name);
   }
   std::string operator()(const model::SyncNodeClass& c) const {
+    if (!c.hash.empty()) return fmt::format("write the hash of {} {}", c.ref.kind, c.ref.name);
     return fmt::format("{} our finalizer {} {} {}", c.remove_finalizer ? "remove" : "add",
                        c.remove_finalizer ? "from" : "to", c.ref.kind, c.ref.name);
   }

@@ -257,14 +257,18 @@ void get(const log::NodeClassResolveRequested& in, model::ResolveNodeClass& out)
 
 Offset<log::NodeClassSyncRequested> put(Builder& b, WhyOffset why, const model::SyncNodeClass& v) {
   const auto ref = put_some(b, v.ref);
-  return log::CreateNodeClassSyncRequested(b, why, ref, put(b, v.uid), v.add_finalizer,
-                                           v.remove_finalizer);
+  const auto uid = put(b, v.uid);
+  const auto hash = put(b, v.hash);
+  return log::CreateNodeClassSyncRequested(b, why, ref, uid, v.add_finalizer, v.remove_finalizer,
+                                           hash, put(b, v.hash_version));
 }
 void get(const log::NodeClassSyncRequested& in, model::SyncNodeClass& out) {
   get_some(in.ref(), out.ref);
   get(in.uid(), out.uid);
   out.add_finalizer = in.add_finalizer();
   out.remove_finalizer = in.remove_finalizer();
+  get(in.hash(), out.hash);
+  get(in.hash_version(), out.hash_version);
 }
 
 Offset<log::NodeClassReleaseRequested> put(Builder& b, WhyOffset why,

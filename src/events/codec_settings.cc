@@ -86,9 +86,10 @@ Offset<log::NodeClassObserved> put(Builder& b, const NodeClassObserved& v) {
   const auto uid = put(b, v.node_class.uid);
   const auto spec = put(b, v.node_class.spec_json);
   const auto ready = put_some(b, v.node_class.ready_condition);
-  return log::CreateNodeClassObserved(b, ref, uid, v.node_class.generation, v.node_class.ready,
-                                      v.node_class.deletion_millis, spec, ready,
-                                      v.node_class.has_finalizer);
+  const auto hash = put(b, v.node_class.hash);
+  return log::CreateNodeClassObserved(
+      b, ref, uid, v.node_class.generation, v.node_class.ready, v.node_class.deletion_millis, spec,
+      ready, v.node_class.has_finalizer, hash, put(b, v.node_class.hash_version));
 }
 void get(const log::NodeClassObserved& in, NodeClassObserved& out) {
   get_some(in.ref(), out.node_class.ref);
@@ -99,6 +100,8 @@ void get(const log::NodeClassObserved& in, NodeClassObserved& out) {
   get(in.spec_json(), out.node_class.spec_json);
   get_some(in.ready_condition(), out.node_class.ready_condition);
   out.node_class.has_finalizer = in.has_finalizer();
+  get(in.hash(), out.node_class.hash);
+  get(in.hash_version(), out.node_class.hash_version);
 }
 
 Offset<log::NodeClassGone> put(Builder& b, const NodeClassGone& v) {

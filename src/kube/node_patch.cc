@@ -160,6 +160,12 @@ std::optional<std::string> sync_patch(const json& node, const model::SyncNode& c
 
 std::optional<std::string> class_patch(const json& object, const model::SyncNodeClass& command) {
   Patch patch(object);
+  if (!command.hash.empty()) {
+    const model::NodeClassRef& ref = command.ref;
+    patch.set_keys("/metadata/annotations",
+                   {{model::class_hash_key(ref.group, ref.kind), command.hash},
+                    {model::class_hash_version_key(ref.group, ref.kind), command.hash_version}});
+  }
   if (command.add_finalizer || command.remove_finalizer)
     patch.replace_list(
         "/metadata/finalizers",

@@ -74,6 +74,8 @@ struct NodeClass {
   std::string spec_json;       // the whole spec, keys sorted: the provider reads it
   Condition ready_condition;   // as its status has it; without a type: it has none
   bool has_finalizer = false;  // class_finalizer() of its group
+  std::string hash;            // annotations class_hash_key() and class_hash_version_key()
+  std::string hash_version;
   friend bool operator==(const NodeClass&, const NodeClass&) = default;
 };
 
@@ -166,7 +168,7 @@ void fields(Archive& a, NodeClassRef& r) {
 template <class Archive>
 void fields(Archive& a, NodeClass& c) {
   a(c.ref, c.uid, c.generation, c.ready, c.deletion_millis, c.spec_json, c.ready_condition,
-    c.has_finalizer);
+    c.has_finalizer, c.hash, c.hash_version);
 }
 template <class Archive>
 void fields(Archive& a, Budget& b) {

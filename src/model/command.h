@@ -190,12 +190,15 @@ struct ResolveNodeClass {
   friend bool operator==(const ResolveNodeClass&, const ResolveNodeClass&) = default;
 };
 
-// Effect. The finalizer of a node class is added or removed, in one patch with a version test.
+// Effect. The finalizer of a node class is added or removed, and its two hash annotations are
+// written where `hash` is given, in one patch that tests what it replaces.
 struct SyncNodeClass {
   NodeClassRef ref;
   std::string uid;
   bool add_finalizer = false;
   bool remove_finalizer = false;
+  std::string hash;
+  std::string hash_version;
   friend bool operator==(const SyncNodeClass&, const SyncNodeClass&) = default;
 };
 
@@ -370,7 +373,7 @@ void fields(Archive& a, ResolveNodeClass& c) {
 }
 template <class Archive>
 void fields(Archive& a, SyncNodeClass& c) {
-  a(c.ref, c.uid, c.add_finalizer, c.remove_finalizer);
+  a(c.ref, c.uid, c.add_finalizer, c.remove_finalizer, c.hash, c.hash_version);
 }
 template <class Archive>
 void fields(Archive& a, ReleaseNodeClass& c) {

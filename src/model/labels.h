@@ -56,6 +56,17 @@ inline std::string class_finalizer(std::string_view group) {
   return std::string(group) + "/termination";
 }
 
+// What a class's claims are compared with to find drift: "karpenter.k8s.aws/ec2nodeclass-hash" and
+// "…-hash-version", likewise.
+inline std::string class_hash_key(std::string_view group, std::string_view kind) {
+  std::string key = std::string(group) + "/";
+  for (const char c : kind) key += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  return key + "-hash";
+}
+inline std::string class_hash_version_key(std::string_view group, std::string_view kind) {
+  return class_hash_key(group, kind) + "-version";
+}
+
 // What a pool's claims are compared with to find drift: a hash of its template, and its recipe.
 inline constexpr std::string_view kPoolHashAnnotation = "karpenter.sh/nodepool-hash";
 inline constexpr std::string_view kPoolHashVersionAnnotation = "karpenter.sh/nodepool-hash-version";

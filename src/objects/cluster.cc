@@ -294,6 +294,10 @@ base::Result<model::NodeClass> reduce_node_class(simdjson::dom::element object,
     node_class.generation = metadata.integer("generation");
     node_class.deletion_millis = metadata.time_millis("deletionTimestamp");
     node_class.has_finalizer = has_finalizer(metadata, model::class_finalizer(group));
+    metadata.object("annotations", [&](const Object& annotations) {
+      node_class.hash = annotations.text(model::class_hash_key(group, kind));
+      node_class.hash_version = annotations.text(model::class_hash_version_key(group, kind));
+    });
   });
   simdjson::dom::element spec;
   if (!object["spec"].get(spec)) node_class.spec_json = canonical_json(spec);

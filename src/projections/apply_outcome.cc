@@ -63,6 +63,10 @@ struct OnCommand {
         row.launch_message.clear();
       });
   }
+  void operator()(const model::SyncNodeClass& c) const {
+    if (!c.hash.empty())
+      s().node_classes_.edit_if(c.ref, [&](NodeClassRow& row) { row.stamped = c.hash; });
+  }
   void operator()(const model::Terminate& c) const {
     if (const ClaimRow* claim = s().claim_by_provider_id(c.provider_id))
       s().edit_claim(model::ClaimName(claim->claim.name),

@@ -146,12 +146,13 @@ struct NodeClassRow {
   std::int64_t resolved_generation = 0;
   Position resolved_position;  // when it last changed
   LogTime resolved_at;         // when it was last asked for with success
+  std::string stamped;         // the hash that it was last asked to carry
   Position released;           // what was made for it in the account is gone, by this outcome
 };
 template <class Archive>
 void fields(Archive& a, NodeClassRow& r) {
   a(r.node_class, r.position, r.resolved, r.resolved_generation, r.resolved_position, r.resolved_at,
-    r.released);
+    r.released, r.stamped);
 }
 
 struct DaemonSetRow {

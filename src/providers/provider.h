@@ -84,6 +84,13 @@ class Provider {
   // The bytes of a ResolveNodeClass, whose outcome is `resolved`; empty: there is nothing to ask.
   // Only called when depends_on_class(), like status_of().
   virtual std::string encode_resolve(const model::NodeClass&) const { return {}; }
+  // What claims of the class are compared with to find drift, and the recipe by which this build
+  // makes it. Empty: not known, or its claims are not compared.
+  virtual std::string class_hash(const model::NodeClass&, std::string_view resolved) const {
+    (void)resolved;
+    return {};
+  }
+  virtual std::string_view class_hash_version() const { return {}; }
   // The bytes of a ReleaseNodeClass: what was made in the account for a class that is being deleted
   // is to go. Empty: nothing is made for classes, so that they need no finalizer.
   virtual std::string encode_release(const model::NodeClass&) const { return {}; }

@@ -4,6 +4,7 @@
 // it in the account after them.
 #include "base/sha256.h"
 #include "reconcilers/explained.h"
+#include "reconcilers/hash_versions.h"
 #include "reconcilers/list.h"
 #include "reconcilers/queries.h"
 
@@ -94,6 +95,36 @@ std::vector<std::string> claims_of(const ClusterState& state, const model::NodeC
   return names;
 }
 
+// As Karpenter: what changes of a class that carries this recipe's hash is told to the class alone,
+// so that its claims differ from it. With another recipe's hash, or none, its claims take over the
+// new one first: nothing has drifted because of who looks.
+void stamp_hash(const ClusterState& state, const Context& context, Plan& plan,
+                const projections::NodeClassRow& row) {
+  const model::NodeClass& node_class = row.node_class;
+  const std::string_view version = context.provider.class_hash_version();
+  if (version.empty() || row.resolved_generation != node_class.generation) return;
+  const std::string hash = context.provider.class_hash(node_class, row.resolved);
+  const bool same_version = node_class.hash_version == version;
+  if (hash.empty() || (same_version && node_class.hash == hash)) return;
+  const model::NodeClassRef& ref = node_class.ref;
+  const std::string key = model::class_hash_key(ref.group, ref.kind);
+  const std::string version_key = model::class_hash_version_key(ref.group, ref.kind);
+  bool migrated = true;
+  for (const auto& [name, slot] : state.claims().slots())
+    if (!same_version && slot.row.claim.node_class == ref)
+      migrated = migrate_claim(state, context, plan, slot.row, {key, version_key, version, hash}) &&
+                 migrated;
+  if (!migrated ||
+      !may_issue(state, context, plan, "nodeclass/" + ref.name, model::CommandKind::kSyncNodeClass))
+    return;
+  model::SyncNodeClass command;
+  command.ref = ref;
+  command.uid = node_class.uid;
+  command.hash = hash;
+  command.hash_version = version;
+  plan.command(std::move(command), "hash", {row.position});
+}
+
 void release(const ClusterState& state, const Context& context, Plan& plan,
              const projections::NodeClassRow& row) {
   const model::NodeClass& node_class = row.node_class;
@@ -128,7 +159,9 @@ void reconcile_node_classes(const ClusterState& state, const Context& context, P
     if (!context.provider.understands(ref) || !lives(state, context, plan, slot.row)) continue;
     resolve(state, context, plan, slot.row);
     tell_shifts(state, context, plan, slot.row);
-    if (!state.config().shadow) show(state, context, plan, slot.row);
+    if (state.config().shadow) continue;
+    if (state.listed("NodeClaim")) stamp_hash(state, context, plan, slot.row);
+    show(state, context, plan, slot.row);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "model/pool_hash.h"
 #include "reconcilers/claim_status.h"
 #include "reconcilers/conditions.h"
+#include "reconcilers/hash_versions.h"
 #include "reconcilers/list.h"
 #include "reconcilers/pool_rules.h"
 #include "reconcilers/queries.h"
@@ -60,31 +61,17 @@ std::int64_t class_generation(const ClusterState& state, const model::NodePool& 
   return row == nullptr ? 0 : row->node_class.generation;
 }
 
-// A pool whose hash was computed by another recipe says nothing of its claims: they take over the
-// new hash, unless they were known to have drifted. True when none is left.
+// A pool whose hash was computed by another recipe says nothing of its claims. True when none is
+// left that must take over the new one.
 bool migrate_claims(const ClusterState& state, const Context& context, Plan& plan,
                     const model::NodePool& pool, const std::string& hash) {
+  const HashVersion to{model::kPoolHashAnnotation, model::kPoolHashVersionAnnotation,
+                       model::kPoolHashVersion, hash};
   bool done = true;
-  for (const auto& [name, slot] : state.claims().slots()) {
-    const ClaimRow& row = slot.row;
-    const std::string_view version =
-        model::label_value(row.claim.annotations, model::kPoolHashVersionAnnotation);
-    if (row.claim.pool != pool.name || !row.observed || row.leaving() || version.empty() ||
-        version == model::kPoolHashVersion)
-      continue;
-    done = false;
-    if (!may_issue(state, context, plan, claim_subject(name), model::CommandKind::kMirrorClaim))
-      continue;
-    model::MirrorClaim mirror = mirror_of(state, context, row).command;
-    if (mirror.uid.empty()) continue;
-    model::set_label(mirror.annotations, model::kPoolHashVersionAnnotation,
-                     model::kPoolHashVersion);
-    const auto& conditions = row.claim.conditions;
-    const bool drifted = std::any_of(conditions.begin(), conditions.end(),
-                                     [](const auto& one) { return one.type == "Drifted"; });
-    if (!drifted) model::set_label(mirror.annotations, model::kPoolHashAnnotation, hash);
-    plan.command(std::move(mirror), "hash_version", {row.position}, row.root);
-  }
+  for (const auto& [name, slot] : state.claims().slots())
+    if (slot.row.claim.pool == pool.name &&
+        !model::label_value(slot.row.claim.annotations, to.version_key).empty())
+      done = migrate_claim(state, context, plan, slot.row, to) && done;
   return done;
 }
 

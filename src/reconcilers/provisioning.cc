@@ -21,11 +21,12 @@ constexpr std::int64_t kHoldMillis = 10'000;           // after a pass that left
 constexpr std::int64_t kLaunchAwaitedMillis = 30'000;  // from the decision to make the claim
 
 // The claim object for a new node of the answer.
-model::NodeClaim claim_of(const scheduling::Problem& problem, const scheduling::NewClaim& wanted,
+model::NodeClaim claim_of(const ClusterState& state, const Context& context,
+                          const scheduling::Problem& problem, const scheduling::NewClaim& wanted,
                           const model::CommandId& id) {
   const scheduling::Pool& from = problem.pools[wanted.pool];
   const model::NodePool& pool = from.pool;
-  model::NodeClaim claim = claim_of_pool(pool, id);
+  model::NodeClaim claim = claim_of_pool(state, context, pool, id);
   claim.labels = scheduling::claim_labels(from, wanted);
   model::RequirementSpec types{std::string(model::kInstanceTypeLabel), model::Operator::kIn, {}, 0};
   for (const std::size_t type : wanted.types) types.values.push_back(from.types[type].name);
@@ -117,7 +118,7 @@ LogTime make_claims(const ClusterState& state, const Context& context, Plan& pla
       again = again.value() == 0 ? until : std::min(again, until);
       continue;
     }
-    model::NodeClaim claim = claim_of(problem, wanted, plan.next_id());
+    model::NodeClaim claim = claim_of(state, context, problem, wanted, plan.next_id());
     if (state.claims().contains(claim.name))
       continue;  // a name of 25 random bits met its twin: the next round draws another
     nomination.claim = claim.name;

@@ -39,13 +39,14 @@ std::optional<std::int64_t> node_limit(const model::NodePool& pool) {
   return std::nullopt;
 }
 
-model::NodeClaim static_claim(const scheduling::Pool& of_pool, const model::CommandId& id) {
+model::NodeClaim static_claim(const ClusterState& state, const Context& context,
+                              const scheduling::Pool& of_pool, const model::CommandId& id) {
   const model::NodePool& pool = of_pool.pool;
   scheduling::NewClaim wanted;
   model::Requirements requirements(pool.requirements);
   requirements.add(model::Requirements::from_labels(scheduling::pool_labels(pool)));
   wanted.requirements = requirements.specs();
-  model::NodeClaim claim = claim_of_pool(pool, id);
+  model::NodeClaim claim = claim_of_pool(state, context, pool, id);
   claim.labels = scheduling::claim_labels(of_pool, wanted);
   claim.requirements = std::move(wanted.requirements);
   std::sort(claim.requirements.begin(), claim.requirements.end());
@@ -67,7 +68,7 @@ void grow(const ClusterState& state, const Context& context, Plan& plan,
   of_pool.types = scheduling::instance_types_of(
       context.class_types.of(state, context.provider, pool.node_class));
   for (; missing > 0 && !plan.full(); --missing) {
-    model::NodeClaim claim = static_claim(of_pool, plan.next_id());
+    model::NodeClaim claim = static_claim(state, context, of_pool, plan.next_id());
     if (state.claims().contains(claim.name)) return;  // the next round draws another name
     plan.command(model::CreateNodeClaim{std::move(claim)}, "static_provisioned", {row.position});
   }

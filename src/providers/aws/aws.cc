@@ -53,6 +53,13 @@ class Aws final : public Provider {
   std::string encode_resolve(const model::NodeClass& node_class) const override {
     return read_node_class_spec(node_class.spec_json) ? aws::encode_resolve(node_class) : "";
   }
+  std::string class_hash(const model::NodeClass& node_class,
+                         std::string_view resolved) const override {
+    const auto found = read_resolved(resolved);
+    if (!found) return {};
+    return node_class_hash(node_class.spec_json, found->cluster.ca).value_or(std::string());
+  }
+  std::string_view class_hash_version() const override { return kNodeClassHashVersion; }
   std::string encode_release(const model::NodeClass& node_class) const override {
     return aws::encode_release(node_class);
   }

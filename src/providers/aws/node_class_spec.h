@@ -21,10 +21,8 @@ inline constexpr std::size_t kTermsMax = 30;  // of one list of selectors
 inline constexpr std::size_t kDisksMax = 50;
 inline constexpr std::size_t kNetworkInterfacesMax = 150;
 
-inline constexpr std::string_view kNodeClassHashAnnotation = "karpenter.k8s.aws/ec2nodeclass-hash";
-inline constexpr std::string_view kNodeClassHashVersionAnnotation =
-    "karpenter.k8s.aws/ec2nodeclass-hash-version";
-// Another version, ours or Karpenter's, means: stamp it again, nothing has drifted.
+// Of node_class_hash(). Another version, ours or Karpenter's, means: stamp it again, nothing has
+// drifted.
 inline constexpr std::string_view kNodeClassHashVersion = "karst-1";
 
 // One entry of a list of selectors; what it names must all hold. A tag's value "*" is any.
