@@ -35,6 +35,25 @@ answers='[{"action": "CreateFleet", "do": {"cut": "after"}}, {"action": "CreateF
   {"action": "DescribeInstances", "do": {"page": "hole"}}, {"action": "DescribeInstances", "times": 2, "do": {"status": 503, "code": "RequestLimitExceeded"}},
   {"action": "TerminateInstances", "do": {"cut": "after"}}, {"action": "TerminateInstances", "times": 2, "do": {"status": 503, "code": "RequestLimitExceeded"}}]'
 
+# What is asked at a start, and each minute. Each action fails three times in a row or more, so that the attempts at once do not hide it.
+reads='[{"action": "GET /clusters/story", "times": 2, "do": {"status": 503, "code": "ServerException"}},
+  {"action": "GetQueueUrl", "do": {"cut": "before"}}, {"action": "GetQueueUrl", "do": {"status": 500, "code": "InternalError"}},
+  {"action": "DescribeInstances", "times": 2, "do": {"seconds": 12}}, {"action": "DescribeInstances", "do": {"cut": "after"}}, {"action": "DescribeInstances", "do": {"page": "cut"}},
+  {"action": "DescribeInstanceTypes", "do": {"cut": "before"}}, {"action": "DescribeInstanceTypes", "do": {"page": "cut"}}, {"action": "DescribeInstanceTypes", "do": {"status": 503, "code": "RequestLimitExceeded"}},
+  {"action": "DescribeInstanceTypeOfferings", "do": {"body": "<html"}}, {"action": "DescribeSpotPriceHistory", "do": {"status": 500, "code": "InternalError"}},
+  {"action": "GetProducts", "do": {"body": "{\"PriceList\": ["}},
+  {"action": "DescribeSubnets", "times": 2, "do": {"cut": "before"}}, {"action": "DescribeSubnets", "do": {"body": ""}}, {"action": "DescribeSubnets", "do": {"body": "<html/>"}},
+  {"action": "DescribeSecurityGroups", "do": {"page": "cut"}}, {"action": "DescribeSecurityGroups", "times": 3, "do": {"status": 503, "code": "RequestLimitExceeded"}},
+  {"action": "GetParameter", "times": 4, "do": {"status": 400, "code": "ThrottlingException"}}, {"action": "GetParameter", "times": 2, "do": {"cut": "after"}}, {"action": "GetParameter", "do": {"body": "{"}},
+  {"action": "DescribeImages", "times": 2, "do": {"status": 500, "code": "InternalError"}}, {"action": "DescribeImages", "do": {"page": "cut"}},
+  {"action": "GetInstanceProfile", "times": 3, "do": {"status": 503, "code": "Throttling"}}, {"action": "GetInstanceProfile", "do": {"body": "<html"}}, {"action": "GetInstanceProfile", "do": {"cut": "after"}},
+  {"action": "RunInstances", "do": {"status": 503, "code": "RequestLimitExceeded"}}]'
+made='[{"action": "CreateInstanceProfile", "do": {"status": 503, "code": "Throttling"}}, {"action": "CreateInstanceProfile", "do": {"cut": "after"}},
+  {"action": "AddRoleToInstanceProfile", "do": {"status": 500, "code": "ServiceFailure"}}, {"action": "AddRoleToInstanceProfile", "do": {"cut": "after"}}]'
+ended='[{"action": "DescribeLaunchTemplates", "do": {"page": "cut"}}, {"action": "DescribeLaunchTemplates", "do": {"body": "<html/>"}}, {"action": "DeleteLaunchTemplate", "do": {"cut": "after"}},
+  {"action": "DeleteLaunchTemplate", "do": {"status": 503, "code": "RequestLimitExceeded"}}, {"action": "ListInstanceProfiles", "do": {"body": "<html/>"}},
+  {"action": "RemoveRoleFromInstanceProfile", "do": {"cut": "before"}}, {"action": "DeleteInstanceProfile", "do": {"cut": "after"}}]'
+
 alone() {  # every fault by itself
   local fault action do
   for fault in 'CreateFleet {"cut": "after"}' 'CreateFleet {"cut": "before"}' 'CreateFleet {"fewer": 1}' 'CreateFleet {"fewer": 2}' 'CreateFleet {"body": "<html"}' \
@@ -58,9 +77,10 @@ main() {
   set_the_stage
   check "the pool has a limit" k patch nodepool spot --type=merge -p "{\"spec\": {\"limits\": {\"cpu\": \"$((machines_max * 2))\"}}}"
   : > "$work/sent.jsonl"
+  faults "{\"calls\": $made}"
   start_karst
   await "karst is ready" 60 karst_ready || { tail -n 20 "$work/karst.$karst_runs.err"; return 1; }
-  await "the node class is ready" 60 class_ready
+  await "the node class is ready, though its profile is hard to make" 120 class_ready
   check "the deployment is accepted" k apply -f "$aws/manifests/workload.yaml"
   check "it wants $pods_wanted pods" k scale deployment shop --replicas="$pods_wanted"
   await "$pods_wanted pods run on nodes" 180 running "$pods_wanted"
@@ -69,6 +89,12 @@ main() {
     under "no room but in two offers, fleets in part, failures in a row" "$storm" "$(no_room_but_in us-east-1a us-east-1b)" "${STORM_SECONDS:-90}"
     under "lost, doubled and cut answers, another order's token" "$answers" "$(no_room_but_in us-east-1a us-east-1b)" "${STORM_SECONDS:-90}"
   done
+  echo "# a start at which no read is answered at once"
+  kill -9 "$karst_pid"; wait "$karst_pid" 2> /dev/null || true
+  faults "{\"calls\": $reads}"
+  start_karst
+  await "karst is ready all the same" 120 karst_ready || { tail -n 20 "$work/karst.$karst_runs.err"; return 1; }
+  under "reads and IAM that time out, throttle, fail and are cut" "$reads" "[]" 240
   [ -z "${LONG:-}" ] || no_room_at_all
   faults '{}'
   await "the queue is empty" 60 queue_is_empty
@@ -79,6 +105,13 @@ main() {
   take_lines laws laws
   controls
   verified "all of it" "$data"
+  echo "# the node class goes, though that is hard too"
+  faults "{\"calls\": $ended}"
+  start_karst
+  await "karst is ready" 60 karst_ready || return 1
+  class_goes 300
+  stop_karst
+  verified "the end" "$data"
   echo "# $(wc -l < "$work/sent.jsonl") messages, $(jq length "$work/instances.json") machines; calls: $(curl -fsS "$moto/karst/calls" | jq -c 'with_entries(select(.value > 0))')"
 }
 # The laws themselves: what breaks one must be found.

@@ -50,6 +50,14 @@ class_ready() {
   local got; got=$(k get ec2nodeclass default -o json | jq -c '[.status.conditions[]? | {type, status, reason, message}]'); echo "$got"
   jq -e 'any(.[]; .type == "Ready" and .status == "True")' <<< "$got"
 }
+# With its machines: nothing that was made for it is left in the account.
+class_goes() {  # class_goes [SECONDS]
+  check "no pod is wanted" k scale deployment shop --replicas=0
+  check "classes and pools are deleted" k delete ec2nodeclass,nodepool --all --wait=false
+  await "no node class is left" "${1:-180}" none_left ec2nodeclass || true
+  check "nor a launch template or an instance profile" nothing_made || true
+}
+nothing_made() { local left; left=$(in_account made); echo "$left"; [ -z "$left" ]; }
 machines() { curl -fsS "$moto/karst/instances" | jq -r "[.[] | select(.state == \"running\")] | length"; }
 account_and_cluster() {  # what judge.py reads
   curl -fsS "$moto/karst/instances" > "$work/instances.json"

@@ -44,7 +44,12 @@ main() {
   account_and_cluster
   take_lines judge judge
   controls
+  echo "# the node classes go"
+  start_karst
+  await "karst is ready" 60 karst_ready || return 1
   class_goes
+  stop_karst
+  verified "the end" "$data"
   k get clusterrole/karst-aws -o json | jq '{items: [.]}' > "$work/roles.json"
   take_lines rights "$here/rights_check.sh" "$plane/audit.jsonl" "$work/roles.json" /dev/null
   echo "# calls: $(curl -fsS "$moto/karst/calls" | jq -c 'with_entries(select(.value > 0))')"
@@ -64,19 +69,6 @@ secrets() {
     check "it is not in ${place#"$work/"}" bash -c '[ -e "$1" ] && ! grep -raFl -f "$2" "$1"' - "$place" "$work/canaries" || true
   done
 }
-# With its machines: nothing that was made for it is left in the account.
-class_goes() {
-  echo "# the node classes go"
-  start_karst
-  await "karst is ready" 60 karst_ready || return 1
-  check "no pod is wanted" k scale deployment shop --replicas=0
-  check "classes and pools are deleted" k delete ec2nodeclass,nodepool --all --wait=false
-  await "no node class is left" 180 none_left ec2nodeclass || true
-  check "nor a launch template or an instance profile" nothing_made || true
-  stop_karst
-  verified "the end" "$data"
-}
-nothing_made() { local left; left=$(in_account made); echo "$left"; [ -z "$left" ]; }
 # Before karst acts: it looks, decides, and changes nothing.
 shadow() {
   echo "# a shadow before $pods_wanted pending pods"
