@@ -18,7 +18,7 @@ LogSubject termination_of(const Happening& h) {
 }
 
 bool is_interruption(std::string_view reason) {
-  for (int kind = 0; kind < static_cast<int>(model::InterruptionKind::kOther); ++kind)
+  for (int kind = 0; kind < model::kInterruptionKinds; ++kind)
     if (reason == model::interruption_kind_name(static_cast<model::InterruptionKind>(kind)))
       return true;
   return false;

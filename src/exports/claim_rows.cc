@@ -93,7 +93,7 @@ void add_span(Row& row, std::int64_t from, std::int64_t to) {
 }
 
 bool is_interruption(std::string_view reason) {
-  for (int kind = 0; kind < static_cast<int>(model::InterruptionKind::kOther); ++kind)
+  for (int kind = 0; kind < model::kInterruptionKinds; ++kind)
     if (reason == model::interruption_kind_name(static_cast<model::InterruptionKind>(kind)))
       return true;
   return false;

@@ -15,6 +15,8 @@ std::string_view interruption_kind_name(InterruptionKind kind) {
       return "instance_stopping";
     case InterruptionKind::kInstanceTerminated:
       return "instance_terminated";
+    case InterruptionKind::kReservationInterruption:
+      return "capacity_reservation_interrupted";
     case InterruptionKind::kOther:
       return "other";
   }

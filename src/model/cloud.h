@@ -82,8 +82,10 @@ enum class InterruptionKind {
   kScheduledChange = 2,
   kInstanceStopping = 3,
   kInstanceTerminated = 4,
-  kOther = 5,  // nothing to do; kept for the record
+  kOther = 5,                    // nothing to do; kept for the record
+  kReservationInterruption = 6,  // whoever lent the capacity takes it back
 };
+inline constexpr int kInterruptionKinds = 7;
 std::string_view interruption_kind_name(InterruptionKind kind);
 
 struct Interruption {

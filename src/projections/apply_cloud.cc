@@ -75,9 +75,11 @@ void Apply::interrupt(model::ClaimName name, const model::Interruption& message)
     return;
   const ClaimRow& claim = *s.claims_.find(name);
   const model::Offer& offer = claim.instance.offer;
-  if (message.kind == model::InterruptionKind::kSpotInterruption &&
-      claim.interrupted_at.value() == 0 && offer.capacity_type == "spot")
-    shut(offer);
+  const bool spot =
+      message.kind == model::InterruptionKind::kSpotInterruption && offer.capacity_type == "spot";
+  const bool lent = message.kind == model::InterruptionKind::kReservationInterruption &&
+                    !offer.reservation.empty();
+  if (claim.interrupted_at.value() == 0 && (spot || lent)) shut(offer);
   s.edit_claim(name, [&](ClaimRow& row) {
     if (row.interrupted_at.value() == 0) {
       row.interrupted_at = now;
@@ -102,7 +104,7 @@ void Apply::exhaust(const model::Offer& offer) const {
   });
 }
 
-// EC2 takes back what it lacks: the next machine of that offer would go the same way.
+// What is taken back is lacking: the next machine of that offer would go the same way.
 void Apply::shut(const model::Offer& offer) const {
   s.exhausted_.edit(key_of(offer), [&](ExhaustedRow& row) {
     row.until = std::max(row.until, now + s.config_.capacity_back_off_millis);

@@ -106,6 +106,13 @@ class Provider {
     return {};
   }
 
+  // The reservations that, by what a class's selectors found, come to their end: their machines are
+  // given up, so that they drain before they are taken; sorted.
+  virtual std::vector<std::string> ending_reservations(std::string_view resolved) const {
+    (void)resolved;
+    return {};
+  }
+
   // For which conditions of a node its machine is given up (feature gate NodeRepair).
   virtual std::span<const RepairPolicy> repair_policies() const { return {}; }
 

@@ -1,5 +1,6 @@
 // Interruption: the machine will be taken. Taint first, so that nothing new lands there; give the
 // claim up, so that the drain and the replacement start at notice time. Earliest deadline first.
+// The end of a reserved block of capacity is known beforehand, and nobody sends a notice.
 #include <algorithm>
 #include <tuple>
 
@@ -7,6 +8,27 @@
 #include "reconcilers/queries.h"
 
 namespace karst::reconcilers {
+
+namespace {
+
+// As Karpenter's provider for AWS: the class's own look at its reservations says when.
+void leave_ending_reservations(const ClusterState& state, const Context& context, Plan& plan) {
+  for (const auto& [ref, slot] : state.node_classes().slots()) {
+    const projections::NodeClassRow& node_class = slot.row;
+    const std::vector<std::string> ending =
+        context.provider.ending_reservations(node_class.resolved);
+    if (ending.empty()) continue;
+    for (const auto& [name, claim] : state.claims().slots()) {
+      const ClaimRow& row = claim.row;
+      if (row.claim.node_class == ref && row.gone_at.value() == 0 && ours(row, context) &&
+          std::binary_search(ending.begin(), ending.end(), row.instance.offer.reservation))
+        request_delete(state, context, plan, row, "capacity_block_ends",
+                       {node_class.resolved_position}, row.root);
+    }
+  }
+}
+
+}  // namespace
 
 void reconcile_interruption(const ClusterState& state, const Context& context, Plan& plan) {
   std::vector<const ClaimRow*> urgent;
@@ -30,6 +52,7 @@ void reconcile_interruption(const ClusterState& state, const Context& context, P
   for (const ClaimRow* row : urgent)
     request_delete(state, context, plan, *row, reason_of(*row), {row->interruption},
                    row->interruption);
+  leave_ending_reservations(state, context, plan);
 }
 
 }  // namespace karst::reconcilers

@@ -68,6 +68,10 @@ class Account final : public providers::Provider {
     if (resolved != "small, but not in zone-1") return {};
     return {"zone-1"};
   }
+  std::vector<std::string> ending_reservations(std::string_view resolved) const override {
+    if (resolved != "small, and cr-1 ends") return {};
+    return {"cr-1"};
+  }
   std::string encode_launch(const model::Catalogue&,
                             std::span<const providers::LaunchSubject> subjects,
                             const model::LaunchToken&, std::span<const model::Offer>,
@@ -122,6 +126,26 @@ TEST(NodeClasses, AreAskedForWhenTheyChangeAndEachMinute) {
   const auto changed = found(story, "large");
   EXPECT_EQ(changed.generation, 2);
   EXPECT_EQ(story.state().node_classes().slots().begin()->second.row.resolved, "large");
+}
+
+TEST(NodeClasses, MachinesOfAReservationThatEndsAreGivenUp) {
+  Account account;
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log, {}, &account);
+  set_the_stage(story);
+  found(story, "small");
+  const auto command = launch_for_one_pod(story);
+  model::Instance machine = instance_for(std::get<model::Launch>(command.spec), 0, command.id);
+  machine.offer.reservation = "cr-1";
+  story.answer(command, model::OutcomeKind::kDone, {machine});
+  story.step();
+  story.step(60'000);
+  EXPECT_TRUE(story.take<model::DeleteObject>().empty());
+  found(story, "small, and cr-1 ends");
+  const auto deleted = story.take<model::DeleteObject>();
+  ASSERT_EQ(deleted.size(), 1u);
+  EXPECT_EQ(std::get<model::DeleteObject>(deleted[0].spec).object.kind,
+            model::ObjectKind::kNodeClaim);
 }
 
 // Without an answer a shadow would have nothing to decide about; nothing else leaves it.

@@ -84,6 +84,20 @@ TEST_F(Exhausted, MissesAfterAnotherWaitLongerAndAQuietHourForgets) {
   EXPECT_EQ(shut_for(kSpot), 3);
 }
 
+TEST_F(Exhausted, AReservationThatTakesAMachineBackIsLeftAlone) {
+  const model::Offer lent{"m5.large", "us-east-1a", "reserved", 0, "cr-1"};
+  answer(order("lent"), {}, {machine("lent", lent)});
+  events::InterruptionReceived notice;
+  notice.interruption.message = model::MessageId("m");
+  notice.interruption.provider_id = model::ProviderId("aws:///us-east-1a/i-lent");
+  notice.interruption.kind = model::InterruptionKind::kReservationInterruption;
+  tell(notice);
+  EXPECT_EQ(shut_for(lent), 3);
+  EXPECT_EQ(shut_for(kSpot), 0);
+  const ClaimRow* claim = state.claims().find(model::ClaimName("lent"));
+  EXPECT_EQ(claim->interruption_kind, model::InterruptionKind::kReservationInterruption);
+}
+
 TEST_F(Exhausted, AMachineProvesCapacity) {
   for (int i = 0; i < 3; ++i, now = now + 12 * kMinute) miss();
   answer(order("made"), {}, {machine("made", kSpot)});

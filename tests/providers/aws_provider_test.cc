@@ -32,6 +32,32 @@ std::string resolution() {
   return to_json(found, 4);
 }
 
+TEST(AwsProvider, ABlockNearItsEndIsNotForSaleAndItsMachinesAreGivenUp) {
+  std::string ending = resolution();
+  EXPECT_TRUE(provider().ending_reservations(ending).empty());
+  ending.replace(ending.find("\"active\""), 8, "\"expiring\"");
+  EXPECT_EQ(std::vector<std::string>{"cr-1"}, provider().ending_reservations(ending));
+  for (const auto& [resolved, sold] : {std::pair(resolution(), true), std::pair(ending, false)}) {
+    bool reserved = false;
+    for (const model::InstanceType& type :
+         provider().types_for(provider().embedded_catalogue(), node_class(), resolved, {}))
+      for (const model::Offering& one : type.offerings) reserved |= one.reservation == "cr-1";
+    EXPECT_EQ(sold, reserved);
+  }
+  EXPECT_TRUE(provider().ending_reservations("expiring").empty()) << "not in its form";
+}
+
+TEST(AwsProvider, TheHashIsOfTheClassAndTheClustersCa) {
+  const std::string hash = provider().class_hash(node_class(), resolution());
+  EXPECT_FALSE(hash.empty());
+  EXPECT_EQ("", provider().class_hash(node_class(), "")) << "the CA is not known yet";
+  model::NodeClass changed = node_class();
+  changed.spec_json.insert(1, R"("detailedMonitoring":true,)");
+  EXPECT_NE(hash, provider().class_hash(changed, resolution()));
+  EXPECT_EQ("karpenter.k8s.aws/ec2nodeclass-hash",
+            model::class_hash_key(changed.ref.group, changed.ref.kind));
+}
+
 TEST(AwsProvider, UnderstandsItsClassAlone) {
   const Provider& aws = provider();
   EXPECT_TRUE(aws.understands(node_class().ref));

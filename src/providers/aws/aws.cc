@@ -72,6 +72,9 @@ class Aws final : public Provider {
   std::vector<std::string> shifted_zones(std::string_view resolved) const override {
     return aws::shifted_zones(resolved);
   }
+  std::vector<std::string> ending_reservations(std::string_view resolved) const override {
+    return aws::ending_reservations(resolved);
+  }
   std::span<const RepairPolicy> repair_policies() const override { return kRepairPolicies; }
 
   std::string encode_launch(const model::Catalogue& catalogue,

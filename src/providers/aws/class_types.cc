@@ -172,7 +172,9 @@ void use_seen_memory(model::InstanceType& type, const NodeClassSettings& setting
 void add_reserved(const std::vector<Reservation>& reservations, model::InstanceType& type) {
   const std::int64_t price = on_demand_price(type);
   for (const Reservation& one : reservations) {
-    if (one.instance_type != type.name || one.available <= 0 || price <= 0) continue;
+    if (one.instance_type != type.name || one.available <= 0 || price <= 0 ||
+        one.state == kExpiring)
+      continue;
     model::Offering offering{one.zone, "reserved",
                              std::max<std::int64_t>(1, price / kReservedDivisor), true};
     offering.reservation = one.id;

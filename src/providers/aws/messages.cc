@@ -95,7 +95,7 @@ Meaning read_state_change(const json& detail, std::int64_t sent_millis) {
 // The owner of an interruptible capacity reservation takes it back.
 Meaning read_reservation(const json& detail, std::int64_t sent_millis) {
   const auto end = time_of(text_of(detail, "instance-termination-time"));
-  return about_instance(detail, InterruptionKind::kScheduledChange,
+  return about_instance(detail, InterruptionKind::kReservationInterruption,
                         end.value_or(sent_millis + kSpotWarningMillis));
 }
 

@@ -162,6 +162,16 @@ std::vector<std::string> shifted_zones(std::string_view text) {
   return resolved ? resolved->shifted_zones : std::vector<std::string>();
 }
 
+std::vector<std::string> ending_reservations(std::string_view text) {
+  std::vector<std::string> ids;
+  if (text.find(kExpiring) == std::string_view::npos) return ids;
+  const auto resolved = read_resolved(text);
+  if (resolved)
+    for (const Reservation& one : resolved->reservations)  // by id
+      if (one.state == kExpiring) ids.push_back(one.id);
+  return ids;
+}
+
 base::Result<Resolved> read_resolved(std::string_view text) {
   const json all = json::parse(text, nullptr, /*allow_exceptions=*/false);
   bool ok = all.is_object();

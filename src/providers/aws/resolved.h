@@ -67,6 +67,8 @@ struct Image {
   friend bool operator==(const Image&, const Image&) = default;
 };
 
+inline constexpr std::string_view kExpiring = "expiring";  // of Reservation::state
+
 struct Reservation {
   std::string id;
   std::string zone;
@@ -105,6 +107,9 @@ std::string to_json(const Resolved& resolved);
 
 // Of such JSON; empty of anything else.
 std::vector<std::string> shifted_zones(std::string_view json);
+
+// Ids of the reservations whose machines are taken back soon, of such JSON; sorted.
+std::vector<std::string> ending_reservations(std::string_view json);
 
 // Errors: kInvalid when it is not what to_json writes.
 base::Result<Resolved> read_resolved(std::string_view json);

@@ -232,7 +232,7 @@ std::string resolve_reservations(const Answers& answers, std::int64_t now_millis
     const auto end = base::parse_rfc3339(one.end);
     const bool expiring =
         one.type == "capacity-block" && end && *end - now_millis <= kBlockExpiresMillis;
-    one.state = expiring ? "expiring" : "active";
+    one.state = expiring ? kExpiring : "active";
     out.push_back(std::move(one));
   });
   sort_unique_by_id(out);
