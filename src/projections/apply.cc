@@ -170,6 +170,8 @@ void Apply::operator()(const events::NodeClaimObserved& e) const {
     claim.position = at.position;
     if (claim.created_at.value() == 0) claim.created_at = creation_of(e.claim);
     if (claim.confirmed_at.value() == 0) claim.confirmed_at = now;
+    if (e.claim.deletion_millis != 0 && claim.deletion_seen_at.value() == 0)
+      claim.deletion_seen_at = now;
     if (claim.root == Position()) claim.root = at.position;
     if (!claim.launched() && !e.claim.provider_id.empty()) adopt(claim, e.claim);
   });

@@ -88,8 +88,9 @@ struct ClaimRow {
   // leaving
   std::string delete_reason;  // set with the first request to delete it
   LogTime delete_requested_at;
-  Position leave_root;     // correlation of what removes it
-  bool candidate = false;  // tainted for a voluntary removal that may still be called off
+  LogTime deletion_seen_at;  // asked for by whomever
+  Position leave_root;       // correlation of what removes it
+  bool candidate = false;    // tainted for a voluntary removal that may still be called off
   LogTime interrupted_at;
   Position interruption;  // the message that counts
   model::InterruptionKind interruption_kind = model::InterruptionKind::kOther;
@@ -106,8 +107,9 @@ void fields(Archive& a, ClaimRow& r) {
   a(r.claim, r.observed, r.position, r.create_command, r.created_at, r.confirmed_at, r.root,
     r.attempts, r.launch_command, r.launch_refused, r.launch_code, r.launch_message, r.instance,
     r.launched_at, r.node, r.node_leaving, r.registered_at, r.initialized_at, r.delete_reason,
-    r.delete_requested_at, r.leave_root, r.candidate, r.interrupted_at, r.interruption,
-    r.interruption_kind, r.deadline_millis, r.terminate_requested_at, r.found_at, r.gone_at);
+    r.delete_requested_at, r.deletion_seen_at, r.leave_root, r.candidate, r.interrupted_at,
+    r.interruption, r.interruption_kind, r.deadline_millis, r.terminate_requested_at, r.found_at,
+    r.gone_at);
 }
 
 struct InstanceRow {

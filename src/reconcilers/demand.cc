@@ -18,6 +18,10 @@ namespace {
 
 using projections::PodRow;
 
+// So many refused evictions in a row, which takes five minutes. A budget that lets pods go one by
+// one refuses the others meanwhile, and they need their places.
+constexpr std::uint32_t kRefusalsMin = 32;
+
 // A node may come up with less than it will have.
 model::Resources allocatable_of(const NodeRow& node, const ClaimRow* claim) {
   return claim == nullptr || claim->initialized_at.value() != 0
@@ -94,26 +98,40 @@ class Expectations {
   std::map<std::pair<const NodeRow*, const ClaimRow*>, std::set<const PodRow*>> standing_;
 };
 
-// Since when the pods of a demand ask.
+// Since when the pods of a demand ask. Those that a pass has left without a place ask again when it
+// is time for the next one, and until then not: or each pod that comes later would be bought for by
+// itself, since their window closed long ago.
 class Asked {
  public:
   explicit Asked(const ClusterState& state) : state_(state) {}
 
   void note(const PodRow& pod, const Standing& standing, Demand& demand) {
-    const LogTime pending = pod.pending_since.value() != 0 ? pod.pending_since : LogTime(1);
-    LogTime first = pending;
-    LogTime last = pending;
+    LogTime first = pod.pending_since;
+    LogTime last = pod.pending_since;
     if (standing.taken != nullptr) {
-      first = std::max({pending, last_bought(), standing.up_since});
+      first = std::max({first, last_bought(), standing.up_since});
       if (const auto* activity = state_.activity().find(standing.taken->node.name))
-        last = std::max(pending, activity->last_pod_event);
+        last = std::max(last, activity->last_pod_event);
     }
-    if (demand.first_asked.value() == 0 || first < demand.first_asked) demand.first_asked = first;
-    demand.last_asked = std::max(demand.last_asked, last);
-    demand.last_pending = std::max(demand.last_pending, pending);
+    add(first, last, pod.pending_since, demand);
+  }
+  // A pod that leaves with its node: its place is made at once.
+  void note_leaving(const ClaimRow& claim, Demand& demand) {
+    add(LogTime(1), LogTime(1), left_at(claim), demand);
   }
 
  private:
+  void add(LogTime first, LogTime last, LogTime news, Demand& demand) const {
+    if (news <= state_.held_at()) return;
+    if (demand.first_asked.value() == 0 || first < demand.first_asked) demand.first_asked = first;
+    demand.last_asked = std::max(demand.last_asked, last);
+  }
+
+  static LogTime left_at(const ClaimRow& claim) {
+    return std::max(
+        {claim.delete_requested_at, claim.deletion_seen_at, claim.interrupted_at, claim.gone_at});
+  }
+
   // A purchase is for all who ask then.
   LogTime last_bought() {
     if (last_bought_) return *last_bought_;
@@ -129,7 +147,7 @@ class Asked {
 
 // Pods of a leaving node that nothing may evict as things are: a place made for them now would
 // stand empty. Karpenter's rule (v1.14): do-not-disrupt, and budgets that never allow an eviction;
-// a 429 that was seen counts, too.
+// here, one that has not allowed it for long, too.
 class Holds {
  public:
   explicit Holds(const ClusterState& state) : state_(state) {
@@ -143,7 +161,9 @@ class Holds {
     }
     const auto* last = state_.back_offs().find(
         projections::SubjectKind("pod/" + pod.uid.str(), model::CommandKind::kEvictPod));
-    if (last != nullptr && last->code == model::RefusalCode::kBlocked) return true;
+    if (last != nullptr && last->code == model::RefusalCode::kBlocked &&
+        last->failures >= kRefusalsMin)
+      return true;
     if (budgets_.empty() || disruption::tolerates_disruption(*pod.shape)) return false;
     const std::string_view space =
         pod.namespace_name == nullptr ? std::string_view() : *pod.namespace_name;
@@ -174,16 +194,20 @@ Demand demand_of(const ClusterState& state, const Context& context, Plan& plan) 
   Demand demand;
   Expectations expectations(state, context, plan);
   Asked asked(state);
-  const auto add_unless_covered = [&](const PodRow& pod) {
+  // `leaving`: the claim whose node it leaves with; nullptr: it is pending.
+  const auto add_unless_covered = [&](const PodRow& pod, const ClaimRow* leaving) {
     const Standing standing = expectations.of(pod);
     if (standing.covered) return;
-    asked.note(pod, standing, demand);
+    if (leaving == nullptr)
+      asked.note(pod, standing, demand);
+    else
+      asked.note_leaving(*leaving, demand);
     const std::string space = pod.namespace_name == nullptr ? "" : *pod.namespace_name;
     const std::string alone = once.concerns(space, *pod.shape) ? pod.uid.str() : std::string();
     groups[Key(pod.shape_hash, space, projected(pod.labels(), keys), alone)].push_back(&pod);
   };
   for (const std::string_view uid : state.pods().pending())
-    add_unless_covered(state.pods().row_of(uid));
+    add_unless_covered(state.pods().row_of(uid), nullptr);
   std::optional<Holds> holds;
   for (const model::ClaimName& name : state.restless()) {
     const ClaimRow& row = *state.claims().find(name);
@@ -194,7 +218,7 @@ Demand demand_of(const ClusterState& state, const Context& context, Plan& plan) 
     for (const PodRow* pod : state.pods().on_node(row.node.str()))
       if (pod->reschedulable() && pod->deletion_millis == 0 &&
           !(asks && holds->hold(*pod, context.now, plan)))
-        add_unless_covered(*pod);
+        add_unless_covered(*pod, &row);
   }
   for (auto& [key, pods] : groups) {
     demand.shapes.push_back(std::get<0>(key));

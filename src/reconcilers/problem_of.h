@@ -16,12 +16,12 @@ struct Demand {
   std::vector<model::ShapeHash> shapes;  // by group; a shape may come more than once
   std::vector<model::Labels> labels;
   std::vector<std::vector<const projections::PodRow*>> pods;
-  // What the batch window counts from: when the first and the last of them began to ask. One whose
-  // seat was taken by another asks as long as its node fills up: who is left over is known when
-  // kube-scheduler pauses.
+  // What the batch window counts from: when the first and the last began to ask of those that came
+  // after the last pass that left some without a place; 0: none has. One whose seat was taken by
+  // another asks as long as its node fills up: who is left over is known when kube-scheduler
+  // pauses.
   LogTime first_asked;
   LogTime last_asked;
-  LogTime last_pending;  // when the last of them became pending
 };
 
 // Pending pods that nothing covers, and pods of leaving nodes that have no other place yet.
