@@ -31,18 +31,26 @@ class ByteWriter {
   }
   void text(std::string_view text) {  // as a std::string is written
     raw(text.size());
-    bytes_.append(text);
+    text.copy(room(text.size()), text.size());
   }
-  void clear() { bytes_.clear(); }
-  std::string_view view() const { return bytes_; }
-  std::string take() { return std::move(bytes_); }
+  void clear() { size_ = 0; }
+  std::string_view view() const { return std::string_view(bytes_).substr(0, size_); }
+  std::string take() {
+    bytes_.resize(size_);
+    size_ = 0;
+    return std::move(bytes_);
+  }
 
  private:
+  // The next `size` bytes. A fold writes some 40 values an event: appending each to the string is a
+  // call, this is a comparison.
+  char* room(std::size_t size) {
+    if (size_ + size > bytes_.size()) bytes_.resize(2 * (size_ + size));
+    return bytes_.data() + std::exchange(size_, size_ + size);
+  }
   void raw(std::uint64_t value) {
     static_assert(std::endian::native == std::endian::little);
-    char bytes[8];
-    std::memcpy(bytes, &value, 8);
-    bytes_.append(bytes, 8);
+    std::memcpy(room(8), &value, 8);
   }
   template <class T>
   void write(const T& value) {
@@ -90,7 +98,8 @@ class ByteWriter {
     for (const K& value : values) write(value);
   }
 
-  std::string bytes_;
+  std::string bytes_;  // the first size_ of them are written
+  std::size_t size_ = 0;
 };
 
 // Reads what ByteWriter wrote. Damaged input never reads out of bounds: it turns ok() false, and
@@ -139,10 +148,15 @@ class ByteReader {
       fields(*this, value);
     }
   }
-  void read(std::string& text) {
+  void read(std::string_view& text) {  // into the bytes that are read
     const std::size_t count = length();
-    text.assign(rest_.substr(0, count));
+    text = rest_.substr(0, count);
     rest_.remove_prefix(count);
+  }
+  void read(std::string& text) {
+    std::string_view view;
+    read(view);
+    text.assign(view);
   }
   template <class Tag>
   void read(StrongString<Tag>& id) {

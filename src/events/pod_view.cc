@@ -2,6 +2,8 @@
 
 #include <flatbuffers/flatbuffers.h>
 
+#include <algorithm>
+
 #include "schemas/observation_generated.h"
 
 namespace karst::events {
@@ -9,11 +11,20 @@ namespace {
 
 constexpr std::size_t kTextMax = 0xFFFF;  // sources bound labels far below; what is longer is cut
 
-void append_text(std::string& out, std::string_view text) {
-  text = text.substr(0, kTextMax);
-  out.push_back(static_cast<char>(text.size() & 0xFF));
-  out.push_back(static_cast<char>(text.size() >> 8));
-  out.append(text);
+// Packs the labels as PodView has them: `visit` calls what it is given with each text, in order,
+// and is called twice, for their size and for their bytes.
+template <class Visit>
+void pack(std::string& out, Visit&& visit) {
+  std::size_t size = 0;
+  visit([&](std::string_view text) { size += 2 + std::min(text.size(), kTextMax); });
+  out.resize(size);
+  char* to = out.data();
+  visit([&](std::string_view text) {
+    text = text.substr(0, kTextMax);
+    *to++ = static_cast<char>(text.size() & 0xFF);
+    *to++ = static_cast<char>(text.size() >> 8);
+    to += text.copy(to, text.size());
+  });
 }
 
 std::string_view text_of(const flatbuffers::String* text) {
@@ -32,12 +43,13 @@ std::string cut_text(std::string_view& rest) {
 
 PodView view_pod(std::string_view payload, std::string& scratch) {
   const auto* pod = flatbuffers::GetRoot<log::PodObserved>(payload.data());
-  scratch.clear();
-  if (pod->labels() != nullptr)
+  pack(scratch, [&](auto&& take) {
+    if (pod->labels() == nullptr) return;
     for (const log::Pair* label : *pod->labels()) {
-      append_text(scratch, text_of(label->key()));
-      append_text(scratch, text_of(label->value()));
+      take(text_of(label->key()));
+      take(text_of(label->value()));
     }
+  });
   PodView view;
   view.uid = text_of(pod->uid());
   view.namespace_name = text_of(pod->namespace_name());
@@ -57,11 +69,12 @@ PodView view_pod(std::string_view payload, std::string& scratch) {
 }
 
 PodView view_pod(const model::Pod& pod, std::string& scratch) {
-  scratch.clear();
-  for (const auto& [key, value] : pod.labels) {
-    append_text(scratch, key);
-    append_text(scratch, value);
-  }
+  pack(scratch, [&](auto&& take) {
+    for (const auto& [key, value] : pod.labels) {
+      take(key);
+      take(value);
+    }
+  });
   PodView view;
   view.uid = pod.uid.str();
   view.namespace_name = pod.namespace_name;

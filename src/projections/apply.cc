@@ -31,6 +31,12 @@ void Apply::index_vacancy(const std::string& node) const {
   if (claim != nullptr) s.index_vacancy(*claim);
 }
 
+// No pod of the node would need another place.
+bool Apply::idle(std::string_view node) const {
+  const NodePods* pods = s.pods_.on(node);
+  return pods == nullptr || pods->reschedulable == 0;
+}
+
 void Apply::note_pod_event(const std::string& node) const {
   s.activity_.edit(model::NodeName(node), [&](ActivityRow& row) {
     row.last_pod_event = now;
@@ -50,16 +56,16 @@ void Apply::observe_pod(const events::PodView& pod) const {
   const bool was_bound = known && before->node != nullptr;
   const bool counted = known && before->reschedulable();
   const std::string left = was_bound && *before->node != pod.node ? *before->node : std::string();
+  const bool left_idle = idle(left), idle_before = idle(pod.node);
   const model::ShapeHash old_shape = known ? before->shape_hash : model::ShapeHash{};
   if (!known || old_shape != pod.shape) use_shape(pod.shape);
   const ShapeRow* shape = s.shapes_.find(pod.shape);
   const PodRow& row = s.pods_.observe(pod, &shape->shape, at.position, now);
   if (known && old_shape != pod.shape) release_shape(old_shape);
-  const bool counts = row.reschedulable();
-  if (!left.empty()) index_vacancy(left);
+  if (idle(left) != left_idle) index_vacancy(left);
   if (row.node == nullptr) return;
-  if (!row.daemon() && (!was_bound || (counted && !counts))) note_pod_event(*row.node);
-  if (!was_bound || counted != counts || !left.empty()) index_vacancy(*row.node);
+  if (!row.daemon() && (!was_bound || (counted && !row.reschedulable()))) note_pod_event(*row.node);
+  if (idle(*row.node) != idle_before) index_vacancy(*row.node);
 }
 
 void Apply::operator()(const events::PodGone& e) const {

@@ -76,6 +76,7 @@ struct Apply {
   void use_shape(const model::ShapeHash& hash) const;
   void release_shape(const model::ShapeHash& hash) const;
   void note_pod_event(const std::string& node) const;
+  bool idle(std::string_view node) const;
   void index_vacancy(const std::string& node) const;
   void forget_subject(const std::string& subject) const;
   void note_registration(const model::PoolName& pool, char how) const;

@@ -14,8 +14,9 @@ std::uint32_t short_hash(std::string_view uid) {
   return static_cast<std::uint32_t>(base::FastHash()(uid));
 }
 
-std::string_view text_of(const std::string* interned) {
-  return interned == nullptr ? std::string_view() : *interned;
+const std::string& text_of(const std::string* interned) {
+  static const std::string kNone;
+  return interned == nullptr ? kNone : *interned;
 }
 
 std::vector<const PodRow*> sorted_by_uid(std::vector<const PodRow*> rows) {
@@ -29,7 +30,7 @@ std::vector<const PodRow*> sorted_by_uid(std::vector<const PodRow*> rows) {
 model::Pod PodRow::to_model() const {
   model::Pod pod;
   pod.uid = uid;
-  pod.namespace_name = std::string(text_of(namespace_name));
+  pod.namespace_name = text_of(namespace_name);
   pod.name = name;
   pod.shape = shape_hash;
   pod.labels = labels();
@@ -38,7 +39,7 @@ model::Pod PodRow::to_model() const {
   pod.phase = phase;
   pod.unschedulable = unschedulable;
   pod.ready = ready;
-  pod.owner_name = std::string(text_of(owner_name));
+  pod.owner_name = text_of(owner_name);
   pod.creation_millis = creation_millis;
   pod.deletion_millis = deletion_millis;
   pod.start_millis = start_millis;
@@ -151,9 +152,11 @@ bool PodTable::refresh(const events::PodView& pod, model::Position position) {
   const auto at = index_.find(short_hash(pod.uid));
   if (at == index_.end()) return false;
   // Equal contents are the same pod, so the uid needs no look; a row further down a chain goes the
-  // long way.
+  // long way. The row comes into the cache while the content is hashed.
   PodRow& row = slots_[at->second];
-  if (!stays(row, pod) || !(row.content == content_of(pod))) return false;
+  __builtin_prefetch(&row);
+  const base::Hash128 content = content_of(pod);
+  if (!stays(row, pod) || !(row.content == content)) return false;
   digest_.remove(row.hash);
   assign_times(row, pod, position);
   row.hash = hash_of(row);
@@ -286,9 +289,7 @@ void PodTable::unlink(std::uint32_t slot) {
   if (!row.expected_claim.empty()) drop(by_expected_claim_, row.expected_claim.str());
   if (!row.expected_node.empty()) drop(by_expected_node_, row.expected_node.str());
   if (row.node == nullptr) return;
-  const auto at = places_.find(*row.node);
-  KARST_CHECK(at != places_.end(), "a bound pod is in its node's index");
-  NodePods& pods = at->second->pods;
+  NodePods& pods = place_of(*row.node)->pods;
   const auto place = std::find(pods.slots.begin(), pods.slots.end(), slot);
   KARST_CHECK(place != pods.slots.end(), "a bound pod is in its node's list");
   *place = pods.slots.back();
@@ -330,12 +331,18 @@ std::vector<const PodRow*> PodTable::expected_on_node(std::string_view node) con
   return rows;
 }
 
+std::vector<const PodRow*> PodTable::all() const {
+  std::vector<const PodRow*> rows;
+  rows.reserve(size());
+  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot)
+    if (!slots_[slot].uid.empty()) rows.push_back(&slots_[slot]);
+  return sorted_by_uid(std::move(rows));
+}
+
 std::vector<std::string> PodTable::all_uids() const {
   std::vector<std::string> uids;
   uids.reserve(size());
-  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot)
-    if (!slots_[slot].uid.empty()) uids.push_back(slots_[slot].uid.str());
-  std::sort(uids.begin(), uids.end());
+  for (const PodRow* row : all()) uids.push_back(row->uid.str());
   return uids;
 }
 
@@ -362,22 +369,15 @@ base::Hash128 PodTable::hash_of(const PodRow& row) {
 }
 
 void PodTable::write_row(base::ByteWriter& writer, const PodRow& row) {
-  static const std::string kNone;
-  const auto text = [](const std::string* interned) -> const std::string& {
-    return interned == nullptr ? kNone : *interned;
-  };
-  writer(row.uid, row.name, row.packed_labels, row.shape_hash, text(row.nominated_node), row.phase,
-         row.unschedulable, row.ready, text(row.owner_name), row.creation_millis,
+  writer(row.uid, row.name, row.packed_labels, row.shape_hash, text_of(row.nominated_node),
+         row.phase, row.unschedulable, row.ready, text_of(row.owner_name), row.creation_millis,
          row.deletion_millis, row.start_millis, row.position, row.seen_at, row.pending_since,
-         row.expected_claim, row.expected_node, row.expected_until, text(row.namespace_name),
-         text(row.node));
+         row.expected_claim, row.expected_node, row.expected_until, text_of(row.namespace_name),
+         text_of(row.node));
 }
 
 bool PodTable::read_row(base::ByteReader& reader, PodRow& row) {
-  std::string namespace_name;
-  std::string node;
-  std::string nominated;
-  std::string owner;
+  std::string_view namespace_name, node, nominated, owner;
   reader(row.uid, row.name, row.packed_labels, row.shape_hash, nominated, row.phase,
          row.unschedulable, row.ready, owner, row.creation_millis, row.deletion_millis,
          row.start_millis, row.position, row.seen_at, row.pending_since, row.expected_claim,
@@ -393,7 +393,7 @@ bool PodTable::read_row(base::ByteReader& reader, PodRow& row) {
 
 void PodTable::save(base::ByteWriter& writer) const {
   writer(static_cast<std::uint64_t>(size()));
-  for (const std::string& uid : all_uids()) write_row(writer, row_of(uid));
+  for (const PodRow* row : all()) write_row(writer, *row);
 }
 
 }  // namespace karst::projections

@@ -4,6 +4,7 @@
 // comes from the ordered sets or from sorting by uid.
 #pragma once
 
+#include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <map>
@@ -154,10 +155,12 @@ class PodTable {
   bool load(base::ByteReader& reader, ShapeOf&& shape_of);
 
  private:
+  static constexpr std::uint64_t kReservedMax = 1 << 20;  // a damaged count reserves no more
   struct Place {  // a node as its pods name it; lives while it has pods
     std::string name;
     NodePods pods;
   };
+  std::vector<const PodRow*> all() const;  // sorted by uid
   const std::string* intern(std::string_view text);
   Place* place_of(std::string_view node);
   void forget_empty_place(const std::string* node);
@@ -197,6 +200,7 @@ template <class ShapeOf>
 bool PodTable::load(base::ByteReader& reader, ShapeOf&& shape_of) {
   std::uint64_t count = 0;
   reader(count);
+  index_.reserve(std::min<std::uint64_t>(count, kReservedMax));
   for (; count > 0 && reader.ok(); --count) {
     const std::uint32_t slot = fresh_slot();
     PodRow& row = slots_[slot];

@@ -1,12 +1,13 @@
-// A table of the state: rows by key in key order, and a digest of them that is kept up to date by
-// every edit. A row takes part in digest and snapshot by its fields() (base/bytes.h). Plain value,
-// one thread.
+// A table of the state: rows by key in key order, and a digest of them in O(changes): what was
+// edited since it was last asked for is hashed then, once however often it was edited. A row takes
+// part in digest and snapshot by its fields() (base/bytes.h). Plain value, one thread.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/set_digest.h"
@@ -19,11 +20,15 @@ class Table {
   struct Slot {
     Row row;
     base::Hash128 hash;
+    bool stale = false;  // edited since: the hash is not in the digest
   };
   using Map = std::map<Key, Slot, std::less<>>;
 
   // `seed` tells this table's rows from equal rows of another table.
   explicit Table(std::uint64_t seed) : seed_(seed) {}
+  // Moving keeps every row where it is; a copy's stale rows would be the other's.
+  Table(Table&&) = default;
+  Table& operator=(Table&&) = default;
 
   template <class K>
   const Row* find(const K& key) const {
@@ -39,10 +44,12 @@ class Table {
   const Row& edit(const Key& key, Change&& change) {
     auto [at, fresh] = slots_.try_emplace(key);
     Slot& slot = at->second;
-    if (!fresh) digest_.remove(slot.hash);
+    if (!slot.stale) {
+      if (!fresh) digest_.remove(slot.hash);
+      stale_.push_back(&*at);
+      slot.stale = true;
+    }
     change(slot.row);
-    slot.hash = hash_of(at->first, slot.row);
-    digest_.add(slot.hash);
     return slot.row;
   }
   // Changes the row of `key` if there is one. False when there is none.
@@ -55,11 +62,15 @@ class Table {
   bool erase(const Key& key) {
     const auto at = slots_.find(key);
     if (at == slots_.end()) return false;
+    if (at->second.stale) settle();
     digest_.remove(at->second.hash);
     slots_.erase(at);
     return true;
   }
-  base::Hash128 digest() const { return digest_.value(); }
+  base::Hash128 digest() const {
+    settle();
+    return digest_.value();
+  }
 
   void save(base::ByteWriter& writer) const {
     writer(static_cast<std::uint64_t>(slots_.size()));
@@ -68,6 +79,7 @@ class Table {
   // Replaces the content. Damaged bytes leave the reader not ok().
   void load(base::ByteReader& reader) {
     slots_.clear();
+    stale_.clear();
     digest_ = {};
     std::uint64_t count = 0;
     reader(count);
@@ -80,16 +92,22 @@ class Table {
   }
 
  private:
-  base::Hash128 hash_of(const Key& key, const Row& row) {
-    scratch_.clear();
-    scratch_(key, row);
-    return base::hash128(scratch_.view(), seed_);
+  void settle() const {
+    for (typename Map::value_type* edited : stale_) {
+      scratch_.clear();
+      scratch_(edited->first, edited->second.row);
+      edited->second.hash = base::hash128(scratch_.view(), seed_);
+      edited->second.stale = false;
+      digest_.add(edited->second.hash);
+    }
+    stale_.clear();
   }
 
   std::uint64_t seed_;
   Map slots_;
-  base::SetDigest digest_;
-  base::ByteWriter scratch_;
+  mutable std::vector<typename Map::value_type*> stale_;
+  mutable base::SetDigest digest_;
+  mutable base::ByteWriter scratch_;
 };
 
 }  // namespace karst::projections
