@@ -28,7 +28,7 @@ inline constexpr std::size_t kFactsPerRoundMax = 5'000;
 // What nobody waits for is synced with the first round that closes this long after the last sync;
 // sources beat every 15 s, so nothing stays buffered for longer than that.
 inline constexpr std::int64_t kSyncEveryMillis = 1'000;
-inline constexpr std::uint64_t kSnapshotDistance = 100'000;  // positions between two snapshots
+inline constexpr std::uint64_t kSnapshotDistance = 50'000;  // positions between two snapshots
 
 struct EngineOptions {
   events::Config config;
