@@ -3,15 +3,15 @@
 // synced events of about BYTES each; without SAMPLES each bit is flipped, and each file cut to each
 // length, else so many bits that are spread over the files. What that may lead to: it is refused or
 // reported, or whoever reads the log gets every event as it was written. Anything else is silent
-// damage: exit 1. Prints rows of a Markdown table.
+// damage: exit 1. Each core tries its share, on a copy of the log. Prints rows of a Markdown table.
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <thread>
 
-#include "base/sha256.h"
 #include "tests/events/log_fixture.h"
 
 namespace karst::events::testing {
@@ -44,22 +44,22 @@ std::vector<std::string> data_files(const std::string& folder) {
   return files;
 }
 
-std::vector<base::Sha256Digest> digests_of(const EventLog& log) {
-  std::vector<base::Sha256Digest> digests;
+std::vector<std::string> events_of(const EventLog& log) {
+  std::vector<std::string> events;
   auto cursor = log.read(model::Position(1));
   while (cursor) {
     auto event = (*cursor)->next();
     if (!event || !*event) break;
-    digests.push_back(base::sha256((*event)->raw));
+    events.emplace_back((*event)->raw);
   }
-  return digests;
+  return events;
 }
 
 enum class Outcome : char { kRefused, kReported, kHarmless, kSilent };
 
 // One opening, and all events read. What the writer opens it may change: it gets a copy.
 Outcome open_once(const std::string& folder, const std::string& scratch, bool by_writer,
-                  const std::vector<base::Sha256Digest>& want) {
+                  const std::vector<std::string>& want) {
   const std::string copy = scratch + "/copy";
   if (by_writer) std::filesystem::copy(folder, copy, std::filesystem::copy_options::recursive);
   auto log = by_writer ? RocksLog::open(options_for(copy)) : RocksLog::open_reader(folder, scratch);
@@ -71,7 +71,7 @@ Outcome open_once(const std::string& folder, const std::string& scratch, bool by
     auto event = (*cursor)->next();
     if (!event) told = true;
     if (!event || !*event) break;
-    if (sound == want.size() || base::sha256((*event)->raw) != want[sound]) return Outcome::kSilent;
+    if (sound == want.size() || (*event)->raw != want[sound]) return Outcome::kSilent;
     ++sound;
   }
   return told ? Outcome::kReported : sound == want.size() ? Outcome::kHarmless : Outcome::kSilent;
@@ -102,7 +102,18 @@ struct Sample {
   bool by_writer = false;
   std::vector<std::string> files;
   std::uint64_t bytes = 0;
-  std::vector<base::Sha256Digest> want;
+  std::vector<std::string> want;
+
+  // The same in files of its own.
+  Sample copy(std::size_t number) const {
+    Sample other = *this;
+    for (std::string* folder : {&other.path, &other.scratch})
+      *folder += "-" + std::to_string(number);
+    std::filesystem::copy(path, other.path, std::filesystem::copy_options::recursive);
+    std::filesystem::create_directories(other.scratch);
+    other.files = data_files(other.path);
+    return other;
+  }
 };
 
 std::optional<Sample> make_sample(const std::string& folder, std::size_t events, std::size_t bytes,
@@ -115,7 +126,7 @@ std::optional<Sample> make_sample(const std::string& folder, std::size_t events,
   std::filesystem::create_directories(sample.scratch);
   const auto log = RocksLog::open_reader(sample.path, sample.scratch);
   if (!log) return std::nullopt;
-  sample.want = digests_of(**log);
+  sample.want = events_of(**log);
   if (sample.want.size() != events + 1) return std::nullopt;
   sample.files = data_files(sample.path);
   for (const std::string& file : sample.files) sample.bytes += std::filesystem::file_size(file);
@@ -145,10 +156,11 @@ void try_some(const Sample& sample, const Damages& damages, std::size_t from, st
 }
 
 // One that ends the process, or that it does not come back from, is counted.
-Counts try_all(const Sample& sample, const Damages& damages) {
+Counts try_share(const Sample& sample, const Damages& damages, std::size_t next, std::size_t end) {
   Counts counts;
-  for (std::size_t next = 0; next < damages.count;) {
-    const std::size_t to = std::min(damages.count, next + kTriesOfAProcess);
+  counts.tries = end - next;
+  while (next < end) {
+    const std::size_t to = std::min(end, next + kTriesOfAProcess);
     int ends[2];
     if (pipe(ends) != 0) std::abort();
     const pid_t child = fork();
@@ -156,7 +168,8 @@ Counts try_all(const Sample& sample, const Damages& damages) {
     if (child == 0) try_some(sample, damages, next, to, ends[1]);
     close(ends[1]);
     Outcome outcome;
-    for (; read(ends[0], &outcome, 1) == 1; ++next) {
+    // Not up to the end of the pipe: what another core has forked meanwhile has it open too.
+    for (; next < to && read(ends[0], &outcome, 1) == 1; ++next) {
       ++(outcome == Outcome::kRefused    ? counts.refused
          : outcome == Outcome::kReported ? counts.reported
          : outcome == Outcome::kHarmless ? counts.harmless
@@ -170,8 +183,27 @@ Counts try_all(const Sample& sample, const Damages& damages) {
     ++counts.died;
     damages.mend(next++);
   }
-  counts.tries = damages.count;
   return counts;
+}
+
+// `damages_of`: those of a sample or of its copy.
+Counts try_all(const Sample& sample, const std::function<Damages(const Sample&)>& damages_of) {
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  std::vector<Counts> counts(cores);
+  std::vector<std::thread> threads;
+  for (std::size_t core = 0; core < cores; ++core)
+    threads.emplace_back([&, core] {
+      const Sample own = sample.copy(core);
+      const Damages damages = damages_of(own);
+      counts[core] =
+          try_share(own, damages, damages.count * core / cores, damages.count * (core + 1) / cores);
+      std::filesystem::remove_all(own.path);
+      std::filesystem::remove_all(own.scratch);
+    });
+  for (std::thread& thread : threads) thread.join();
+  Counts all;
+  for (const Counts& of_core : counts) all += of_core;
+  return all;
 }
 
 int print_row(const Sample& sample, const char* damage, const Counts& counts) {
@@ -190,30 +222,37 @@ int print_row(const Sample& sample, const char* damage, const Counts& counts) {
   return counts.silent + counts.died == 0 && counts.tries > 0 ? 0 : 1;
 }
 
-int flip_all(const Sample& sample, std::uint64_t samples) {
+Damages flips_of(const Sample& sample, std::uint64_t samples) {
   const std::uint64_t all = sample.bytes * 8;
   const std::uint64_t step = samples == 0 ? 1 : std::max<std::uint64_t>(1, all / samples);
-  std::vector<std::pair<const std::string*, std::uint64_t>> bits;
+  std::vector<std::pair<std::string, std::uint64_t>> bits;
   std::uint64_t next = step / 2;  // in the file that is next
   for (const std::string& file : sample.files) {
     const std::uint64_t of_file = std::filesystem::file_size(file) * 8;
-    for (; next < of_file; next += step) bits.emplace_back(&file, next);
+    for (; next < of_file; next += step) bits.emplace_back(file, next);
     next -= of_file;
   }
-  const auto change = [&](std::size_t i) { flip(*bits[i].first, bits[i].second); };
+  const auto change = [bits](std::size_t i) { flip(bits[i].first, bits[i].second); };
+  return {bits.size(), change, change, [bits](std::size_t i) { return bits[i].first; }};
+}
+
+int flip_all(const Sample& sample, std::uint64_t samples) {
   return print_row(sample, "flips",
-                   try_all(sample, {bits.size(), change, change,
-                                    [&](std::size_t i) { return *bits[i].first; }}));
+                   try_all(sample, [&](const Sample& own) { return flips_of(own, samples); }));
+}
+
+Damages cuts_of(const std::string& file) {
+  const std::string whole = read_file(file);
+  return {whole.size(),
+          [file, whole](std::size_t size) { write_file(file, whole.substr(0, size)); },
+          [file, whole](std::size_t) { write_file(file, whole); },
+          [file](std::size_t) { return file; }};
 }
 
 int cut_all(const Sample& sample) {
   Counts all;
-  for (const std::string& file : sample.files) {
-    const std::string whole = read_file(file);
-    all += try_all(
-        sample, {whole.size(), [&](std::size_t size) { write_file(file, whole.substr(0, size)); },
-                 [&](std::size_t) { write_file(file, whole); }, [&](std::size_t) { return file; }});
-  }
+  for (std::size_t i = 0; i < sample.files.size(); ++i)
+    all += try_all(sample, [i](const Sample& own) { return cuts_of(own.files[i]); });
   return print_row(sample, "cuts", all);
 }
 
