@@ -61,7 +61,7 @@ Tables tables_of(rocksdb::DB& db) {
 // `empty`: a folder with no write-ahead logs, which are not asked for; made when there is none.
 base::Result<Tables> tables_in(const std::string& path, const std::string& empty,
                                Contents contents) {
-  rocksdb::DBOptions options = database_options(Recovery::kWholeOnly);
+  rocksdb::DBOptions options = database_options(Recovery::kWholeOnly, contents);
   std::error_code ignored;  // what cannot be made cannot be opened
   std::filesystem::create_directories(empty, ignored);
   options.wal_dir = empty;
@@ -252,13 +252,13 @@ base::Result<std::unique_ptr<RocksDb>> RocksDb::open(const std::string& path, Re
   KARST_TRY(check_table_ends(path));
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  const rocksdb::Status status = rocksdb::DB::Open(database_options(recovery), path,
+  const rocksdb::Status status = rocksdb::DB::Open(database_options(recovery, contents), path,
                                                    families(compactions, contents), &handles, &db);
   return opened(status, db, std::move(handles), contents);
 }
 
 base::Result<std::unique_ptr<RocksDb>> RocksDb::create(const std::string& path, Contents contents) {
-  rocksdb::DBOptions options = database_options(Recovery::kTornTail);
+  rocksdb::DBOptions options = database_options(Recovery::kTornTail, contents);
   options.create_if_missing = true;
   options.create_missing_column_families = true;
   rocksdb::DB* db = nullptr;
@@ -274,14 +274,14 @@ base::Result<std::unique_ptr<RocksDb>> RocksDb::open_read_only(const std::string
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const rocksdb::Status status = rocksdb::DB::OpenForReadOnly(
-      database_options(recovery), path, families(Compactions::kOn), &handles, &db);
+      database_options(recovery, Contents::kLog), path, families(Compactions::kOn), &handles, &db);
   return opened(status, db, std::move(handles));
 }
 
 base::Result<std::unique_ptr<RocksDb>> RocksDb::open_secondary(const std::string& path,
                                                                const std::string& scratch,
                                                                Contents contents) {
-  rocksdb::DBOptions options = database_options(Recovery::kTornTail);
+  rocksdb::DBOptions options = database_options(Recovery::kTornTail, contents);
   options.max_open_files = -1;  // files that the writer deletes stay readable
   Frames frames(path);
   KARST_TRY(check_both(frames));

@@ -76,8 +76,12 @@ const FamilyTraits& traits_of(Family family) {
 
 }  // namespace
 
-rocksdb::DBOptions database_options(Recovery recovery) {
+rocksdb::DBOptions database_options(Recovery recovery, Contents contents) {
   rocksdb::DBOptions options;
+  // The tables of an index are all of the same moment. Else write-ahead logs pile up that one
+  // family or another still needs, and of an index that lost one of these whoever opens it reads
+  // that it reaches the end, without what that file held. So it reaches less far, and is right.
+  options.atomic_flush = contents == Contents::kIndex;
   options.create_if_missing = false;  // a lost file must not pass for a new log
   options.paranoid_checks = recovery != Recovery::kSalvage;
   options.wal_recovery_mode = mode_of(recovery);

@@ -13,7 +13,7 @@ struct DBOptions;
 
 namespace karst::events {
 
-rocksdb::DBOptions database_options(Recovery recovery);
+rocksdb::DBOptions database_options(Recovery recovery, Contents contents);
 
 // The families of a database in the order of Family.
 std::vector<Family> families_of(Contents contents);

@@ -256,6 +256,35 @@ INSTANTIATE_TEST_SUITE_P(
                "MANIFEST"}),
     [](const auto& tested) { return tested.param.name; });
 
+// Written in small steps, its tiles need a new write-ahead log now and then. Whichever of them is
+// lost: up to where an opening says that it reaches, everything is found.
+TEST_F(IndexTest, WithoutAWriteAheadLogItReachesLessFar) {
+  fill(*open_index());  // it is an index by then, whatever is lost
+  std::vector<events::Record> records;
+  for (int i = 0; i < 700; ++i)
+    records.push_back(events::make_record(events::ListStarted{"kind-" + std::to_string(i)}));
+  ASSERT_TRUE(log_->append(records, events::Durability::kSynced));
+  const std::uint64_t last = log_->synced().value();
+  fill(*open_index(), 1);
+  const auto logs = events::testing::files_with(folder_ / "index", ".log");
+  ASSERT_FALSE(logs.empty());
+  for (const std::string& lost : logs) {
+    const std::string bytes = events::testing::read_file(lost);
+    std::filesystem::remove(lost);
+    const TempFolder scratch;
+    const auto reader = Reader::open(folder_ / "index", *log_, log_->secret(), scratch / "s");
+    ASSERT_TRUE(reader) << reader.error().message;
+    EXPECT_LT((*reader)->through().value(), last) << lost;
+    for (std::uint64_t at = 2; at <= (*reader)->through().value(); ++at) {
+      const auto found = (*reader)->positions(term_of("source/kind-" + std::to_string(at - 2)),
+                                              model::Position(1));
+      ASSERT_TRUE(found) << found.error().message;
+      ASSERT_EQ(*found, std::vector<model::Position>{model::Position(at)}) << lost;
+    }
+    events::testing::write_file(lost, bytes);
+  }
+}
+
 // A bit of its write-ahead log: what is before it stays, the rest is written again.
 TEST_F(IndexTest, ADamagedTailIsWrittenAgain) {
   append(9'000);
