@@ -54,9 +54,14 @@ class File {
   int descriptor_;
 };
 
-bool is_regular(const File& file) {
+// nullopt: it is no regular file.
+std::optional<std::size_t> size_of(const File& file) {
   struct stat about{};
-  return fstat(file.get(), &about) == 0 && S_ISREG(about.st_mode);
+  if (fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
+  return static_cast<std::size_t>(about.st_size);
+}
+bool is_full(std::size_t size) {
+  return size + kAccessLineMax > kAccessFileMax;
 }
 
 // The path of a socket has 108 bytes, that of a folder 4,096: by way of the folder's descriptor.
@@ -111,8 +116,13 @@ base::Status write_line(const std::string& data, const std::string& line) {
   const File file(::open(
       path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
   if (file.get() < 0 && errno != ENXIO) return cannot("cannot open", path);  // ENXIO: a pipe
-  if (!is_regular(file))
-    return base::fail(base::Kind::kInvalid, path + " is no regular file: move it away");
+  const std::optional<std::size_t> size = size_of(file);
+  if (!size) return base::fail(base::Kind::kInvalid, path + " is no regular file: move it away");
+  if (is_full(*size))
+    return base::fail(base::Kind::kFull,
+                      path + " has " + std::to_string(*size) +
+                          " bytes of such records and takes no more: start karst on this folder, "
+                          "which takes them over into the log, or move the file away and keep it");
   if (write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
     return cannot("cannot write", path);
   return {};
@@ -124,7 +134,8 @@ class Lines {
   explicit Lines(const std::string& path)
       : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)) {}
 
-  bool can_be_read() const { return is_regular(file_); }
+  bool can_be_read() const { return size_of(file_).has_value(); }
+  bool full() const { return is_full(size_of(file_).value_or(0)); }
   // The file goes on after kAccessFileMax.
   bool cut() const { return read_ >= kAccessFileMax; }
   // One that is longer than kAccessLineMax is cut.
@@ -350,8 +361,10 @@ std::vector<events::AccessRecorded> offline_accesses(const std::string& data) {
     found.push_back({"several", std::to_string(too_many) + (lines.cut() ? " and more" : " more") +
                                     ", up to " + last_time +
                                     ", while no daemon ran: too many to name"});
-  else if (lines.cut())
-    found.push_back({"several", "more after " + last_time + ", while no daemon ran: too many"});
+  if (lines.full())
+    found.push_back({"unknown", "others may be missing, after " + last_time +
+                                    ", while no daemon ran: DIR/access was full, which readers "
+                                    "were told"});
   if (none > 0) found.push_back(not_as_written(none));
   return found;
 }

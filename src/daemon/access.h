@@ -6,7 +6,8 @@
 // COMMAND\n", answered by "ok\n" once it waits for the engine, or "no\n". Who it was says the
 // kernel (SO_PEERCRED). Without a daemon: one line in DIR/access, "TIME<tab>USER<tab>COMMAND",
 // which the next daemon takes over; where that cannot be written either the caller is told, and
-// goes on: who may read the files of the log may read them without karst too.
+// goes on: who may read the files of the log may read them without karst too. So it is when
+// DIR/access is full (kAccessFileMax); that it was is the last of what the next daemon takes over.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +28,10 @@ inline constexpr std::size_t kAccessCommandMax = 512;  // bytes; what is longer 
 inline constexpr std::size_t kAccessConnectionsMax = 16;  // more wait in the kernel
 inline constexpr std::size_t kAccessPerSecondMax = 20;    // more are answered by "no"
 inline constexpr std::int64_t kAccessTalkMillis = 2'000;  // for one message and its answer
-inline constexpr std::size_t kAccessFileMax = 64 << 20;   // bytes of the file that are read
-inline constexpr std::size_t kAccessLineMax = 1024;       // bytes of a line of the file
-inline constexpr std::size_t kAccessOfflineMax = 1'000;   // that are taken over; more are counted
+inline constexpr std::size_t kAccessFileMax =
+    64 << 20;  // bytes of the file: of more none is written, or read
+inline constexpr std::size_t kAccessLineMax = 1024;      // bytes of a line of the file
+inline constexpr std::size_t kAccessOfflineMax = 1'000;  // that are taken over; more are counted
 
 // The daemon's end. A thread of its own.
 class AccessServer {
@@ -53,7 +55,8 @@ class AccessServer {
   std::thread thread_;
 };
 
-// The reader's end: tells the daemon, or writes DIR/access. Errors: neither could be done, and why.
+// The reader's end: tells the daemon, or writes DIR/access. Errors: neither could be done, and why
+// (kFull: the file has no room for another line, and what to do).
 base::Status tell_access(const std::string& data, std::string_view command, base::WallTime now);
 
 // What DIR/access holds, for the daemon that holds the log's lock: it is moved aside first, to

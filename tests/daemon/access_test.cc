@@ -111,6 +111,26 @@ TEST_F(AccessTest, WhereNothingCanBeWrittenThatIsSaid) {
   EXPECT_NE(status.error().message.find("/none/access"), std::string::npos);
 }
 
+TEST_F(AccessTest, AFullFileTakesNoMoreWhichBothEndsSay) {
+  ASSERT_TRUE(tell_access(data_, "first", base::WallTime(0)));
+  const std::string line = read_file(data_ + "/access");
+  std::string lines;
+  while (lines.size() + line.size() <= kAccessFileMax - kAccessLineMax) lines += line;
+  write_file(data_ + "/access", lines);
+  ASSERT_TRUE(tell_access(data_, "last", base::WallTime(0)));
+  lines += read_file(data_ + "/access").substr(lines.size());
+  const auto refused = tell_access(data_, "one too many", base::WallTime(0));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, base::Kind::kFull);
+  EXPECT_NE(refused.error().message.find("start karst on this folder"), std::string::npos);
+  EXPECT_TRUE(read_file(data_ + "/access") == lines) << "what was recorded stays as it is";
+  const std::vector<std::string> taken = offline();
+  ASSERT_EQ(taken.size(), 3U);
+  EXPECT_NE(taken[1].find("last (at "), std::string::npos) << taken[1];
+  EXPECT_NE(taken[2].find("DIR/access was full"), std::string::npos) << taken[2];
+  EXPECT_TRUE(tell_access(data_, "and on", base::WallTime(0))) << "in a fresh file";
+}
+
 TEST_F(AccessTest, HostileBytesAreRefused) {
   const auto server = serve();
   const std::string long_one(4'000, 'x');
