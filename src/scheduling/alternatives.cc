@@ -38,7 +38,7 @@ Alternatives::Known& Alternatives::known(const View& view, std::size_t machine) 
   known_[view.index].resize(view.machines.size());
   Known& known = known_[view.index][machine];
   if (known.is_known) return known;
-  const auto has_room = [&least = view.machines[machine].room](const Row& room) {
+  const auto has_room = [least = view.machines[machine].room](Amounts room) {
     return covers(room, least);
   };
   known = {true, meets_min_values(view, has_room),
@@ -52,7 +52,7 @@ bool Alternatives::are_enough(const Face& face, std::size_t machine) {
 }
 
 bool Alternatives::are_enough_for(const Face& face, const Row& content) const {
-  const auto has_room = [&](const Row& room) { return fits(content, room); };
+  const auto has_room = [&](Amounts room) { return fits(content, room); };
   return types_with(*face.view, face.fewest_types, has_room).size() >= face.fewest_types &&
          meets_min_values(*face.view, has_room);
 }

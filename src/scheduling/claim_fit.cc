@@ -25,7 +25,7 @@ bool Packer::machine_fits(const Claim* claim, const PoolTable& table, const View
   for (std::size_t i = 0; i < limited.size(); ++i)
     if (limited[i] - (claim == nullptr ? 0 : claim->held[i]) > limits_[pool][i]) return false;
   if (!view.daemons_use_ports) return true;
-  for (const std::size_t daemon : machine.daemons) {
+  for (const std::size_t daemon : machine.overhead->daemons) {
     const auto& ports = prepared_.problem.daemons[daemon].shape.host_ports;
     if (ports_conflict(ports, row.source->shape.host_ports) ||
         (claim != nullptr && ports_conflict(ports, claim->ports)))

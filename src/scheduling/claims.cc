@@ -24,9 +24,10 @@ bool may_become(const Prepared& prepared, const PoolTable& pool, const Claim& cl
   const auto& limited = pool.types[machine.type].limited;
   for (std::size_t i = 0; i < limited.size(); ++i)
     if (limited[i] > claim.held[i] + limits_left[i]) return false;
-  return std::none_of(machine.daemons.begin(), machine.daemons.end(), [&](std::size_t daemon) {
-    return ports_conflict(prepared.problem.daemons[daemon].shape.host_ports, claim.ports);
-  });
+  return std::none_of(
+      machine.overhead->daemons.begin(), machine.overhead->daemons.end(), [&](std::size_t daemon) {
+        return ports_conflict(prepared.problem.daemons[daemon].shape.host_ports, claim.ports);
+      });
 }
 
 // What the claim holds, and what nobody needs of what it could use as well.
@@ -185,13 +186,13 @@ struct Choice {
 Choice make_choice(const PoolTable& pool, const std::vector<const Machine*>& machines,
                    const std::vector<std::size_t>& types) {
   Choice choice;
-  choice.overhead = machines.front()->overhead;
+  choice.overhead = machines.front()->overhead->amounts;
   choice.min_values_relaxed = !meets_min_values(pool, types);
   std::vector<bool> listed(pool.types.size(), false);
   for (const std::size_t type : types) listed[type] = true;
   for (const Machine* machine : machines)
     for (std::size_t i = 0; listed[machine->type] && i < choice.overhead.size(); ++i)
-      choice.overhead[i] = std::min(choice.overhead[i], machine->overhead[i]);
+      choice.overhead[i] = std::min(choice.overhead[i], machine->overhead->amounts[i]);
   choice.offers = offers_of(pool, machines, listed);
   std::vector<std::size_t> indices;
   for (const std::size_t type : types) indices.push_back(pool.types[type].type);

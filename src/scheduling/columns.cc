@@ -22,9 +22,10 @@ Columns::Columns(const Problem& problem) {
 }
 
 Row Columns::row(const model::Resources& resources) const {
-  Row row = {resources.cpu_millis, resources.memory_bytes, resources.ephemeral_bytes,
-             resources.pods};
+  Row row;
   row.reserve(size());
+  row.assign(
+      {resources.cpu_millis, resources.memory_bytes, resources.ephemeral_bytes, resources.pods});
   for (const std::string& name : extended_) row.push_back(resources.amount(name));
   row.resize(size(), 0);
   return row;
@@ -89,7 +90,7 @@ std::size_t Rooms::first_for(const Row& content, const Row& request, std::size_t
   return from;
 }
 
-std::int64_t fit_count(const Row& room, const Row& request, std::int64_t most) {
+std::int64_t fit_count(Amounts room, Amounts request, std::int64_t most) {
   for (std::size_t i = 0; i < request.size() && most > 0; ++i) {
     if (request[i] <= 0) continue;
     std::int64_t all = 0;  // mostly they fit, or not one does: a division is dear

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ namespace karst::scheduling {
 __extension__ typedef __int128 Wide;
 
 using Row = std::vector<std::int64_t>;
+using Amounts = std::span<const std::int64_t>;  // a row that lies elsewhere
 inline constexpr std::size_t kFixedColumns = 4;
 inline constexpr std::size_t kPodsColumn = 3;  // every pod asks for at least one of it
 inline constexpr std::int64_t kUnlimited = std::int64_t{1} << 60;
@@ -48,13 +50,13 @@ inline bool fits_beside(const std::int64_t* content, const std::int64_t* request
     if (request[i] > 0 && content[i] + request[i] > room[i]) return false;
   return true;
 }
-inline bool fits(const Row& content, const Row& room) {
+inline bool fits(Amounts content, Amounts room) {
   for (std::size_t i = 0; i < content.size(); ++i)
     if (content[i] > 0 && content[i] > room[i]) return false;
   return true;
 }
 // As much room as the other in every column.
-inline bool covers(const Row& room, const Row& other) {
+inline bool covers(Amounts room, Amounts other) {
   for (std::size_t i = 0; i < room.size(); ++i)
     if (room[i] < other[i]) return false;
   return true;
@@ -75,7 +77,7 @@ class Rooms {
 };
 
 // How often `request` fits into `room`, at most `most`. A request of 0 always fits.
-std::int64_t fit_count(const Row& room, const Row& request, std::int64_t most);
+std::int64_t fit_count(Amounts room, Amounts request, std::int64_t most);
 
 // `row` + `times` * `unit`, each amount kept within ±2^62.
 void add_times(Row& row, const Row& unit, std::int64_t times);

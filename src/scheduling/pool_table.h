@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,15 +23,21 @@ namespace karst::scheduling {
 
 inline constexpr int kNotReserved = -1;
 
+// DaemonSets that run on a machine, and what they take.
+struct Overhead {
+  std::vector<std::size_t> daemons;  // indices into Problem::daemons
+  Row amounts;
+};
+
 // A kind of node to be had: an instance type with one size and, where reserved, one reservation.
+// What it has several of lies in its view, beside that of the other machines.
 struct Machine {
-  std::size_t type = 0;              // index into PoolTable::types
-  int reservation = kNotReserved;    // index into PoolTables::reservations
-  std::int64_t price = 0;            // of its cheapest offering in the view
-  std::vector<std::size_t> offers;   // indices into the type's offers
-  std::vector<std::size_t> daemons;  // index into Problem::daemons
-  Row overhead;                      // of those
-  Row room;                          // allocatable less overhead; what can be attached
+  std::size_t type = 0;                   // index into PoolTable::types
+  int reservation = kNotReserved;         // index into PoolTables::reservations
+  std::int64_t price = 0;                 // of its cheapest offering in the view
+  std::span<const std::uint32_t> offers;  // indices into the type's offers
+  const Overhead* overhead = nullptr;
+  Amounts room;  // allocatable less overhead; what can be attached
 };
 
 // An hour of a machine, 10,000 dollars: what is said to cost more ("never this one") counts as so
@@ -38,10 +45,17 @@ struct Machine {
 inline constexpr std::int64_t kPriceNanosMax = 10'000'000'000'000;
 
 struct View {
+  View() = default;
+  View(View&&) = default;  // a copy's machines would refer to this one
+
   std::size_t index = 0;  // PoolTables::view_at() gives it
   std::size_t pool = 0;   // index into PoolTables::pools
   RequirementId requirements = 0;
   std::vector<Machine> machines;  // by price, then type name, then reservation
+  // What these refer to, theirs one after the other.
+  std::vector<std::uint32_t> offers;
+  std::vector<std::int64_t> rooms;
+  std::deque<Overhead> overheads;
   // Machines not reserved that no other of them has as much room as in every column: whether
   // something fits at all is decided by these.
   std::vector<std::size_t> largest;
@@ -60,7 +74,9 @@ struct View {
 struct OfferRow {
   std::size_t offering = 0;  // index into InstanceType::offerings
   const model::Requirements& demands;
-  std::size_t place = 0;  // into TypeList::offers
+  std::size_t demand = 0;  // TypeList::demand()
+  std::size_t place = 0;   // into TypeList::offers()
+  int reservation = kNotReserved;
 };
 
 struct TypeRow {
@@ -155,17 +171,27 @@ class PoolTables {
   bool must_check_limits() const { return must_check_limits_; }
 
  private:
-  // By what offers demand, which a catalogue reads once.
-  // order never shows: look-ups only
-  using Allowed = boost::unordered_flat_map<const model::Requirements*, bool>;
+  // What machines of a view will refer to, while they are looked for.
+  struct Draft {
+    enum class Allowed : char { kUnknown, kNo, kYes };
+    std::vector<Allowed> allowed;  // by TypeList::demand()
+    std::vector<std::uint32_t> offers;
+    std::vector<std::size_t> counts;  // of offers, by machine
+    std::vector<std::int64_t> rooms;
+    // Of one type: by offer the machine, by machine its first offer.
+    std::vector<std::size_t> machine_of, firsts;
+  };
   void add_pool(std::size_t pool);
   void add_type(PoolTable& table, std::size_t type, const model::Requirements& base);
   void drop_far_limits(PoolTable& table);
   void note_reservations();
   int reservation_of(const Offering& offering) const;
   View make_view(const PoolTable& table, RequirementId requirements);
+  bool allows(const model::Requirements& wanted, const OfferRow& offer);
   void add_machines(const PoolTable& table, std::size_t type, const model::Requirements& wanted,
-                    const DaemonDemands& daemons, Allowed& allowed, View& view);
+                    const DaemonDemands& daemons, View& view);
+  const Overhead& overhead_in(View& view, std::vector<std::size_t> daemons) const;
+  void lay_out(View& view);
   void add_domains(const PoolTable& table, const model::Requirements& wanted, View& view);
 
   const Problem& problem_;
@@ -174,6 +200,7 @@ class PoolTables {
   DomainNames& domains_;
   FarLimits far_limits_;
   bool must_check_limits_ = false;
+  Draft draft_;
   std::vector<PoolTable> pools_;
   std::vector<Reservation> reservations_;  // by id
   std::deque<View> views_;

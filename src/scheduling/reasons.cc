@@ -129,12 +129,12 @@ std::string resources_json(const model::Resources& resources) {
 // differ.
 std::string resources_text(const Prepared& prepared, const View& base, const PodRow& pod) {
   Row least(prepared.columns.size(), 0);
-  if (!base.machines.empty()) least = base.machines.front().overhead;
+  if (!base.machines.empty()) least = base.machines.front().overhead->amounts;
   Row most = least;
   for (const Machine& machine : base.machines)
     for (std::size_t i = 0; i < least.size(); ++i) {
-      least[i] = std::min(least[i], machine.overhead[i]);
-      most[i] = std::max(most[i], machine.overhead[i]);
+      least[i] = std::min(least[i], machine.overhead->amounts[i]);
+      most[i] = std::max(most[i], machine.overhead->amounts[i]);
     }
   const bool same = least == most;
   add_times(least, pod.request, 1);

@@ -234,7 +234,7 @@ class Refill {
   }
 
   const Row& room_beside(const Row& content, const Rung& rung) {
-    const Row& room = rung.machine().room;
+    const Amounts room = rung.machine().room;
     for (std::size_t i = 0; i < room.size(); ++i) room_[i] = room[i] - content[i];
     return room_;
   }
@@ -324,7 +324,7 @@ class Refill {
     const Rung rung = rung_for(left);
     if (rung.view == nullptr) return false;
     looks_ -= static_cast<std::int64_t>(ladder_.whole().size() + classes_.size());
-    const Row& room = rung.machine().room;
+    const Amounts room = rung.machine().room;
     std::size_t scarce = 0;  // the column that is short first
     for (std::size_t i = 1; i < left.size(); ++i)
       if (static_cast<Wide>(left[i]) * std::max<std::int64_t>(room[scarce], 1) >

@@ -86,7 +86,7 @@ std::int64_t most_offered(Prepared& prepared, const Problem& there_is, const Pod
   rest[column] = 0;
   std::int64_t most = 0;
   for (const bool by_labels : {true, false}) {
-    each_room(prepared, there_is, row, by_labels, [&](const Row& room) {
+    each_room(prepared, there_is, row, by_labels, [&](Amounts room) {
       if (fits(rest, room)) most = std::max(most, room[column]);
     });
     if (most > 0) break;
@@ -111,7 +111,7 @@ struct Cuts {
 };
 
 // What the pod would have to ask for to fit there; nothing to cut, or too much: empty.
-Cuts cuts_for(const Prepared& prepared, const PodRow& row, const Row& room) {
+Cuts cuts_for(const Prepared& prepared, const PodRow& row, Amounts room) {
   Cuts cuts{{}, 1, 1};
   for (std::size_t column = 0; column < row.request.size(); ++column) {
     const std::int64_t asked = row.request[column];
@@ -160,7 +160,7 @@ void add_cuts(Prepared& prepared, const Problem& there_is, const PodRow& row,
   }
   if (!changes.empty()) return;
   Cuts nearest;
-  each_room(prepared, there_is, row, true, [&](const Row& room) {
+  each_room(prepared, there_is, row, true, [&](Amounts room) {
     Cuts found = cuts_for(prepared, row, room);
     if (found.to.size() > 1 &&
         static_cast<Wide>(found.least) * nearest.of > static_cast<Wide>(nearest.least) * found.of)

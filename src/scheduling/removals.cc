@@ -75,7 +75,7 @@ void Removals::read_room(std::size_t pool) {
   std::vector<Row> most(table.source->types.size());
   for (const Machine& machine : prepared_.pools.view(pool, table.base).machines) {
     Row& room = most[table.types[machine.type].type];
-    if (room.empty()) room = machine.room;
+    if (room.empty()) room.assign(machine.room.begin(), machine.room.end());
     for (std::size_t i = 0; i < room.size(); ++i) room[i] = std::max(room[i], machine.room[i]);
   }
   for (std::size_t type = 0; type < most.size(); ++type) {

@@ -5,12 +5,12 @@
 
 namespace karst::scheduling {
 
-RoomBits::RoomBits(const std::vector<const Row*>& rooms)
+RoomBits::RoomBits(const std::vector<Amounts>& rooms)
     : words_(words_for(rooms.size())), machines_(rooms.size()) {
-  columns_.resize(rooms.empty() ? 0 : rooms.front()->size());
+  columns_.resize(rooms.empty() ? 0 : rooms.front().size());
   std::vector<std::size_t> order(rooms.size());
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    const auto amount_of = [&](std::size_t machine) { return (*rooms[machine])[i]; };
+    const auto amount_of = [&](std::size_t machine) { return rooms[machine][i]; };
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::sort(order.begin(), order.end(),
               [&](std::size_t a, std::size_t b) { return amount_of(a) < amount_of(b); });

@@ -14,7 +14,7 @@ namespace karst::scheduling {
 class RoomBits {
  public:
   // Takes as many bits as there are machines for every amount that one of them has.
-  explicit RoomBits(const std::vector<const Row*>& rooms);
+  explicit RoomBits(const std::vector<Amounts>& rooms);
   // The machines with room for so much; as fits() says, a column of 0 always fits.
   Bits holding(const Row& sum) const;
 

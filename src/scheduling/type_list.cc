@@ -52,14 +52,14 @@ std::string_view value_of(const Offering& offering, std::string_view key) {
 // Offerings of one catalogue have few different demands: each is read once.
 struct TypeList::Body {
   struct Sold {
-    const model::Requirements* demands = nullptr;
-    std::size_t place = 0;  // into offers
+    std::size_t demand = 0;  // into read
+    std::size_t place = 0;   // into offers
   };
   std::vector<InstanceType> types;
   std::deque<model::Requirements> read;
-  std::vector<const model::Requirements*> of_types;  // by type
-  std::vector<std::vector<Sold>> of_offerings;       // by type, then offering
-  std::vector<model::Offer> offers;                  // in order
+  std::vector<std::size_t> of_types;            // into read, by type
+  std::vector<std::vector<Sold>> of_offerings;  // by type, then offering
+  std::vector<model::Offer> offers;             // in order
 
   void put_in_order();
 };
@@ -93,10 +93,10 @@ void TypeList::Body::put_in_order() {
 TypeList::TypeList(std::vector<InstanceType> types) {
   auto body = std::make_shared<Body>();
   body->types = std::move(types);
-  std::map<std::vector<model::RequirementSpec>, const model::Requirements*> known;
+  std::map<std::vector<model::RequirementSpec>, std::size_t> known;
   const auto read = [&](const std::vector<model::RequirementSpec>& specs) {
-    const auto [at, is_new] = known.try_emplace(specs, nullptr);
-    if (is_new) at->second = &body->read.emplace_back(specs);
+    const auto [at, is_new] = known.try_emplace(specs, body->read.size());
+    if (is_new) body->read.emplace_back(specs);
     return at->second;
   };
   for (const InstanceType& type : body->types) {
@@ -115,11 +115,19 @@ const std::vector<InstanceType>& TypeList::items() const {
 }
 
 const model::Requirements& TypeList::requirements(std::size_t type) const {
-  return *body_->of_types[type];
+  return body_->read[body_->of_types[type]];
 }
 
 const model::Requirements& TypeList::requirements(std::size_t type, std::size_t offering) const {
-  return *body_->of_offerings[type][offering].demands;
+  return body_->read[demand(type, offering)];
+}
+
+std::size_t TypeList::demand(std::size_t type, std::size_t offering) const {
+  return body_->of_offerings[type][offering].demand;
+}
+
+std::size_t TypeList::demands() const {
+  return body_ == nullptr ? 0 : body_->read.size();
 }
 
 OfferList::Catalogue TypeList::offers() const {

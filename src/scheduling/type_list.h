@@ -63,6 +63,9 @@ class TypeList {
   // What the type at that index demands, and one of its offerings: as long as a copy lives.
   const model::Requirements& requirements(std::size_t type) const;
   const model::Requirements& requirements(std::size_t type, std::size_t offering) const;
+  // What an offering demands as a number below demands(): the same where the demands are.
+  std::size_t demand(std::size_t type, std::size_t offering) const;
+  std::size_t demands() const;
   // All offerings, those not available too, as offers: by price, then type, zone, capacity type.
   OfferList::Catalogue offers() const;
   // The place of an offering among them.

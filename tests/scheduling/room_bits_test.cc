@@ -22,9 +22,7 @@ TEST(RoomBits, SayWhatOneLookAtEachMachineSays) {
     const auto columns = static_cast<std::size_t>(pick(1, 6));
     std::vector<Row> rooms;
     for (std::int64_t i = pick(0, 200); i > 0; --i) rooms.push_back(random_row(columns, -1));
-    std::vector<const Row*> all;
-    for (const Row& room : rooms) all.push_back(&room);
-    const RoomBits bits(all);
+    const RoomBits bits(std::vector<Amounts>(rooms.begin(), rooms.end()));
     Rooms side_by_side;
     for (const Row& room : rooms) side_by_side.add(room);
     const Row sum = random_row(columns, 0);
