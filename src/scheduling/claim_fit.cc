@@ -7,14 +7,13 @@
 
 namespace karst::scheduling {
 
-Row Packer::sum_with(const Claim* claim, const PodRow& row) const {
-  Row sum = row.request;
+void Packer::sum_with(const Claim* claim, const PodRow& row, Row& sum) const {
+  sum = row.request;
   if (claim != nullptr) add_times(sum, claim->content, 1);
   for (const auto& [column, volume] : row.shared_volumes)
     if (claim == nullptr ||
         std::find(claim->volumes.begin(), claim->volumes.end(), volume) == claim->volumes.end())
       ++sum[column];
-  return sum;
 }
 
 bool Packer::machine_fits(const Claim* claim, const PoolTable& table, const View& view,
@@ -207,8 +206,7 @@ bool Packer::fits_claim(const Claim& claim, std::size_t row, const Stage& stage,
     return false;
   const auto index = static_cast<std::size_t>(&claim - claims_.data());
   const int host = static_cast<int>(node_count() + index);
-  std::vector<RequirementId>& narrowed = narrowed_;
-  Row sum;
+  sum_.clear();
   for (const Way& way : stage.ways) {
     if (!host_allows(pod, stage, host, way.strict)) continue;
     // What one pod rules out ("no such label") defines no label for the next one: the pool must
@@ -221,11 +219,11 @@ bool Packer::fits_claim(const Claim& claim, std::size_t row, const Stage& stage,
       const RequirementId all = prepared_.requirements.combine(with_pod, volumes);
       if (all == kImpossible ||
           prepared_.requirements.combine(table.base, volumes) == kImpossible ||
-          !choose_domains(&claim, claim.pool, all, pod, stage, way.strict, narrowed))
+          !choose_domains(&claim, claim.pool, all, pod, stage, way.strict, narrowed_))
         continue;
-      if (sum.empty()) sum = sum_with(&claim, pod);
-      for (const RequirementId one : narrowed) {
-        if (find_machine(&claim, claim.pool, prepared_.pools.view(claim.pool, one), pod, sum,
+      if (sum_.empty()) sum_with(&claim, pod, sum_);
+      for (const RequirementId one : narrowed_) {
+        if (find_machine(&claim, claim.pool, prepared_.pools.view(claim.pool, one), pod, sum_,
                          fit) != Found::kYes)
           continue;
         if (skip_ == 0) return true;
@@ -263,10 +261,9 @@ Packer::Found Packer::fits_pool(std::size_t pool, std::size_t row, const Stage& 
   if (!table.possible || (table.limits_nodes && nodes_left_[pool] <= 0) ||
       !tolerates(pod, stage, table.spec().taints))
     return Found::kNo;
-  const Row sum = sum_with(nullptr, pod);
+  sum_with(nullptr, pod, sum_new_);
   const int host = static_cast<int>(node_count() + claims_.size());
   Found found = Found::kNo;
-  std::vector<RequirementId> narrowed;
   for (const Way& way : stage.ways) {
     if (!host_allows(pod, stage, host, way.strict)) continue;
     const RequirementId with_pod = prepared_.requirements.combine(table.base, way.wanted);
@@ -274,12 +271,13 @@ Packer::Found Packer::fits_pool(std::size_t pool, std::size_t row, const Stage& 
     for (const RequirementId volumes : pod.volume_ways) {
       const RequirementId all = prepared_.requirements.combine(with_pod, volumes);
       if (all == kImpossible ||
-          !choose_domains(nullptr, pool, all, pod, stage, way.strict, narrowed))
+          !choose_domains(nullptr, pool, all, pod, stage, way.strict, narrowed_new_))
         continue;
-      for (const RequirementId one : narrowed) {
+      for (const RequirementId one : narrowed_new_) {
         Fit fit;
-        Found here = find_machine(nullptr, pool, prepared_.pools.view(pool, one), pod, sum, fit);
-        if (here == Found::kYes && gives_up_reserved(pool, all, pod, stage, sum, fit))
+        Found here =
+            find_machine(nullptr, pool, prepared_.pools.view(pool, one), pod, sum_new_, fit);
+        if (here == Found::kYes && gives_up_reserved(pool, all, pod, stage, sum_new_, fit))
           here = Found::kReservedOut;
         if (here == Found::kReservedOut && found == Found::kNo) found = here;
         if (here != Found::kYes) continue;
@@ -347,7 +345,8 @@ void Packer::join(std::size_t at, std::size_t row, const Fit& fit) {
     count_all(at, 1);
     note_made(claim);
   }
-  claim.content = sum_with(&claim, pod);
+  sum_with(&claim, pod, sum_);
+  claim.content = sum_;
   claim.machine = fit.machine;
   for (std::size_t i = 0; i < fit.hold.size(); ++i)
     limits_[claim.pool][i] -= fit.hold[i] - claim.held[i];

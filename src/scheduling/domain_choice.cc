@@ -2,6 +2,7 @@
 // it is there.
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "scheduling/packer.h"
 
@@ -122,17 +123,15 @@ RequirementId Packer::in_domain(int key, int domain) {
   return known[at];
 }
 
-// The sets of domains of one key that the claim may be narrowed to, the best first; a set as large
-// as what the claim has needs no narrowing.
-std::vector<std::vector<int>> Packer::domains_for(const Claim* claim, std::size_t pool,
-                                                  RequirementId base, const PodRow& row,
-                                                  const Stage& stage, RequirementId strict, int key,
-                                                  bool fix) {
+// Sets choice_: the domains of one key that the claim may be narrowed to.
+void Packer::domains_for(const Claim* claim, std::size_t pool, RequirementId base,
+                         const PodRow& row, const Stage& stage, RequirementId strict, int key,
+                         bool fix) {
   const auto& groups = prepared_.topology.groups();
-  std::vector<int> allowed =
-      prepared_.pools.view(pool, base).domains[static_cast<std::size_t>(key)];
+  std::vector<int>& allowed = choice_.domains;
+  allowed = prepared_.pools.view(pool, base).domains[static_cast<std::size_t>(key)];
   bool single = fix;
-  std::vector<const GroupCounts*> spreads;
+  spreads_.clear();
   for (const GroupId group : row.matched)
     if (groups[group].repels && groups[group].key == key)
       std::erase_if(allowed, [&](int d) { return count_at(counts_[group].owners, d) > 0; });
@@ -140,21 +139,20 @@ std::vector<std::vector<int>> Packer::domains_for(const Claim* claim, std::size_
     if (groups[constraint.group].key != key) continue;
     const GroupCounts& counts = counts_[constraint.group];
     if (constraint.kind == ConstraintKind::kAffinity) {
-      std::vector<int> with;
-      for (const int domain : allowed)
-        if (count_at(counts.sure, domain) > 0) with.push_back(domain);
-      const bool beside = waiting_matches(claim, constraint.group) > 0;
-      if (with.empty() && !beside) {
-        if (!may_be_first(constraint, strict)) return {};
+      if (waiting_matches(claim, constraint.group) > 0) continue;  // beside them, wherever that is
+      const auto has_none = [&](int d) { return count_at(counts.sure, d) <= 0; };
+      if (!std::all_of(allowed.begin(), allowed.end(), has_none)) {
+        std::erase_if(allowed, has_none);
+      } else if (may_be_first(constraint, strict)) {
         single = true;
-      } else if (!beside) {
-        allowed = std::move(with);
+      } else {
+        return allowed.clear();
       }
       continue;
     }
     if (constraint.kind == ConstraintKind::kSpread) {
       single = true;
-      spreads.push_back(&counts);
+      spreads_.push_back(&counts);
     } else {
       single |= strategy_.fix_domains;
     }
@@ -164,31 +162,27 @@ std::vector<std::vector<int>> Packer::domains_for(const Claim* claim, std::size_
   for (const Balance& balance : balances_[row.group]) {
     if (groups[balance.constraint.group].key != key) continue;
     single = true;
-    spreads.push_back(&counts_[balance.constraint.group]);
+    spreads_.push_back(&counts_[balance.constraint.group]);
     std::erase_if(allowed, [&](int d) {
       return !domain_allowed(claim, balance.constraint, prepared_.rows[balance.row], kAnyWay, d);
     });
   }
   if (const Wish* wish = open_wish(row, key))
     std::erase_if(allowed, [&](int d) { return !would_do(*wish, d); });
-  if (allowed.empty()) return {};
-  if (!single || allowed.size() == 1) return {allowed};
-  return one_by_one(claim, pool, base, row, key, allowed, spreads);
+  choice_.one_each = single && allowed.size() > 1;
+  if (choice_.one_each) one_by_one(claim, pool, base, row, key);
 }
 
-// Each domain by itself, the best first: where there are fewest pods of the spreads, then where
-// fewest others want to be, then by what it costs, with what the claim holds already. Domains
-// without a machine for it are left out.
-std::vector<std::vector<int>> Packer::one_by_one(const Claim* claim, std::size_t pool,
-                                                 RequirementId base, const PodRow& row, int key,
-                                                 const std::vector<int>& allowed,
-                                                 const std::vector<const GroupCounts*>& spreads) {
-  using Rank = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::size_t, std::string, int>;
-  std::vector<Rank> ranks;
-  const Row sum = claim == nullptr ? Row() : sum_with(claim, row);
-  for (const int domain : allowed) {
+// Puts choice_'s domains, each by itself, in order: where there are fewest pods of the spreads,
+// then where fewest others want to be, then by what it costs, with what the claim holds already.
+// Domains without a machine for it are left out.
+void Packer::one_by_one(const Claim* claim, std::size_t pool, RequirementId base, const PodRow& row,
+                        int key) {
+  ranks_.clear();
+  if (claim != nullptr) sum_with(claim, row, sum_ranked_);
+  for (const int domain : choice_.domains) {
     std::int64_t pods = 0;
-    for (const GroupCounts* counts : spreads) pods += count_at(counts->sure, domain);
+    for (const GroupCounts* counts : spreads_) pods += count_at(counts->sure, domain);
     const RequirementId narrowed = prepared_.requirements.combine(base, in_domain(key, domain));
     if (narrowed == kImpossible) continue;
     const View& view = prepared_.pools.view(pool, narrowed);
@@ -198,17 +192,19 @@ std::vector<std::vector<int>> Packer::one_by_one(const Claim* claim, std::size_t
     std::int64_t price = alone;
     if (claim != nullptr && !view.has_reserved) {
       const std::size_t machine =
-          cheapest_machine(claim, prepared_.pools.pools()[pool], view, row, sum);
+          cheapest_machine(claim, prepared_.pools.pools()[pool], view, row, sum_ranked_);
       if (machine == kNone) continue;
       price = view.machines[machine].price;
     }
-    ranks.emplace_back(pods, contested(row, key, domain), price, SIZE_MAX - machines,
-                       prepared_.domains.name(static_cast<std::size_t>(key), domain), domain);
+    ranks_.push_back({pods, contested(row, key, domain), price, machines,
+                      prepared_.domains.name(static_cast<std::size_t>(key), domain), domain});
   }
-  std::sort(ranks.begin(), ranks.end());
-  std::vector<std::vector<int>> sets;
-  for (const Rank& rank : ranks) sets.push_back({std::get<int>(rank)});
-  return sets;
+  std::sort(ranks_.begin(), ranks_.end(), [](const Rank& a, const Rank& b) {
+    return std::tie(a.pods, a.contested, a.price, b.machines, a.name, a.domain) <
+           std::tie(b.pods, b.contested, b.price, a.machines, b.name, b.domain);
+  });
+  choice_.domains.clear();
+  for (const Rank& rank : ranks_) choice_.domains.push_back(rank.domain);
 }
 
 // The first of its kind is bound before whoever follows it, and a pod that is spread before the
@@ -224,6 +220,49 @@ bool Packer::goes_before_others(const Stage& stage, RequirementId strict) const 
                      });
 }
 
+// Adds to `next` what base is in the domains of choice_; where they are as many as it has already,
+// itself.
+void Packer::narrow(RequirementId base, int key, std::size_t has,
+                    std::vector<RequirementId>& next) {
+  const auto add = [&](RequirementId wanted) {
+    const RequirementId narrowed = prepared_.requirements.combine(base, wanted);
+    if (narrowed != kImpossible && next.size() < kNarrowingsMax) next.push_back(narrowed);
+  };
+  const std::vector<int>& domains = choice_.domains;
+  if (domains.empty()) return;
+  if (choice_.one_each || domains.size() == 1) {
+    for (const int domain : domains)
+      if (has != 1)
+        add(in_domain(key, domain));
+      else if (next.size() < kNarrowingsMax)
+        next.push_back(base);
+  } else if (domains.size() == has) {
+    if (next.size() < kNarrowingsMax) next.push_back(base);
+  } else {
+    std::vector<std::string> names;
+    for (const int domain : domains)
+      names.push_back(prepared_.domains.name(static_cast<std::size_t>(key), domain));
+    add(prepared_.requirements.one_of(prepared_.topology.key_name(key), names));
+  }
+}
+
+// Sets keys_: those over which the claim's domains are looked at.
+void Packer::note_keys(const Claim* claim, const PodRow& row, const Stage& stage, bool has_turn) {
+  const auto& groups = prepared_.topology.groups();
+  keys_.clear();
+  const auto add = [&](int key) {
+    if (key != kHostKey && std::find(keys_.begin(), keys_.end(), key) == keys_.end())
+      keys_.push_back(key);
+  };
+  for (const Constraint& constraint : stage.constraints) add(groups[constraint.group].key);
+  for (const GroupId group : row.matched)
+    if (groups[group].repels || (has_turn && goes_by_sure(groups[group]))) add(groups[group].key);
+  for (const int key : fixed_keys_[row.group]) add(key);
+  // Nor for those of the pods that are there before it: they are told together.
+  if (has_turn && claim != nullptr)
+    for (const int key : claim->counted_keys) add(key);
+}
+
 bool Packer::choose_domains(const Claim* claim, std::size_t pool, RequirementId base,
                             const PodRow& row, const Stage& stage, RequirementId strict,
                             std::vector<RequirementId>& out) {
@@ -232,27 +271,15 @@ bool Packer::choose_domains(const Claim* claim, std::size_t pool, RequirementId 
   if (const View& view = prepared_.pools.view(pool, base);
       (claim == nullptr || claim->view == &view) && has_one_domain_each(prepared_.topology, view))
     return stays_where_it_is(view, row, stage, strict);
-  std::vector<int> keys;
-  const auto add = [&](int key) {
-    if (key != kHostKey && std::find(keys.begin(), keys.end(), key) == keys.end())
-      keys.push_back(key);
-  };
-  const auto note = [&](GroupId group) { add(groups[group].key); };
-  for (const Constraint& constraint : stage.constraints) note(constraint.group);
   const std::vector<int>& fixed = fixed_keys_[row.group];
   // Nobody goes by what is fixed for their sake before it is told.
   const bool has_turn = goes_before_others(stage, strict) || !fixed.empty();
-  for (const GroupId group : row.matched)
-    if (groups[group].repels || (has_turn && goes_by_sure(groups[group]))) note(group);
-  for (const int key : fixed) add(key);
-  // Nor for those of the pods that are there before it: they are told together.
-  const std::vector<int> awaited =
-      has_turn && claim != nullptr ? claim->counted_keys : std::vector<int>();
+  note_keys(claim, row, stage, has_turn);
   const auto is_awaited = [&](int key) {
-    return std::find(awaited.begin(), awaited.end(), key) != awaited.end();
+    return claim != nullptr && std::find(claim->counted_keys.begin(), claim->counted_keys.end(),
+                                         key) != claim->counted_keys.end();
   };
-  for (const int key : awaited) add(key);
-  for (const int key : keys) {
+  for (const int key : keys_) {
     const bool fix =
         std::find(fixed.begin(), fixed.end(), key) != fixed.end() ||
         (has_turn && (is_awaited(key) ||
@@ -264,30 +291,18 @@ bool Packer::choose_domains(const Claim* claim, std::size_t pool, RequirementId 
                                       return groups[constraint.group].key == key &&
                                              constraint.kind != ConstraintKind::kAntiAffinity;
                                     });
-    std::vector<RequirementId> next;
+    next_narrowed_.clear();
     for (const RequirementId one : out) {
-      const std::vector<int>& has =
-          prepared_.pools.view(pool, one).domains[static_cast<std::size_t>(key)];
-      if (has.empty() && !needed) {  // nodes without the label are next to nobody
-        next.push_back(one);
+      const std::size_t has =
+          prepared_.pools.view(pool, one).domains[static_cast<std::size_t>(key)].size();
+      if (has == 0 && !needed) {  // nodes without the label are next to nobody
+        next_narrowed_.push_back(one);
         continue;
       }
-      for (const auto& set : domains_for(claim, pool, one, row, stage, strict, key, fix)) {
-        RequirementId narrowed = one;
-        if (set.size() != has.size()) {
-          RequirementId wanted = in_domain(key, set.front());
-          if (set.size() > 1) {
-            std::vector<std::string> names;
-            for (const int domain : set)
-              names.push_back(prepared_.domains.name(static_cast<std::size_t>(key), domain));
-            wanted = prepared_.requirements.one_of(prepared_.topology.key_name(key), names);
-          }
-          narrowed = prepared_.requirements.combine(one, wanted);
-        }
-        if (narrowed != kImpossible && next.size() < kNarrowingsMax) next.push_back(narrowed);
-      }
+      domains_for(claim, pool, one, row, stage, strict, key, fix);
+      narrow(one, key, has, next_narrowed_);
     }
-    out = std::move(next);
+    std::swap(out, next_narrowed_);
   }
   return !out.empty();
 }

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -252,7 +253,7 @@ class Packer {
                          const Row& request, std::size_t from);
   bool meets_min_values(const Claim* claim, const PoolTable& table, const View& view,
                         const PodRow& row, const Row& sum, Fit& fit);
-  Row sum_with(const Claim* claim, const PodRow& row) const;
+  void sum_with(const Claim* claim, const PodRow& row, Row& sum) const;
   void join(std::size_t claim, std::size_t row, const Fit& fit);
   void open(std::size_t row, const Fit& fit);
   void tell(std::size_t claim, std::size_t row);
@@ -296,14 +297,24 @@ class Packer {
   static constexpr RequirementId kAnyWay = kImpossible;
   bool domain_allowed(const Claim* claim, const Constraint& constraint, const PodRow& row,
                       RequirementId strict, int domain);
-  std::vector<std::vector<int>> domains_for(const Claim* claim, std::size_t pool,
-                                            RequirementId base, const PodRow& row,
-                                            const Stage& stage, RequirementId strict, int key,
-                                            bool fix);
-  std::vector<std::vector<int>> one_by_one(const Claim* claim, std::size_t pool, RequirementId base,
-                                           const PodRow& row, int key,
-                                           const std::vector<int>& allowed,
-                                           const std::vector<const GroupCounts*>& spreads);
+  // Domains of one key that a claim may be narrowed to: to all of them together, or to one, the
+  // best first. Scratch space, kept from pod to pod.
+  struct Domains {
+    std::vector<int> domains;
+    bool one_each = false;
+  };
+  struct Rank {
+    std::int64_t pods = 0, contested = 0, price = 0;
+    std::size_t machines = 0;
+    std::string_view name;
+    int domain = 0;
+  };
+  void domains_for(const Claim* claim, std::size_t pool, RequirementId base, const PodRow& row,
+                   const Stage& stage, RequirementId strict, int key, bool fix);
+  void one_by_one(const Claim* claim, std::size_t pool, RequirementId base, const PodRow& row,
+                  int key);
+  void narrow(RequirementId base, int key, std::size_t has, std::vector<RequirementId>& next);
+  void note_keys(const Claim* claim, const PodRow& row, const Stage& stage, bool has_turn);
   bool stays_where_it_is(const View& view, const PodRow& row, const Stage& stage,
                          RequirementId strict);
   bool may_be_first(const Constraint& constraint, RequirementId strict) const;
@@ -361,7 +372,13 @@ class Packer {
   std::size_t skip_ = 0;     // choices of domains that would do, to be passed over
   std::size_t planned_ = 0;  // pods that the plan was asked about
   std::vector<std::vector<RequirementId>> in_domain_;  // by key and domain
-  std::vector<RequirementId> narrowed_;                // of the claim being looked at
+  // Scratch space: nothing is allocated for a claim that is looked at.
+  std::vector<RequirementId> narrowed_, narrowed_new_, next_narrowed_;
+  Row sum_, sum_new_, sum_ranked_;
+  Domains choice_;
+  std::vector<int> keys_;
+  std::vector<const GroupCounts*> spreads_;
+  std::vector<Rank> ranks_;
 };
 
 }  // namespace karst::scheduling

@@ -20,7 +20,8 @@ Packer::Probe Packer::probe(std::size_t row, std::size_t pool) {
     return {Obstacle::kLimit};
   if (!tolerates(pod, stage, table.spec().taints)) return {Obstacle::kTaints};
 
-  const Row sum = sum_with(nullptr, pod);
+  Row sum;
+  sum_with(nullptr, pod, sum);
   const int host = static_cast<int>(node_count() + claims_.size());
   Probe furthest{Obstacle::kRequirements};
   const auto reach = [&](Obstacle obstacle, RequirementId strict, RequirementId together) {
