@@ -128,7 +128,8 @@ std::size_t Packer::cheapest_machine(const Claim* claim, const PoolTable& table,
     const auto cheapest =
         std::lower_bound(view.steps.begin(), view.steps.end(), same ? claim->machine : 0);
     auto step = static_cast<std::size_t>(cheapest - view.steps.begin());
-    while ((step = first_step(claim, view, nothing_, sum, step)) < view.steps.size()) {
+    while ((step = first_step(claim, view, nothing_, sum, step, view.steps.size())) <
+           view.steps.size()) {
       const std::size_t machine = view.steps[step++];
       if (machine_fits(claim, table, view, view.machines[machine], row, sum)) return machine;
     }

@@ -69,7 +69,8 @@ void Rooms::add(const Row& room) {
   ++size_;
 }
 
-std::size_t Rooms::first_for(const Row& content, const Row& request, std::size_t from) const {
+std::size_t Rooms::first_for(const Row& content, const Row& request, std::size_t from,
+                             std::size_t to) const {
   constexpr std::size_t kColumnsMax = 16;  // usually; of more, the rest is looked at one by one
   std::int64_t need[kColumnsMax];
   const std::size_t columns = content.size();
@@ -83,7 +84,7 @@ std::size_t Rooms::first_for(const Row& content, const Row& request, std::size_t
     return first == columns || fits_beside(content.data() + first, request.data() + first,
                                            room + first, columns - first);
   };
-  while (from < size_ && !holds()) {
+  while (from < to && !holds()) {
     ++from;
     room += columns;
   }

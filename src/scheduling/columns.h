@@ -67,9 +67,10 @@ class Rooms {
  public:
   void add(const Row& room);
   std::size_t size() const { return size_; }
-  // The first one, from `from` on, with room for content and request as fits_beside() says; size():
-  // there is none.
-  std::size_t first_for(const Row& content, const Row& request, std::size_t from) const;
+  // The first one, from `from` on and before `to`, with room for content and request as
+  // fits_beside() says; `to`, or `from` where that is more: there is none.
+  std::size_t first_for(const Row& content, const Row& request, std::size_t from,
+                        std::size_t to) const;
 
  private:
   std::vector<std::int64_t> amounts_;

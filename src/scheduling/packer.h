@@ -195,11 +195,11 @@ class Packer {
   bool place_cheapest(std::size_t row, const Stage& stage);
   bool may_share_lane(const View& view, const PodRow& row, const Stage& stage);
   void refuse(const ClaimQueue::First& first, const PodRow& row, const Stage& stage);
-  std::int64_t least_growth(const Claim& claim, const Row& request);
+  std::int64_t least_growth(const Claim& claim, const Row& request, std::int64_t most);
   void queue_claims(std::size_t row, const Stage& stage);
   void queue_claim(std::size_t at);
   void note_slack(std::size_t at);
-  void queue_if_larger(std::size_t at, const Row& request);
+  void queue_if_larger(std::size_t at, const Row& request, std::int64_t most);
   void queue_dearer(std::int64_t most, const PodRow& row, const Stage& stage);
   bool place_as_planned(std::size_t row, const Stage& stage);
   bool find_at(std::size_t row, const Stage& stage, const Target& target, Fit& fit);
@@ -250,7 +250,7 @@ class Packer {
   std::size_t cheapest_machine(const Claim* claim, const PoolTable& table, const View& view,
                                const PodRow& row, const Row& sum);
   std::size_t first_step(const Claim* claim, const View& view, const Row& content,
-                         const Row& request, std::size_t from);
+                         const Row& request, std::size_t from, std::size_t to);
   bool meets_min_values(const Claim* claim, const PoolTable& table, const View& view,
                         const PodRow& row, const Row& sum, Fit& fit);
   void sum_with(const Claim* claim, const PodRow& row, Row& sum) const;
@@ -340,8 +340,10 @@ class Packer {
   std::size_t queued_row_ = kNone;
   const Stage* queued_stage_ = nullptr;
   std::vector<Made> made_;
-  // Claims that may become larger are in the queue when that may cost up to so much.
+  // Claims that may become larger are in the queue when that costs up to so much; of the others
+  // those that were looked at, with what it costs at least.
   std::int64_t dearer_up_to_ = INT64_MIN;
+  std::vector<ClaimQueue::Entry> put_off_;
   std::vector<std::int64_t> slack_;        // by claim and column: room that its machine has left
   std::vector<std::int64_t> next_growth_;  // by claim: what the next machine costs more
   Counts counts_;

@@ -83,6 +83,7 @@ void Packer::queue_claims(std::size_t row, const Stage& stage) {
   queued_stage_ = &stage;
   if (!same_size) {
     queue_.clear();
+    put_off_.clear();
     dearer_up_to_ = INT64_MIN;
     const std::size_t columns = pod.request.size();
     for (std::size_t at = 0; at < claims_.size(); ++at)
@@ -109,8 +110,11 @@ void Packer::note_slack(std::size_t at) {
   next_growth_[at] = INT64_MIN;
   if (claim.is_reserved || !claim.held.empty()) return;
   const auto step = std::upper_bound(view.steps.begin(), view.steps.end(), claim.machine);
-  next_growth_[at] =
-      step == view.steps.end() ? INT64_MAX : view.machines[*step].price - machine.price;
+  if (step == view.steps.end())
+    next_growth_[at] = INT64_MAX;
+  else
+    next_growth_[at] =
+        view.step_prices[static_cast<std::size_t>(step - view.steps.begin())] - machine.price;
 }
 
 void Packer::queue_claim(std::size_t at) {
@@ -128,24 +132,38 @@ void Packer::queue_claim(std::size_t at) {
        (claim.is_reserved || std::any_of(view.largest.begin(), view.largest.end(), may_hold))))
     return queue_.add(ClaimQueue::Kind::kWithRoom, view.index, {0, claim.pods, at});
   if (strategy_.cheapest_claim && dearer_up_to_ != INT64_MIN && next_growth_[at] <= dearer_up_to_)
-    queue_if_larger(at, request);
+    queue_if_larger(at, request, dearer_up_to_);
 }
 
-void Packer::queue_if_larger(std::size_t at, const Row& request) {
+// Once it is known that a machine that holds the pod as well costs up to `most` more; if it costs
+// more, the claim is put off, but for one that limits count for: they leave less later.
+void Packer::queue_if_larger(std::size_t at, const Row& request, std::int64_t most) {
   const Claim& claim = claims_[at];
-  if (const std::int64_t least = least_growth(claim, request); least != INT64_MAX)
-    queue_.add(ClaimQueue::Kind::kDearer, claim.view->index, {least, claim.pods, at});
+  if (!claim.held.empty()) most = INT64_MAX;
+  const ClaimQueue::Entry entry{least_growth(claim, request, most), claim.pods, at};
+  if (entry.least == INT64_MAX) return;
+  if (entry.least <= most)
+    queue_.add(ClaimQueue::Kind::kDearer, claim.view->index, entry);
+  else
+    put_off_.push_back(entry);
 }
 
 // Claims without room for whom a larger machine may cost up to `most` more.
 void Packer::queue_dearer(std::int64_t most, const PodRow& row, const Stage& stage) {
   if (most <= dearer_up_to_) return;
+  const Row& request = row.request;
+  for (std::size_t i = put_off_.size(); i-- > 0;) {
+    const ClaimQueue::Entry entry = put_off_[i];
+    if (entry.least > most) continue;
+    put_off_[i] = put_off_.back();
+    put_off_.pop_back();
+    if (claims_[entry.claim].pods == entry.pods) queue_if_larger(entry.claim, request, most);
+  }
   for (std::size_t at = 0; at < claims_.size(); ++at)
     if (next_growth_[at] <= most &&
         (dearer_up_to_ == INT64_MIN || next_growth_[at] > dearer_up_to_) &&
-        !fits_beside(nothing_.data(), row.request.data(), &slack_[at * row.request.size()],
-                     row.request.size()))
-      queue_if_larger(at, row.request);
+        !fits_beside(nothing_.data(), request.data(), &slack_[at * request.size()], request.size()))
+      queue_if_larger(at, request, most);
   dearer_up_to_ = most;
   queue_.open_new(
       [&](std::size_t view) { return may_share_lane(prepared_.pools.view_at(view), row, stage); });
@@ -188,33 +206,36 @@ void Packer::refuse(const ClaimQueue::First& first, const PodRow& row, const Sta
   queue_.pass(first);
 }
 
-// The first of the view's steps, from `from` on, with room for content and request that the pool's
-// limits let the claim (nullptr: a new one) come up as.
+// The first of the view's steps, from `from` on and before `to`, with room for content and request
+// that the pool's limits let the claim (nullptr: a new one) come up as.
 std::size_t Packer::first_step(const Claim* claim, const View& view, const Row& content,
-                               const Row& request, std::size_t from) {
+                               const Row& request, std::size_t from, std::size_t to) {
   const std::vector<std::int64_t>& left = limits_[view.pool];
-  if (left.empty()) return view.step_rooms.first_for(content, request, from);
+  if (left.empty()) return view.step_rooms.first_for(content, request, from, to);
   content_and_limits_ = content;
   content_and_limits_.resize(content.size() + left.size(), 0);
   request_and_limits_ = request;
   for (std::size_t i = 0; i < left.size(); ++i)
     request_and_limits_.push_back(kUnlimited - left[i] - (claim == nullptr ? 0 : claim->held[i]));
-  return view.step_rooms.first_for(content_and_limits_, request_and_limits_, from);
+  return view.step_rooms.first_for(content_and_limits_, request_and_limits_, from, to);
 }
 
-// What the claim becomes dearer at least when it takes this too; INT64_MAX: nothing would hold it.
-std::int64_t Packer::least_growth(const Claim& claim, const Row& request) {
+// What the claim becomes dearer at least when it takes this too. Where that is more than `most`: at
+// least so much; INT64_MAX: nothing would hold it.
+std::int64_t Packer::least_growth(const Claim& claim, const Row& request, std::int64_t most) {
   if (claim.is_reserved) return 0;  // what it would become is a matter of reservations
   const View& view = *claim.view;
+  const std::int64_t price = view.machines[claim.machine].price;
   // Where limits count, a cheaper machine that was kept out may be let in now.
   std::size_t step = 0;
   if (claim.held.empty())
     step = static_cast<std::size_t>(
         std::lower_bound(view.steps.begin(), view.steps.end(), claim.machine) - view.steps.begin());
-  step = first_step(&claim, view, claim.content, request, step);
-  return step == view.steps.size()
-             ? INT64_MAX
-             : view.machines[view.steps[step]].price - view.machines[claim.machine].price;
+  const std::int64_t dearest = most < INT64_MAX - price ? price + most : INT64_MAX;
+  const auto end = std::upper_bound(view.step_prices.begin(), view.step_prices.end(), dearest);
+  step = first_step(&claim, view, claim.content, request, step,
+                    static_cast<std::size_t>(end - view.step_prices.begin()));
+  return step == view.steps.size() ? INT64_MAX : view.step_prices[step] - price;
 }
 
 // For a view that leaves one domain of every key: whether the row's pods may be there, as far as

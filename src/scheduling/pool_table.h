@@ -62,6 +62,7 @@ struct View {
   // Machines not reserved that no cheaper one of them has as much room as, for as little of what
   // the pool limits: the cheapest that fits, whatever is asked and left, is one of these. By price.
   std::vector<std::size_t> steps;
+  std::vector<std::int64_t> step_prices;
   // Of steps: their room, then, where the pool has limits, kUnlimited less what each counts there:
   // as much as is left of the others' limits, seen from the other side.
   Rooms step_rooms;

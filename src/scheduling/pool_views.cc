@@ -78,7 +78,10 @@ View PoolTables::make_view(const PoolTable& table, RequirementId requirements) {
       return as_large(a, b) && covers(table.types[view.machines[b].type].limited,
                                       table.types[view.machines[a].type].limited);
     };
-    if (add_best(i, as_good, steps)) view.steps.push_back(i);
+    if (add_best(i, as_good, steps)) {
+      view.steps.push_back(i);
+      view.step_prices.push_back(machine.price);
+    }
     add_best(i, as_large, view.largest);
   }
   for (const std::size_t step : view.steps) {

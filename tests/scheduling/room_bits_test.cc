@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
+
 #include "tests/scheduling/random.h"
 
 namespace karst::scheduling::test {
@@ -36,7 +38,9 @@ TEST(RoomBits, SayWhatOneLookAtEachMachineSays) {
     while (first < rooms.size() &&
            !fits_beside(content.data(), sum.data(), rooms[first].data(), columns))
       ++first;
-    RC_ASSERT(side_by_side.first_for(content, sum, 0) == first);
+    RC_ASSERT(side_by_side.first_for(content, sum, 0, rooms.size()) == first);
+    const auto to = static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(rooms.size()) + 1));
+    RC_ASSERT(side_by_side.first_for(content, sum, 0, to) == std::min(first, to));
   }));
 }
 
@@ -52,10 +56,10 @@ TEST(RoomBits, RoomsOfManyColumns) {
     rooms.add(small);
   }
   rooms.add(large);
-  EXPECT_EQ(rooms.first_for(content, request, 0), 40u);
-  EXPECT_EQ(rooms.first_for(content, request, 41), 41u);
+  EXPECT_EQ(rooms.first_for(content, request, 0, 41), 40u);
+  EXPECT_EQ(rooms.first_for(content, request, 41, 41), 41u);
   request[7] = 0;
-  EXPECT_EQ(rooms.first_for(content, request, 0), 7u);
+  EXPECT_EQ(rooms.first_for(content, request, 0, 41), 7u);
 }
 
 }  // namespace
