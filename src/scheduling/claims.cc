@@ -260,13 +260,16 @@ class Lists {
   }
 
  private:
-  // What the limits leave goes to one claim after the other; where that leaves little for some, an
-  // equal part to each.
+  // Who gets what the limits leave: one claim after the other as much as it can use, or each an
+  // equal part.
+  enum class Spare { kInTurn, kInParts };
+
+  // In turn; where that leaves little for some, in parts.
   void list(std::size_t pool, const std::vector<std::size_t>& own) {
-    std::vector<NewClaim> in_turn = listed(pool, own, false);
+    std::vector<NewClaim> in_turn = listed(pool, own, Spare::kInTurn);
     if (const std::size_t shortest = shortest_of(in_turn);
         shortest < kAlternativesMin && own.size() > 1 && may_share(pool, own)) {
-      std::vector<NewClaim> shared = listed(pool, own, true);
+      std::vector<NewClaim> shared = listed(pool, own, Spare::kInParts);
       if (shortest_of(shared) > shortest) in_turn = std::move(shared);
     }
     for (std::size_t i = 0; i < own.size(); ++i) claims_[own[i]] = std::move(in_turn[i]);
@@ -284,15 +287,14 @@ class Lists {
     return shortest;
   }
 
-  std::vector<NewClaim> listed(std::size_t pool, const std::vector<std::size_t>& own,
-                               bool in_parts) {
+  std::vector<NewClaim> listed(std::size_t pool, const std::vector<std::size_t>& own, Spare spare) {
     const PoolTable& table = prepared_.pools.pools()[pool];
     std::vector<std::int64_t> left = packer_.limits_left()[pool];
     std::vector<NewClaim> claims;
     for (std::size_t i = 0; i < own.size(); ++i) {
       const Claim& packed = packer_.claims()[own[i]];
       std::vector<std::int64_t> part = left;
-      if (in_parts)
+      if (spare == Spare::kInParts)
         for (std::int64_t& amount : part) amount /= static_cast<std::int64_t>(own.size() - i);
       claims.push_back(make_claim(prepared_, table, packed, part,
                                   reservations_of(prepared_, table, own[i], part, packer_),

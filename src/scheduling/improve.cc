@@ -84,8 +84,7 @@ class Improver {
   // counted by spreads that did not count them.
   bool is_open_to_change(const View& view) const {
     const PoolTable& pool = prepared_.pools.pools()[view.pool];
-    const bool has_limits = pool.is_limited() || pool.limits_nodes;
-    return (!has_limits || (!is_wanted_[view.pool] && pool.min_values.empty())) &&
+    return (!pool.has_limits() || (!is_wanted_[view.pool] && pool.min_values.empty())) &&
            !view.has_reserved && !view.daemons_use_ports && !packer_.would_add_domain(view);
   }
 

@@ -6,10 +6,6 @@
 namespace karst::scheduling {
 namespace {
 
-bool has_limits(const PoolTable& pool) {
-  return pool.is_limited() || pool.limits_nodes;
-}
-
 // Steps of several views: without those that a step before them has as much room as. What limits
 // allow is not known here, so that steps of pools that have some stay.
 std::vector<Rung> without_covered(const PoolTables& pools, std::vector<Rung> steps) {
@@ -18,10 +14,10 @@ std::vector<Rung> without_covered(const PoolTables& pools, std::vector<Rung> ste
   });
   std::vector<Rung> kept;
   for (const Rung& step : steps) {
-    const bool is_covered = !has_limits(pools.pools()[step.view->pool]) &&
+    const bool is_covered = !pools.pools()[step.view->pool].has_limits() &&
                             std::any_of(kept.begin(), kept.end(), [&](const Rung& other) {
                               return other.view != step.view &&
-                                     !has_limits(pools.pools()[other.view->pool]) &&
+                                     !pools.pools()[other.view->pool].has_limits() &&
                                      covers(other.machine().room, step.machine().room);
                             });
     if (!is_covered) kept.push_back(step);

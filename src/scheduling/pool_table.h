@@ -107,7 +107,8 @@ struct PoolTable {
   const InstanceType& type(const Machine& machine) const {
     return source->types[types[machine.type].type];
   }
-  bool is_limited() const { return !remaining.empty(); }
+  bool is_limited() const { return !remaining.empty(); }  // by what its machines have
+  bool has_limits() const { return is_limited() || limits_nodes; }
 };
 
 // Domains of topology keys as numbers; grows as values are met.

@@ -146,9 +146,8 @@ class Search {
 
   bool has_limits() const {
     const auto& pools = prepared_.pools.pools();
-    return std::any_of(pools.begin(), pools.end(), [](const PoolTable& pool) {
-      return pool.is_limited() || pool.limits_nodes;
-    });
+    return std::any_of(pools.begin(), pools.end(),
+                       [](const PoolTable& pool) { return pool.has_limits(); });
   }
 
   void try_smallest_first() {

@@ -57,7 +57,7 @@ std::vector<bool> pools_wanted(Prepared& prepared, const Packer& packer) {
   };
   for (std::size_t pool = 0; pool < wanted.size(); ++pool) {
     const PoolTable& table = prepared.pools.pools()[pool];
-    if (!table.is_limited() && !table.limits_nodes) continue;
+    if (!table.has_limits()) continue;
     for (std::size_t row = 0; row < packer.left().size() && !wanted[pool]; ++row)
       wanted[pool] = packer.left()[row] > 0 && takes(table, prepared.rows[row]);
   }
