@@ -310,7 +310,7 @@ class Refill {
   // As many pods of the class as fit, at most so many. room_ is what is left on the claim's
   // machine, before and after.
   void deal_up_to(std::int64_t most, std::size_t at, Refilled::Filled& claim) {
-    std::int64_t count = fit_count(room_, classes_[at].request, most);
+    std::int64_t count = most == 0 ? 0 : fit_count(room_, classes_[at].request, most);
     looks_ -= count + 1;
     if (count == 0) return;
     while (count > 0 && deal(at, claim)) --count;
@@ -347,8 +347,11 @@ class Refill {
   Rung rung_for(const Row& left) const {
     Rung best;
     Wide least = 0;
+    // The smallest first; the smallest of all are soon dealt out.
+    const auto smallest = std::find_if(classes_.rbegin(), classes_.rend(),
+                                       [](const SizeClass& one) { return one.pods > 0; });
     for (const Rung& rung : ladder_.whole()) {
-      if (std::none_of(classes_.rbegin(), classes_.rend(), [&](const SizeClass& one) {
+      if (std::none_of(smallest, classes_.rend(), [&](const SizeClass& one) {
             return one.pods > 0 && fits(one.request, rung.machine().room);
           }))
         continue;
