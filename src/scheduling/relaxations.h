@@ -17,7 +17,8 @@ inline constexpr std::size_t kPairedMax = 10;  // of those, in pairs when none a
 // The answer without relaxations; and place()'s.
 Answer solve_once(Prepared& prepared);
 Answer place_once(Prepared& prepared);
-// Pods that it would leave over, by group.
+// Pods that the answer would leave over, by group: of two that place as many the cheaper one may
+// leave over others.
 std::vector<std::int64_t> left_over(Prepared& prepared);
 
 // Fills `relaxations` of what is left over in `answer`.

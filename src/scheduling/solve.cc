@@ -90,17 +90,16 @@ class Search {
     return *best_.packer;
   }
 
+ private:
   // As many pods as can be, whatever the price.
-  Packer& place_most() {
+  void place_most() {
     try_all({});
     if (!nobody_is_left(best_) && prepared_.may_lower_min_values())
       try_all({.lowers_min_values = true});
     if (!nobody_is_left(best_) && has_limits()) try_smallest_first();
     if (!nobody_is_left(best_)) try_every_place();
-    return *best_.packer;
   }
 
- private:
   void try_all(Strategy strategy) {
     for (const bool by_priority : {false, true})
       for (const bool fix_domains : {false, true}) {
@@ -365,7 +364,7 @@ Answer place(const Problem& problem) {
 }
 
 std::vector<std::int64_t> left_over(Prepared& prepared) {
-  return Search(prepared, Goal::kCheapest).place_most().left();
+  return Search(prepared, Goal::kCheapest).run().left();
 }
 
 Answer solve(const Problem& problem) {

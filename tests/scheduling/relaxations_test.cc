@@ -173,6 +173,32 @@ TEST(Relaxations, WhatIsToldHelpsAndIsTheFewest) {
   EXPECT_GT(told_in_all, 0U);
 }
 
+// Seed 537. Without their demands two more pods have a place on the nodes, and one of the others'
+// loses its own: the answer that leaves over another one is as good, and cheaper.
+TEST(Relaxations, OfTheAnswerThatWouldBeGiven) {
+  PodGroup web = spread(app(pods(2, 500), "web"), kZone, "web");
+  web = selecting(selecting(std::move(web), kZone, "b"), "team", "blue");
+  web.shape.affinity.push_back(one_per_node("web"));
+  web = with_affinity(std::move(web), kZone, "web", false);
+  PodGroup api = spread(app(pods(2, 6000), "api"), kZone, "web");
+  api.shape.affinity.push_back(one_per_node("web"));
+  api = tolerating(with_affinity(std::move(api), kZone, "api", true), "db");
+  for (PodGroup* group : {&web, &api}) group->shape.owner_kind = model::OwnerKind::kReplicaSet;
+  Problem one = problem({web, api}, {requiring(limited(tainted(pool(), "db"), "nodes", 2),
+                                               {kZone, model::Operator::kExists, {}, 2})});
+  one.nodes = {node("n2", 1000, 16), node("n1", 1000, 16)};
+  one.daemons = {{pods(1, 200).shape}};
+  const Answer answer = solve(one);
+  ASSERT_EQ(1U, answer.unplaced.size()) << describe(one, answer);
+  Prepared prepared(one);
+  const std::vector<Change> changes = changes_for(prepared, after(one, answer), 0, kSinglesMax);
+  for (const Relaxation& told : answer.unplaced[0].relaxations) {
+    Problem changed = one;
+    EXPECT_GT(carry_out(told, answer.unplaced[0], changes, changed), 0) << told.text;
+    EXPECT_TRUE(is_better(changed, left_of(one), 0)) << told.text;
+  }
+}
+
 TEST(Relaxations, FiguresAreTheSmallestAndDemandsTheFewest) {
   const std::string zone(model::kZoneLabel);
   PodGroup wide = spread(app(pods(4, 500), "web"), zone, "web");
