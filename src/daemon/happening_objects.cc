@@ -13,6 +13,27 @@ std::string status_name(model::ConditionStatus status) {
   return status == model::ConditionStatus::kFalse ? "False" : "Unknown";
 }
 
+// Karpenter (v1.14) ignores such a pod without a word.
+bool declines_every_pool(const model::PodShape& shape) {
+  if (shape.required_terms.empty()) return false;
+  const auto& first = shape.required_terms.front().expressions;
+  return std::any_of(first.begin(), first.end(), [](const model::RequirementSpec& one) {
+    return one.key == model::kNodePoolLabel && one.op == model::Operator::kDoesNotExist;
+  });
+}
+
+// What the first list of a log shows has happened before it: nobody is told.
+void know(const model::NodeClaim& claim, ClaimMemo& memo) {
+  remember(claim.conditions, memo.conditions);
+  const auto is_true = [&](const char* type) {
+    const auto seen = memo.conditions.find(type);
+    return seen != memo.conditions.end() && seen->second.status == model::ConditionStatus::kTrue;
+  };
+  memo.created = true;
+  memo.registered = is_true("Registered");
+  memo.initialized = is_true("Initialized");
+}
+
 }  // namespace
 
 std::int64_t deadline_of(const model::NodeClaim& claim) {
@@ -25,7 +46,9 @@ std::int64_t deadline_of(const model::NodeClaim& claim) {
 }
 
 void Watcher::claim_observed(const Scene& scene, const model::NodeClaim& claim) {
-  ClaimMemo& memo = claims_[claim.name.str()];
+  const auto [at, is_new] = claims_.try_emplace(claim.name.str());
+  ClaimMemo& memo = at->second;
+  if (is_new && !scene.state.listed("NodeClaim")) know(claim, memo);
   memo.pool = claim.pool.str();
   memo.uid = claim.uid.str();
   memo.deletion_millis = claim.deletion_millis;
@@ -44,10 +67,12 @@ void Watcher::claim_observed(const Scene& scene, const model::NodeClaim& claim) 
 }
 
 void Watcher::pool_observed(const Scene& scene, const model::NodePool& pool) {
+  const auto [at, is_new] = pool_conditions_.try_emplace(pool.name.str());
+  if (is_new && !scene.state.listed("NodePool")) remember(pool.conditions, at->second);
   Happening about = scene.blank(HappeningKind::kConditionChanged);
   about.pool = pool.name.str();
   about.pool_uid = pool.uid;
-  conditions_changed(scene, about, pool.conditions, pool_conditions_[pool.name.str()]);
+  conditions_changed(scene, about, pool.conditions, at->second);
 }
 
 void Watcher::verdict(const Scene& scene, const model::Verdict& verdict) {
@@ -141,7 +166,7 @@ void Watcher::unplaced(const Scene& scene) {
     const auto* verdict = scene.state.verdicts().find(
         std::pair<std::string, std::string>("shape/" + to_string(pod.shape_hash), "provisioning"));
     if (pod.expected_until.value() != 0 || verdict == nullptr ||
-        verdict->verdict.code != "unplaced")
+        verdict->verdict.code != "unplaced" || declines_every_pool(*pod.shape))
       continue;
     if (++told > kUnplacedToldMax) return;
     Happening h = scene.blank(HappeningKind::kPodUnplaced);
