@@ -60,6 +60,16 @@ void get(const log::LaunchItem& in, model::LaunchItem& out) {
   out.attempt = in.attempt();
 }
 
+Offset<log::AddressUse> put(Builder& b, const model::AddressUse& v) {
+  const auto subnet = put(b, v.subnet);
+  return log::CreateAddressUse(b, subnet, put(b, v.zone), v.each);
+}
+void get(const log::AddressUse& in, model::AddressUse& out) {
+  get(in.subnet(), out.subnet);
+  get(in.zone(), out.zone);
+  out.each = in.each();
+}
+
 Offset<log::LaunchRequested> put(Builder& b, WhyOffset why, const model::Launch& v) {
   const auto items = put_all(b, v.items);
   const auto token = put(b, v.token);
@@ -70,7 +80,8 @@ Offset<log::LaunchRequested> put(Builder& b, WhyOffset why, const model::Launch&
   if (!v.request.empty())
     request =
         b.CreateVector(reinterpret_cast<const std::uint8_t*>(v.request.data()), v.request.size());
-  return log::CreateLaunchRequested(b, why, items, token, pool, offers, requests, request);
+  return log::CreateLaunchRequested(b, why, items, token, pool, offers, requests, request,
+                                    put_all(b, v.addresses));
 }
 void get(const log::LaunchRequested& in, model::Launch& out) {
   get_all(in.items(), out.items);
@@ -79,6 +90,7 @@ void get(const log::LaunchRequested& in, model::Launch& out) {
   get_all(in.offers(), out.offers);
   get_some(in.requests(), out.requests);
   if (in.request() != nullptr) out.request.assign(in.request()->begin(), in.request()->end());
+  get_all(in.addresses(), out.addresses);
 }
 
 Offset<log::TerminateRequested> put(Builder& b, WhyOffset why, const model::Terminate& v) {

@@ -97,6 +97,18 @@ struct Interruption {
   friend bool operator==(const Interruption&, const Interruption&) = default;
 };
 
+// What one machine may take of a subnet's addresses, if it comes to be there.
+struct AddressUse {
+  std::string subnet;
+  std::string zone;
+  std::int64_t each = 0;
+  friend bool operator==(const AddressUse&, const AddressUse&) = default;
+};
+
+template <class Archive>
+void fields(Archive& a, AddressUse& u) {
+  a(u.subnet, u.zone, u.each);
+}
 template <class Archive>
 void fields(Archive& a, Offering& o) {
   a(o.zone, o.capacity_type, o.price_nanos_per_hour, o.available, o.reservation,

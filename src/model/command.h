@@ -57,9 +57,10 @@ struct Launch {
   std::vector<LaunchItem> items;
   LaunchToken token;
   PoolName pool;
-  std::vector<Offer> offers;  // in price order; the cloud takes the first that it has
-  Resources requests;         // what the claim's pods and daemons need
-  std::string request;        // bytes as the provider encoded them
+  std::vector<Offer> offers;          // in price order; the cloud takes the first that it has
+  Resources requests;                 // what the claim's pods and daemons need
+  std::string request;                // bytes as the provider encoded them
+  std::vector<AddressUse> addresses;  // of every subnet that the bytes name
   friend bool operator==(const Launch&, const Launch&) = default;
 };
 
@@ -322,7 +323,7 @@ void fields(Archive& a, DeleteObject& c) {
 }
 template <class Archive>
 void fields(Archive& a, Launch& c) {
-  a(c.items, c.token, c.pool, c.offers, c.requests, c.request);
+  a(c.items, c.token, c.pool, c.offers, c.requests, c.request, c.addresses);
 }
 template <class Archive>
 void fields(Archive& a, Terminate& c) {

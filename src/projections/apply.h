@@ -98,8 +98,13 @@ struct Apply {
   // The memory that a registered node shows, for the next machines of its type and image.
   void see_memory(const ClaimRow& claim, const model::Node& node) const;
   void leave_siblings(const model::ProviderId& id, const model::ClaimUid& claim) const;
+  void class_stamped(const model::SyncNodeClass& asked) const;
   void class_released(const model::ReleaseNodeClass& asked) const;
-  void class_resolved(const model::ResolveNodeClass& asked, const std::string& resolution) const;
+  void class_resolved(const model::ResolveNodeClass& asked, const std::string& resolution,
+                      Position command) const;
+  void promise_addresses(const model::Launch& launch) const;
+  // `instances`: what came of it; null: nobody knows.
+  void settle_addresses(Position command, const std::vector<model::Instance>* instances) const;
   void status_told(const model::MirrorStatus& told) const;
   void launched(const model::ClaimName& name, const model::Instance& instance) const;
   void close_command(Position position) const;

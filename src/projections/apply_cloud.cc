@@ -200,8 +200,8 @@ void Apply::instance_gone(const model::ProviderId& id) const {
     });
 }
 
-void Apply::class_resolved(const model::ResolveNodeClass& asked,
-                           const std::string& resolution) const {
+void Apply::class_resolved(const model::ResolveNodeClass& asked, const std::string& resolution,
+                           Position command) const {
   const NodeClassRow* known = s.node_classes_.find(asked.ref);
   if (known == nullptr || known->node_class.uid != asked.uid) return;
   s.node_classes_.edit(asked.ref, [&](NodeClassRow& row) {
@@ -210,7 +210,50 @@ void Apply::class_resolved(const model::ResolveNodeClass& asked,
     if (!same) row.resolved = resolution;
     row.resolved_generation = asked.generation;
     row.resolved_at = now;
+    // Its count is of after the machines that were known to be there when it was asked for.
+    std::erase_if(row.promised, [&](const PromiseRow& one) {
+      return one.settled != Position() && one.settled < command;
+    });
   });
+}
+
+void Apply::promise_addresses(const model::Launch& launch) const {
+  if (launch.addresses.empty() || launch.items.empty()) return;
+  const ClaimRow* claim = s.claims_.find(launch.items.front().name);
+  if (claim == nullptr) return;
+  s.node_classes_.edit_if(claim->claim.node_class, [&](NodeClassRow& row) {
+    for (const model::AddressUse& use : launch.addresses)
+      row.promised.push_back(
+          {at.position, use, static_cast<std::int64_t>(launch.items.size()), {}});
+    if (row.promised.size() > kPromisesMax)
+      row.promised.erase(row.promised.begin(), row.promised.end() - kPromisesMax);
+  });
+}
+
+void Apply::settle_addresses(Position command,
+                             const std::vector<model::Instance>* instances) const {
+  std::vector<model::NodeClassRef> classes;  // one; its claims may be gone
+  for (const auto& [ref, slot] : s.node_classes_.slots())
+    for (const PromiseRow& one : slot.row.promised)
+      if (one.launch == command && (classes.empty() || classes.back() != ref))
+        classes.push_back(ref);
+  for (const model::NodeClassRef& ref : classes)
+    s.node_classes_.edit(ref, [&](NodeClassRow& row) {
+      for (PromiseRow& one : row.promised) {
+        if (one.launch != command) continue;
+        one.settled = at.position;
+        if (instances != nullptr)
+          one.machines = std::count_if(
+              instances->begin(), instances->end(),
+              [&](const model::Instance& made) { return made.offer.zone == one.use.zone; });
+      }
+      std::erase_if(row.promised, [](const PromiseRow& one) { return one.machines == 0; });
+    });
+}
+
+void Apply::class_stamped(const model::SyncNodeClass& asked) const {
+  if (asked.hash.empty()) return;
+  s.node_classes_.edit_if(asked.ref, [&](NodeClassRow& row) { row.stamped = asked.hash; });
 }
 
 void Apply::class_released(const model::ReleaseNodeClass& asked) const {

@@ -54,6 +54,7 @@ struct OnCommand {
     });
   }
   void operator()(const model::Launch& c) const {
+    fold.promise_addresses(c);
     for (const model::LaunchItem& item : c.items)
       fold.edit_claim_if(item.name, [&](ClaimRow& row) {
         row.attempts = item.attempt;
@@ -63,10 +64,7 @@ struct OnCommand {
         row.launch_message.clear();
       });
   }
-  void operator()(const model::SyncNodeClass& c) const {
-    if (!c.hash.empty())
-      s().node_classes_.edit_if(c.ref, [&](NodeClassRow& row) { row.stamped = c.hash; });
-  }
+  void operator()(const model::SyncNodeClass& c) const { fold.class_stamped(c); }
   void operator()(const model::Terminate& c) const {
     if (const ClaimRow* claim = s().claim_by_provider_id(c.provider_id))
       s().edit_claim(model::ClaimName(claim->claim.name),
@@ -226,6 +224,7 @@ void Apply::operator()(const model::CommandAbandoned& e) const {
     return claims_are_taken(create->claim.pool);  // its answer was lost
   back_off(spec, model::RefusalCode::kRetry);
   if (const auto* launch = std::get_if<model::Launch>(&spec)) {
+    settle_addresses(e.command, nullptr);
     for (const model::LaunchItem& item : launch->items)
       edit_claim_if(item.name, [&](ClaimRow& claim) {
         if (claim.launch_command != e.command || claim.launched()) return;
@@ -261,6 +260,7 @@ struct OnOutcome {
   }
 
   void operator()(const model::Launch& c) const {
+    fold.settle_addresses(outcome.command, &outcome.instances);
     for (const model::Instance& instance : outcome.instances) {
       fold.has_capacity(instance.offer);
       fold.observe_instance(instance, false);
@@ -315,7 +315,7 @@ struct OnOutcome {
   }
 
   void operator()(const model::ResolveNodeClass& c) const {
-    if (done()) fold.class_resolved(c, outcome.resolution);
+    if (done()) fold.class_resolved(c, outcome.resolution, outcome.command);
   }
   void operator()(const model::ReleaseNodeClass& c) const {
     if (done()) fold.class_released(c);

@@ -140,21 +140,35 @@ void fields(Archive& a, PoolRow& r) {
   a(r.pool, r.position, r.registrations);
 }
 
+// What an order may take, or has taken, of a subnet's addresses since they were counted.
+struct PromiseRow {
+  Position launch;
+  model::AddressUse use;
+  std::int64_t machines = 0;  // all of the order's, until its answer says how many came
+  Position settled;           // by this answer
+};
+template <class Archive>
+void fields(Archive& a, PromiseRow& r) {
+  a(r.launch, r.use, r.machines, r.settled);
+}
+inline constexpr std::size_t kPromisesMax = 1'000;  // of one class; the oldest goes
+
 struct NodeClassRow {
   model::NodeClass node_class;
   Position position;
   // What its selectors found, in the provider's words; of providers that ask for it.
   std::string resolved;
   std::int64_t resolved_generation = 0;
-  Position resolved_position;  // when it last changed
-  LogTime resolved_at;         // when it was last asked for with success
-  std::string stamped;         // the hash that it was last asked to carry
-  Position released;           // what was made for it in the account is gone, by this outcome
+  Position resolved_position;        // when it last changed
+  LogTime resolved_at;               // when it was last asked for with success
+  std::vector<PromiseRow> promised;  // in the order of launches
+  std::string stamped;               // the hash that it was last asked to carry
+  Position released;                 // what was made for it in the account is gone, by this outcome
 };
 template <class Archive>
 void fields(Archive& a, NodeClassRow& r) {
   a(r.node_class, r.position, r.resolved, r.resolved_generation, r.resolved_position, r.resolved_at,
-    r.released, r.stamped);
+    r.released, r.stamped, r.promised);
 }
 
 struct DaemonSetRow {

@@ -30,6 +30,8 @@ struct LaunchSubject {
   std::string_view node_class;  // its spec as JSON; empty: it is gone
   std::string_view resolved;    // what the class's selectors found; empty: nothing was asked
   std::span<const SeenMemory> seen_memory = {};  // sorted by type and image
+  // Addresses that orders since `resolved` was found may take: `each` of a subnet in all.
+  std::span<const model::AddressUse> promised = {};
 };
 
 // What a node class's status says: conditions without their times, and the rest.
@@ -123,6 +125,12 @@ class Provider {
                                     const model::LaunchToken& token,
                                     std::span<const model::Offer> offers,
                                     const std::string& command_tag) const = 0;
+
+  // What machines of an order with these bytes may take of each subnet's addresses.
+  virtual std::vector<model::AddressUse> addresses_of(std::string_view request) const {
+    (void)request;
+    return {};
+  }
 };
 
 // The provider of that name; nullptr if this build has none.

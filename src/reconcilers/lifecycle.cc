@@ -89,8 +89,30 @@ bool is_not_known_yet(const Context& context, const projections::NodeClassRow& r
                       (!ready.type.empty() && ready.status == model::ConditionStatus::kUnknown));
 }
 
+// By class the addresses that orders since its subnets were counted may take, those of this pass
+// among them: each order is made with all before it in mind.
+using Promised = std::map<model::NodeClassRef, std::vector<model::AddressUse>>;
+
+void promise(std::vector<model::AddressUse>& all, const model::AddressUse& use,
+             std::int64_t machines) {
+  const auto at = std::find_if(all.begin(), all.end(), [&](const model::AddressUse& known) {
+    return known.subnet == use.subnet;
+  });
+  (at != all.end() ? *at : all.emplace_back(model::AddressUse{use.subnet, use.zone, 0})).each +=
+      use.each * machines;
+}
+
+std::vector<model::AddressUse>& promised_of(Promised& promised,
+                                            const projections::NodeClassRow& row) {
+  const auto [at, first] = promised.try_emplace(row.node_class.ref);
+  if (first)
+    for (const projections::PromiseRow& one : row.promised)
+      promise(at->second, one.use, one.machines);
+  return at->second;
+}
+
 void launch(const ClusterState& state, const Context& context, Plan& plan,
-            const std::vector<const ClaimRow*>& rows) {
+            const std::vector<const ClaimRow*>& rows, Promised& promised) {
   std::vector<model::Offer> offers = offers_for(state, context, rows.front()->claim);
   const auto* node_class = state.node_classes().find(rows.front()->claim.node_class);
   const bool unready = node_class != nullptr && !node_class->node_class.ready;
@@ -108,11 +130,12 @@ void launch(const ClusterState& state, const Context& context, Plan& plan,
   const std::vector<providers::SeenMemory> memory = seen_memory(state);
   std::vector<model::LaunchKey> keys;
   std::vector<Position> evidence;
+  std::vector<model::AddressUse>& taken = promised_of(promised, *node_class);
   for (const ClaimRow* row : rows) {
     const std::uint32_t attempt = row->attempts + 1;
     order.items.push_back({row->claim.uid, row->claim.name, attempt});
-    subjects.push_back(
-        {&row->claim, attempt, node_class->node_class.spec_json, node_class->resolved, memory});
+    subjects.push_back({&row->claim, attempt, node_class->node_class.spec_json,
+                        node_class->resolved, memory, taken});
     keys.push_back({row->claim.uid, attempt});
     evidence.push_back(row->position);
   }
@@ -122,6 +145,9 @@ void launch(const ClusterState& state, const Context& context, Plan& plan,
   order.offers = std::move(offers);
   order.request = context.provider.encode_launch(catalogue(state, context), subjects, order.token,
                                                  order.offers, to_string(plan.next_id()));
+  order.addresses = context.provider.addresses_of(order.request);
+  for (const model::AddressUse& use : order.addresses)
+    promise(taken, use, static_cast<std::int64_t>(rows.size()));
   plan.command(std::move(order), "launch", std::move(evidence), rows.front()->root);
 }
 
@@ -259,13 +285,15 @@ void reconcile_lifecycle(const ClusterState& state, const Context& context, Plan
     if (plan.full() || (!expired(state, context, plan, row) && at > context.now))
       break;  // the others expire later
   }
+  Promised promised;
   for (const auto& [key, rows] : orders)
     for (std::size_t first = 0; first < rows.size() && !plan.full();
          first += model::kLaunchItemsMax)
       launch(state, context, plan,
              {rows.begin() + static_cast<std::ptrdiff_t>(first),
               rows.begin() + static_cast<std::ptrdiff_t>(
-                                 std::min(rows.size(), first + model::kLaunchItemsMax))});
+                                 std::min(rows.size(), first + model::kLaunchItemsMax))},
+             promised);
 }
 
 }  // namespace karst::reconcilers

@@ -44,6 +44,8 @@ struct LaunchCase {
     return kAll;
   }
 
+  std::vector<model::AddressUse> promised;  // by orders before it
+
   LaunchCase() {
     resolved.cluster = {"demo", "uid-1",       "https://demo.example",
                         "Q0E=", "10.100.0.10", "10.100.0.0/16",
@@ -66,7 +68,7 @@ struct LaunchCase {
     const std::string found = to_json(resolved);
     std::vector<LaunchSubject> subjects;
     for (const model::NodeClaim& claim : claims)
-      subjects.push_back({&claim, 1, node_class, found, seen_memory});
+      subjects.push_back({&claim, 1, node_class, found, seen_memory, promised});
     LaunchInput input;
     input.catalogue = &catalogue();
     input.subjects = subjects;

@@ -32,6 +32,21 @@ std::vector<std::string> overrides(const LaunchOrder& order) {
   return all;
 }
 
+TEST(AwsLaunch, TheSubnetIsTheOneThatOrdersBeforeItLeaveTheMostOf) {
+  LaunchCase c;
+  const auto uses = addresses_of(c.encode());
+  ASSERT_EQ(2u, uses.size()) << "one subnet of each zone";
+  EXPECT_EQ((model::AddressUse{"subnet-a", "us-east-1a", 29}), uses[0]) << "pods of a large";
+  EXPECT_EQ("subnet-b", uses[1].subnet);
+  c.promised = {{"subnet-a", "us-east-1a", 29}, {"subnet-b", "us-east-1b", 29}};
+  EXPECT_EQ("subnet-a", addresses_of(c.encode())[0].subnet) << "21 of 50 against 10";
+  c.promised[0].each = 2 * 29;
+  EXPECT_EQ("subnet-c", addresses_of(c.encode())[0].subnet);
+  EXPECT_EQ("us-east-1a", c.order().zones.at("subnet-c"));
+  EXPECT_TRUE(addresses_of("{}").empty());
+  EXPECT_TRUE(addresses_of("no").empty());
+}
+
 TEST(AwsLaunch, AnOrderHasItsTemplatesAndOneFleet) {
   LaunchCase c;
   const std::string bytes = c.encode();

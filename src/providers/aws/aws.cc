@@ -89,6 +89,9 @@ class Aws final : public Provider {
     input.command_tag = command_tag;
     return aws::encode_launch(input);
   }
+  std::vector<model::AddressUse> addresses_of(std::string_view request) const override {
+    return aws::addresses_of(request);
+  }
 };
 
 }  // namespace

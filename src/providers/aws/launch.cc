@@ -16,6 +16,9 @@ constexpr std::string_view kEfa = "vpc.amazonaws.com/efa";
 constexpr std::string_view kSandbox = "eks.amazonaws.com/nitro-sandbox";
 constexpr std::string_view kTenancyLabel = "karpenter.k8s.aws/instance-tenancy";
 
+// Templates by what their types share, in the order of their keys.
+using Groups = std::map<TemplateKey, std::vector<const ChosenOffer*>>;
+
 std::string refusal(const std::string& reason, const std::string& message) {
   return Tree{{"refusal", reason}, {"message", message}}.dump(-1, ' ', false,
                                                               Tree::error_handler_t::replace);
@@ -40,11 +43,36 @@ Tree to_tree(const model::Resources& amounts) {
           {"extended", std::move(extended)}};
 }
 
-// By zone the subnet with most free addresses: the first, as they are ordered.
-std::map<std::string, std::string> subnet_by_zone(const Resolved& resolved) {
+// By zone the subnet with most free addresses, without what orders since the count may take; of
+// equals the first.
+std::map<std::string, std::string> subnet_by_zone(const Resolved& resolved,
+                                                  std::span<const model::AddressUse> promised) {
   std::map<std::string, std::string> subnets;
-  for (const Subnet& subnet : resolved.subnets) subnets.try_emplace(subnet.zone, subnet.id);
+  std::map<std::string, std::int64_t> most;
+  for (const Subnet& subnet : resolved.subnets) {
+    std::int64_t free = subnet.free_addresses;
+    for (const model::AddressUse& use : promised)
+      if (use.subnet == subnet.id) free -= use.each;
+    const auto [best, first] = most.try_emplace(subnet.zone, free);
+    if (!first && free <= best->second) continue;
+    best->second = free;
+    subnets[subnet.zone] = subnet.id;
+  }
   return subnets;
+}
+
+// By zone, for addresses_of().
+Tree addresses_in(const Groups& groups, const std::map<std::string, std::string>& subnets) {
+  std::map<std::string, std::int64_t> least;
+  for (const auto& [key, offers] : groups)
+    for (const ChosenOffer* one : offers) {
+      const auto [at, first] = least.try_emplace(one->offer.zone, one->type->capacity.pods);
+      if (!first) at->second = std::min(at->second, one->type->capacity.pods);
+    }
+  Tree list = Tree::array();
+  for (const auto& [zone, each] : least)
+    list.push_back(Tree{{"subnet", subnets.at(zone)}, {"zone", zone}, {"each", each}});
+  return list;
 }
 
 // Shared machines, unless the claim takes dedicated ones alone.
@@ -84,9 +112,6 @@ void set_strategy(Tree& fleet, const Choice& choice, std::size_t count) {
   if (target == "reserved-capacity")
     fleet["ReservedCapacityOptions"]["ReservationType"] = {"interruptible-capacity-reservation"};
 }
-
-// Templates by what their types share, in the order of their keys.
-using Groups = std::map<TemplateKey, std::vector<const ChosenOffer*>>;
 
 Groups group_offers(const Choice& choice, const model::NodeClaim& claim,
                     const std::map<std::string, std::string>& subnets) {
@@ -131,7 +156,7 @@ std::string encode(const LaunchInput& input, const NodeClassSpec& spec, const Re
       use_seen_memory(type, settings, image_for(resolved.images, labels), seen);
     }
   const Choice choice = choose_offers(input.offers, types, resolved, claim);
-  const auto subnets = subnet_by_zone(resolved);
+  const auto subnets = subnet_by_zone(resolved, input.subjects.front().promised);
   const Groups groups = group_offers(choice, claim, subnets);
   if (groups.empty())
     return refusal("InsufficientCapacity",
@@ -159,6 +184,7 @@ std::string encode(const LaunchInput& input, const NodeClassSpec& spec, const Re
   order["capacityType"] = choice.capacity_type;
   order["commandTag"] = input.command_tag;
   order["sizes"] = std::move(sizes);
+  order["addresses"] = addresses_in(groups, subnets);
   return order.dump(-1, ' ', false, Tree::error_handler_t::replace);
 }
 

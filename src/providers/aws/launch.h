@@ -41,6 +41,10 @@ struct LaunchInput {
 
 std::string encode_launch(const LaunchInput& input);
 
+// What a machine of the order takes of its subnets: as Karpenter, as many addresses as the least
+// pods of the types that it may be there. Empty: the bytes name no subnet.
+std::vector<model::AddressUse> addresses_of(std::string_view bytes);
+
 // What the bytes say.
 struct LaunchOrder {
   std::vector<Request> templates;  // CreateLaunchTemplate; each must be there before the fleet

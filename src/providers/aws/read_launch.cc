@@ -36,6 +36,14 @@ model::Resources amounts_of(const Tree& object) {
 
 }  // namespace
 
+std::vector<model::AddressUse> addresses_of(std::string_view bytes) {
+  const Tree order = Tree::parse(bytes, nullptr, /*allow_exceptions=*/false);
+  std::vector<model::AddressUse> uses;
+  for (const Tree& one : member(order, "addresses"))
+    uses.push_back({text_of(one, "subnet"), text_of(one, "zone"), number_of(one, "each")});
+  return uses;
+}
+
 base::Result<LaunchOrder> read_launch(std::string_view bytes) {
   const Tree order = Tree::parse(bytes, nullptr, /*allow_exceptions=*/false);
   LaunchOrder out;

@@ -1,0 +1,60 @@
+// Orders of one pass know what those before them may take of a subnet's addresses.
+#include "tests/engine/stage.h"
+
+namespace karst::engine {
+namespace {
+
+using namespace testing;
+
+// kwok's machines, ten addresses each, of one subnet. A request is what was promised before it.
+class OneSubnet final : public providers::Provider {
+ public:
+  std::string_view name() const override { return all().name(); }
+  bool understands(const model::NodeClassRef& ref) const override { return all().understands(ref); }
+  const model::Catalogue& embedded_catalogue() const override { return all().embedded_catalogue(); }
+  std::span<const std::string_view> label_keys() const override { return all().label_keys(); }
+  std::string encode_launch(const model::Catalogue&,
+                            std::span<const providers::LaunchSubject> subjects,
+                            const model::LaunchToken&, std::span<const model::Offer>,
+                            const std::string&) const override {
+    std::int64_t promised = 0;
+    for (const model::AddressUse& use : subjects.front().promised) promised += use.each;
+    return std::to_string(promised);
+  }
+  std::vector<model::AddressUse> addresses_of(std::string_view) const override {
+    return {{"subnet", "zone", 10}};
+  }
+
+ private:
+  static const providers::Provider& all() { return *providers::find_provider("kwok"); }
+};
+
+TEST(PromisedAddresses, AddUpFromOrderToOrder) {
+  OneSubnet provider;
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log, {}, &provider);
+  set_the_stage(story);
+  const auto order = [&](const std::vector<std::int64_t>& sizes) {
+    for (const std::int64_t cpu : sizes) {
+      model::NodeClaim claim;
+      claim.name = model::ClaimName("claim-" + std::to_string(cpu));
+      claim.uid = model::ClaimUid("uid-" + std::to_string(cpu));
+      claim.pool = model::PoolName("default");
+      claim.node_class = pool_of("default").node_class;
+      claim.has_finalizer = true;
+      claim.requests.cpu_millis = cpu;
+      claim.creation_millis = story.now();
+      story.fact(events::NodeClaimObserved{claim});
+    }
+    story.step();
+    std::string promised;
+    for (const auto& command : story.take<model::Launch>())
+      promised += std::get<model::Launch>(command.spec).request + " ";
+    return promised;
+  };
+  EXPECT_EQ(order({100, 200}), "0 10 ") << "two orders of one pass";
+  EXPECT_EQ(order({300}), "20 ") << "and of another";
+}
+
+}  // namespace
+}  // namespace karst::engine
