@@ -208,6 +208,11 @@ void Apply::operator()(const events::NodeClaimGone& e) const {
   drop_claim(e.name);
 }
 
+bool Apply::is_made(const model::CreateNodeClaim& create) const {
+  const ClaimRow* claim = s.claims_.find(create.claim.name);
+  return claim != nullptr && (claim->observed || !claim->claim.uid.empty());
+}
+
 void Apply::drop_claim(const model::ClaimName& name) const {
   const ClaimRow* row = s.claims_.find(name);
   if (row == nullptr) return;

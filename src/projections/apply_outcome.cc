@@ -206,11 +206,6 @@ void Apply::claims_are_taken(const model::PoolName& pool) const {
   s.back_offs_.erase({"nodepool/" + pool.str(), model::CommandKind::kCreateNodeClaim});
 }
 
-bool Apply::is_made(const model::CreateNodeClaim& create) const {
-  const ClaimRow* claim = s.claims_.find(create.claim.name);
-  return claim != nullptr && (claim->observed || !claim->claim.uid.empty());
-}
-
 void Apply::operator()(const model::CommandAbandoned& e) const {
   const CommandRow* row = s.commands_.find(e.command);
   if (row == nullptr) return;
