@@ -73,7 +73,8 @@ double karst_seconds(const std::string& folder, const Input& input, events::Dura
 
 double plain_seconds(const std::string& folder, const Input& input, bool sync) {
   std::filesystem::remove_all(folder);
-  rocksdb::DBOptions options = events::database_options(events::Recovery::kTornTail);
+  rocksdb::DBOptions options =
+      events::database_options(events::Recovery::kTornTail, events::Contents::kLog);
   options.create_if_missing = true;
   options.create_missing_column_families = true;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
