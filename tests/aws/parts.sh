@@ -70,6 +70,7 @@ interrupted_are_gone() {
   echo "$left of $(wc -l < "$work/sent.jsonl") still run"
   [ "$left" = 0 ]
 }
+nothing_leaves() { local left; left=$(k get nodeclaims -o json | jq -r '.items[] | select(.metadata.deletionTimestamp).metadata.name'); echo "$left"; [ -z "$left" ]; }
 queue_is_empty() { local waiting; waiting=$(in_account waiting "$queue"); echo "$waiting messages"; [ "$waiting" = 0 ]; }
 no_orphan() { account_and_cluster; judge; }
 judge() { python3 "$aws/judge.py" "$work/sent.jsonl" "$work/instances.json" "$work/objects.json" "$work/log.jsonl"; }

@@ -26,6 +26,7 @@ main() {
   in_account interrupt "$moto" "$queue" 3 "$work/sent.jsonl" > "$work/interrupted"
   echo "# $(cat "$work/interrupted") messages"
   await "the interrupted machines are given back" 180 interrupted_are_gone
+  await "so are their claims, once they are proven gone" 60 nothing_leaves
   await "$pods_wanted pods run on nodes again" 180 running "$pods_wanted"
   await "the queue is empty" 60 queue_is_empty || true
   await "each node belongs to one claim, and each claim to one node, again" 60 one_to_one || true
