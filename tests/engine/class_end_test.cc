@@ -1,5 +1,6 @@
 // How a node class ends: its finalizer keeps it until its claims are gone, and what was made for it
 // in the account after them.
+#include "tests/engine/kwok_machines.h"
 #include "tests/engine/stage.h"
 
 namespace karst::engine {
@@ -8,29 +9,12 @@ namespace {
 using namespace testing;
 
 // kwok's machines, of an account in which something is made for each class.
-class Making final : public providers::Provider {
+class Making final : public KwokMachines {
  public:
-  std::string_view name() const override { return kwok().name(); }
-  bool understands(const model::NodeClassRef& ref) const override {
-    return kwok().understands(ref);
-  }
-  const model::Catalogue& embedded_catalogue() const override {
-    return kwok().embedded_catalogue();
-  }
-  std::span<const std::string_view> label_keys() const override { return kwok().label_keys(); }
   bool depends_on_class() const override { return true; }
   std::string encode_release(const model::NodeClass& node_class) const override {
     return "release " + node_class.uid;
   }
-  std::string encode_launch(const model::Catalogue& catalogue,
-                            std::span<const providers::LaunchSubject> subjects,
-                            const model::LaunchToken& token, std::span<const model::Offer> offers,
-                            const std::string& tag) const override {
-    return kwok().encode_launch(catalogue, subjects, token, offers, tag);
-  }
-
- private:
-  static const providers::Provider& kwok() { return *providers::find_provider("kwok"); }
 };
 
 model::NodeClass class_at(bool finalizer, bool deleted) {

@@ -1,5 +1,6 @@
 // What claims are compared with their class by: the class's hash is stamped on both, and claims
 // that carry another product's, or an older recipe's, take over ours without having drifted.
+#include "tests/engine/kwok_machines.h"
 #include "tests/engine/stage.h"
 
 namespace karst::engine {
@@ -8,31 +9,14 @@ namespace {
 using namespace testing;
 
 // kwok's machines, of an account in which a class's hash is its spec.
-class Hashing final : public providers::Provider {
+class Hashing final : public KwokMachines {
  public:
-  std::string_view name() const override { return inner().name(); }
-  bool understands(const model::NodeClassRef& ref) const override {
-    return inner().understands(ref);
-  }
-  const model::Catalogue& embedded_catalogue() const override {
-    return inner().embedded_catalogue();
-  }
-  std::span<const std::string_view> label_keys() const override { return inner().label_keys(); }
   bool depends_on_class() const override { return true; }
   std::string encode_resolve(const model::NodeClass&) const override { return "find"; }
   std::string class_hash(const model::NodeClass& node_class, std::string_view) const override {
     return "hash of " + node_class.spec_json;
   }
   std::string_view class_hash_version() const override { return "ours"; }
-  std::string encode_launch(const model::Catalogue& catalogue,
-                            std::span<const providers::LaunchSubject> subjects,
-                            const model::LaunchToken& token, std::span<const model::Offer> offers,
-                            const std::string& tag) const override {
-    return inner().encode_launch(catalogue, subjects, token, offers, tag);
-  }
-
- private:
-  static const providers::Provider& inner() { return *providers::find_provider("kwok"); }
 };
 
 constexpr const char* kHash = "karpenter.kwok.sh/kwoknodeclass-hash";

@@ -1,4 +1,5 @@
 // Orders of one pass know what those before them may take of a subnet's addresses.
+#include "tests/engine/kwok_machines.h"
 #include "tests/engine/stage.h"
 
 namespace karst::engine {
@@ -7,12 +8,8 @@ namespace {
 using namespace testing;
 
 // kwok's machines, ten addresses each, of one subnet. A request is what was promised before it.
-class OneSubnet final : public providers::Provider {
+class OneSubnet final : public KwokMachines {
  public:
-  std::string_view name() const override { return all().name(); }
-  bool understands(const model::NodeClassRef& ref) const override { return all().understands(ref); }
-  const model::Catalogue& embedded_catalogue() const override { return all().embedded_catalogue(); }
-  std::span<const std::string_view> label_keys() const override { return all().label_keys(); }
   std::string encode_launch(const model::Catalogue&,
                             std::span<const providers::LaunchSubject> subjects,
                             const model::LaunchToken&, std::span<const model::Offer>,
@@ -24,9 +21,6 @@ class OneSubnet final : public providers::Provider {
   std::vector<model::AddressUse> addresses_of(std::string_view) const override {
     return {{"subnet", "zone", 10}};
   }
-
- private:
-  static const providers::Provider& all() { return *providers::find_provider("kwok"); }
 };
 
 TEST(PromisedAddresses, AddUpFromOrderToOrder) {

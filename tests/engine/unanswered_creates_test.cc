@@ -14,14 +14,22 @@ model::NodeClaim made_of(const ports::IssuedCommand& create) {
   return claim;
 }
 
-TEST(UnansweredCreates, OneWhoseClaimIsSeenIsNoRefusal) {
+// One pod's claim has been asked for, and nobody answers.
+struct UnansweredCreates : ::testing::Test {
+  UnansweredCreates() {
+    set_the_stage(story);
+    add_pods(story, 1);
+    story.step(1'100);
+    first = story.take<model::CreateNodeClaim>();
+  }
+  void SetUp() override { ASSERT_EQ(first.size(), 1u); }
+
   events::MemoryLog log{model::LogId("log")};
   Story story{log};
-  set_the_stage(story);
-  add_pods(story, 1);
-  story.step(1'100);
-  const auto first = story.take<model::CreateNodeClaim>();
-  ASSERT_EQ(first.size(), 1u);
+  std::vector<ports::IssuedCommand> first;
+};
+
+TEST_F(UnansweredCreates, OneWhoseClaimIsSeenIsNoRefusal) {
   model::NodeClaim claim = made_of(first[0]);
   claim.provider_id = model::ProviderId("kwok://" + claim.name.str());
   story.fact(events::NodeClaimObserved{claim});
@@ -36,14 +44,7 @@ TEST(UnansweredCreates, OneWhoseClaimIsSeenIsNoRefusal) {
   EXPECT_FALSE(verified(log).difference);
 }
 
-TEST(UnansweredCreates, OneWhoseClaimIsNeverSeenIsSentAgainByItsName) {
-  events::MemoryLog log{model::LogId("log")};
-  Story story{log};
-  set_the_stage(story);
-  add_pods(story, 1);
-  story.step(1'100);
-  const auto first = story.take<model::CreateNodeClaim>();
-  ASSERT_EQ(first.size(), 1u);
+TEST_F(UnansweredCreates, OneWhoseClaimIsNeverSeenIsSentAgainByItsName) {
   story.step(kAnswerMillisMax + 1'100);
   const auto again = story.take<model::CreateNodeClaim>();
   ASSERT_EQ(again.size(), 1u);
