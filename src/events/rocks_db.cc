@@ -171,6 +171,16 @@ class Database final : public RocksDb {
   base::Status flush(Family family) override {
     return to_status(db_->Flush(rocksdb::FlushOptions(), handle(family)));
   }
+  base::Status flush_all() override {
+    return to_status(db_->Flush(rocksdb::FlushOptions(), handles_));
+  }
+  std::uint64_t unflushed_bytes() const override {
+    std::uint64_t bytes = 0;
+    const bool known =
+        db_->GetAggregatedIntProperty(rocksdb::DB::Properties::kCurSizeAllMemTables, &bytes);
+    KARST_CHECK(known, "each family knows the size of what it has in memory");
+    return bytes;
+  }
   base::Status catch_up() override {
     if (frames_) KARST_TRY(check_both(*frames_));
     return to_status(db_->TryCatchUpWithPrimary());

@@ -112,6 +112,10 @@ class RocksDb {
 
   // Writes what is in memory to tables. Closing does not.
   virtual base::Status flush(Family family) = 0;
+  // The same of all families, as of one moment.
+  virtual base::Status flush_all() = 0;
+  // What is in memory of all families, in bytes.
+  virtual std::uint64_t unflushed_bytes() const = 0;
   // A secondary sees what the writer has done since.
   virtual base::Status catch_up() = 0;
   // Of a secondary, which passes in silence over tables that are missing or cut and shows what was

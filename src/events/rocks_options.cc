@@ -61,15 +61,20 @@ rocksdb::ColumnFamilyOptions family_options(const std::shared_ptr<rocksdb::Cache
   return options;
 }
 
+// The index has its memory written to tables by RocksDb::flush_all alone (Index::write), far below
+// this; memory is taken in blocks of kArenaBlock, which by default are an eighth of it.
+constexpr std::size_t kNeverByItself = 64 * kMebibyte;
+constexpr std::size_t kArenaBlock = kMebibyte / 8;
+
 struct FamilyTraits {
   const char* name;
-  std::size_t write_buffer;
+  std::size_t write_buffer;  // of a log; see kNeverByItself
 };
 const FamilyTraits& traits_of(Family family) {
   static constexpr FamilyTraits kTraits[kFamilies] = {{"events", 8 * kMebibyte},
                                                       {"snapshots", 4 * kMebibyte},
                                                       {"meta", kMebibyte},
-                                                      {"streams", 4 * kMebibyte},
+                                                      {"streams", kMebibyte},
                                                       {"tiles", kMebibyte}};
   return kTraits[static_cast<std::size_t>(family)];
 }
@@ -78,9 +83,10 @@ const FamilyTraits& traits_of(Family family) {
 
 rocksdb::DBOptions database_options(Recovery recovery, Contents contents) {
   rocksdb::DBOptions options;
-  // The tables of an index are all of the same moment. Else write-ahead logs pile up that one
-  // family or another still needs, and of an index that lost one of these whoever opens it reads
-  // that it reaches the end, without what that file held. So it reaches less far, and is right.
+  // The tables of an index are all of the same moment, which its writer chooses (kNeverByItself).
+  // Else there are several write-ahead logs that one family or another still needs, and of an index
+  // that lost one of these whoever opens it reads that it reaches the end, without what that file
+  // held. So it reaches less far, and is right.
   options.atomic_flush = contents == Contents::kIndex;
   options.create_if_missing = false;  // a lost file must not pass for a new log
   options.paranoid_checks = recovery != Recovery::kSalvage;
@@ -111,13 +117,17 @@ std::vector<rocksdb::ColumnFamilyDescriptor> families(Compactions compactions, C
   const bool log = contents == Contents::kLog;
   const std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache((log ? 8 : 2) * kMebibyte);
   std::vector<rocksdb::ColumnFamilyDescriptor> all = {
-      {rocksdb::kDefaultColumnFamilyName, family_options(cache, log ? kMebibyte : kMebibyte / 4)}};
+      {rocksdb::kDefaultColumnFamilyName, family_options(cache, kMebibyte)}};
   for (const Family family : families_of(contents)) {
     const FamilyTraits& traits = traits_of(family);
     all.emplace_back(traits.name, family_options(cache, traits.write_buffer));
   }
-  for (rocksdb::ColumnFamilyDescriptor& family : all)
+  for (rocksdb::ColumnFamilyDescriptor& family : all) {
     family.options.disable_auto_compactions = compactions == Compactions::kOff;
+    if (log) continue;
+    family.options.write_buffer_size = kNeverByItself;
+    family.options.arena_block_size = kArenaBlock;
+  }
   return all;
 }
 

@@ -184,7 +184,9 @@ base::Status Index::write() {
   put_through(*db_, reached);
   KARST_TRY(db_->write(RocksDb::Sync::kNo));
   through_ = reached;
-  return {};
+  // Never while something else is written, so that one write-ahead log holds all that no table does.
+  if (db_->unflushed_bytes() < kUnflushedBytesMax) return {};
+  return db_->flush_all();
 }
 
 }  // namespace karst::index

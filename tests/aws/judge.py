@@ -2,6 +2,7 @@
 """Joins what was sent, what the account holds, what the API server holds and what the log says, trusting none of them:
 
 judge.py SENT.jsonl INSTANCES.json OBJECTS.json LOG.jsonl
+judge.py owners INSTANCES.json OBJECTS.json                 whether every machine that runs has a claim, be it one that still waits for it
 
 SENT: world.py interrupt's lines. INSTANCES: all machines that there ever were. OBJECTS: {"nodes": […], "claims": […], "pods": […]} at the end.
 LOG: `karst log dump`. One line a check, "ok WHAT" or "not ok WHAT: found"; exit 1 if one failed.
@@ -36,7 +37,18 @@ def several(items):
     return [item for item, count in collections.Counter(items).items() if count > 1]
 
 
+def without_owner(instances, objects):
+    """Machines that run, are no claim's, and that no claim of their order can still get."""
+    had = {claim.get("status", {}).get("providerID", "").rsplit("/", 1)[-1] for claim in objects["claims"]}
+    waiting = {claim["metadata"]["uid"] for claim in objects["claims"] if not claim.get("status", {}).get("providerID")}
+    ordered = {one["id"]: {pair.split(":")[0] for key, value in one["tags"].items() if key.startswith(CLAIMS) for pair in value.split()} for one in instances}
+    return [one["id"] for one in instances if one["state"] in ("pending", "running") and one["id"] not in had and not ordered[one["id"]] & waiting]
+
+
 def main():
+    if sys.argv[1] == "owners":
+        check("every machine has an owner", without_owner(*(json.load(open(path)) for path in sys.argv[2:4])))
+        return 1 if failed else 0
     sent = [json.loads(line) for line in open(sys.argv[1])]
     instances = json.load(open(sys.argv[2]))
     objects = json.load(open(sys.argv[3]))

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # The story's interruptions, with karst killed in the middle of them and the account answering badly: kills.sh BUILD_DIR [DIR]. For each named
 # kill point (src/daemon/kill_points.h), for a template, a launch and a termination that the account carries out after karst is dead, and at RANDOM_KILLS
-# random moments (10) karst ends by kill -9 and is started again. judge.py must find nothing lost, doubled or without owner within 90 s, after every
-# TOGETHER kills (6). FAULTS=1 plays the account's faults one by one as well, SAME plays one launch so often instead of all that. Ends with "N passed,
-# N failed"; exit 4: a server does not run.
+# random moments (10) karst ends by kill -9 and is started again. After every TOGETHER kills (6) judge.py must find
+# no machine without owner within 60 s, and nothing lost or doubled within 90 s more. FAULTS=1 plays the account's faults one by one as well, SAME plays
+# one launch so often instead of all that. Ends with "N passed, N failed"; exit 4: a server does not run.
 set -euo pipefail
 all_seconds=${KILLS_SECONDS:-1200}
 . "$(dirname "$0")/parts.sh"
@@ -15,6 +15,7 @@ settled() {
   "$karst" log dump --data "$data" > "$work/log.jsonl" 2> "$work/dump.err" || { cat "$work/dump.err"; return 1; }
   judge
 }
+all_owned() { account_and_cluster && python3 "$aws/judge.py" owners "$work/instances.json" "$work/objects.json"; }
 karst_is_dead() {
   if kill -0 "$karst_pid" 2> /dev/null; then echo "it runs"; return 1; fi
   local code=0; wait "$karst_pid" 2> /dev/null || code=$?
@@ -29,6 +30,7 @@ faults() { curl -fsS -d "$1" "$moto/karst/faults" > /dev/null; }
 starts() { start_karst "${1:-}"; await "karst is ready (start $karst_runs)" 60 karst_ready || { tail -n 20 "$work/karst.$karst_runs.err"; return 1; }; }
 again() {  # again WHAT: it, or one that is started anew, brings everything in order
   [ "$karst_pid" != 0 ] || starts
+  await "$1: no machine without owner" 60 all_owned
   await "$1: nothing is lost, doubled or without owner" 90 settled
 }
 few() {  # few WHAT: after every few kills, everything is brought in order

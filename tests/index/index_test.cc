@@ -274,7 +274,8 @@ TEST_F(IndexTest, WithoutAWriteAheadLogItReachesLessFar) {
     const TempFolder scratch;
     const auto reader = Reader::open(folder_ / "index", *log_, log_->secret(), scratch / "s");
     ASSERT_TRUE(reader) << reader.error().message;
-    EXPECT_LT((*reader)->through().value(), last) << lost;
+    // One that is new when tables were just made holds nothing yet.
+    EXPECT_LT((*reader)->through().value(), last + (bytes.empty() ? 1 : 0)) << lost;
     for (std::uint64_t at = 2; at <= (*reader)->through().value(); ++at) {
       const auto found = (*reader)->positions(term_of("source/kind-" + std::to_string(at - 2)),
                                               model::Position(1));
