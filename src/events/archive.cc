@@ -77,13 +77,16 @@ std::string anything_in(const std::string& folder) {
   return {};
 }
 
-// Those that are wholly before `first` have expired: a kill may have left some of them.
+// Those that are wholly before `first` have expired: a kill may have left some of them. One that
+// another covers says nothing more; two processes of an earlier version made such.
 base::Result<std::vector<ArchivedSegment>> list(const std::string& folder, model::Position first) {
   auto files = range_files(folder, kSegmentSuffix);
   if (!files) return no_archive(folder, files.error().message);
   std::vector<ArchivedSegment> found;
   for (RangeFile& file : *files) {
     if (file.last < first) continue;
+    if (!found.empty() && file.last <= found.back().last) continue;
+    if (!found.empty() && file.first == found.back().first) found.pop_back();
     const model::Position next = found.empty() ? std::min(file.first, first)
                                                : model::Position(found.back().last.value() + 1);
     if (file.first != next)
@@ -136,6 +139,12 @@ base::Result<bool> is_leaf(const EventLog& log, const Event& archived, const std
 base::Result<Archive> Archive::open(const std::string& folder, const LogIdentity& log) {
   std::error_code code;
   fs::create_directories(folder, code);
+  if (!fs::is_directory(folder)) {
+    errno = code ? code.value() : ENOTDIR;
+    return base::fail(archive_file_error("cannot make the folder", folder)
+                          .value()
+                          .with_context("expected a folder that is there or can be made"));
+  }
   if (!fs::exists(folder + "/log", code)) {
     const std::string other = anything_in(folder);
     if (!other.empty())
@@ -211,8 +220,28 @@ base::Status Archive::same_history(const EventLog& log) const {
   }
 }
 
+base::Status Archive::take_over_what_is_new() {
+  auto now = open_existing(folder_);
+  if (!now) return base::fail(now.error());
+  if (now->identity_.id != identity_.id || now->end() < end())
+    return base::fail(base::Kind::kInvalid,
+                      folder_ + ": it is not the archive that was opened: of log " +
+                          now->identity_.id.str() + " up to position " +
+                          std::to_string(now->end().value() - 1) + ", expected " +
+                          identity_.id.str() + " up to " + std::to_string(end().value() - 1) +
+                          " at least; put back what was there");
+  if (now->end() == end()) return {};
+  expired_ = std::move(now->expired_);
+  segments_ = std::move(now->segments_);
+  same_history_ = false;
+  return {};
+}
+
 base::Result<std::optional<ArchivedSegment>> Archive::seal_next(const EventLog& log,
                                                                 model::Position last) {
+  const auto held = ArchiveLock::take(folder_);
+  if (!held) return base::fail(held.error());
+  KARST_TRY(take_over_what_is_new());
   if (!same_history_) KARST_TRY(same_history(log));
   same_history_ = true;
   if (last < end()) return std::optional<ArchivedSegment>();

@@ -6,7 +6,8 @@
 // store of files, and what a crash leaves is a file that ends in .new and is written again.
 // Of an archive whose oldest segments have expired (docs/decisions/0020), the beginning is kept as
 // of a trimmed log: the state before first(), and the leaf hashes of all that went
-// (archive_expiry.h). One owner, one thread.
+// (archive_expiry.h). One owner, one thread; several processes may seal into one folder, one after
+// the other (ArchiveLock).
 #pragma once
 
 #include <cstdint>
@@ -67,9 +68,10 @@ class Archive {
   // read().
   base::Status same_history(const EventLog& log) const;
 
-  // Seals the next segment: events from end() up to `last`, as many as one takes; nullopt when
-  // there are none. The first one is sealed behind those of the same history only. Errors: those of
-  // the log and of same_history; kDenied, kFull, kInvalid of the folder, which is then as it was.
+  // Takes over what others have sealed meanwhile, then seals the next segment: events from end() up
+  // to `last`, as many as one takes; nullopt when there are none. It is sealed behind those of the
+  // same history only. Errors: those of the log, of open_existing and of same_history; kDenied,
+  // kFull, kInvalid of the folder, which is then as it was.
   base::Result<std::optional<ArchivedSegment>> seal_next(const EventLog& log, model::Position last);
 
   // A segment's events. Errors: kCorrupt names the file.
@@ -92,6 +94,8 @@ class Archive {
                       const std::function<void()>& removed = {});
 
  private:
+  base::Status take_over_what_is_new();
+
   std::string folder_;
   LogIdentity identity_;
   std::optional<TrimMark> expired_;

@@ -1,6 +1,7 @@
 #include "events/archive_files.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -114,6 +115,19 @@ base::Result<std::string> read_archive_file(const std::string& path, std::size_t
   in.read(bytes.data(), static_cast<std::streamsize>(size));
   if (!in) return base::fail(base::Kind::kDenied, "cannot read " + path);
   return bytes;
+}
+
+base::Result<ArchiveLock> ArchiveLock::take(const std::string& folder) {
+  const std::string path = folder + "/log";
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return archive_file_error("cannot open", path);
+  while (::flock(file, LOCK_EX) != 0 && errno == EINTR) {
+  }
+  return ArchiveLock(file);
+}
+
+ArchiveLock::~ArchiveLock() {
+  if (file_ >= 0) ::close(file_);
 }
 
 std::vector<std::string> lines_of_text(std::string_view text) {

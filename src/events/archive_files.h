@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -41,6 +42,22 @@ base::Status write_archive_file(const std::string& folder, const std::string& na
 // Errors: kInvalid when it is not there, kCorrupt above `size_max`, kDenied.
 base::Result<std::string> read_archive_file(const std::string& path, std::size_t size_max);
 base::Status sync_archive_folder(const std::string& folder);
+
+// Held while a segment is sealed: a daemon and `log archive` may do that to one folder. Let go of
+// by the kernel when the process dies. On a file system without locks nothing is held.
+class ArchiveLock {
+ public:
+  // Waits for whoever holds it, for the second that one takes. Errors: kDenied, kInvalid when
+  // FOLDER/log cannot be opened.
+  static base::Result<ArchiveLock> take(const std::string& folder);
+  ArchiveLock(ArchiveLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+  ArchiveLock& operator=(ArchiveLock&&) = delete;
+  ~ArchiveLock();
+
+ private:
+  explicit ArchiveLock(int file) : file_(file) {}
+  int file_;
+};
 
 std::vector<std::string> lines_of_text(std::string_view text);
 

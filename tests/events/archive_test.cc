@@ -90,6 +90,58 @@ TEST(Archive, GoesOnWhereItEnded) {
   EXPECT_EQ(count, 50U);
 }
 
+// The daemon seals what is full, `log archive` all there is, both into one folder.
+TEST(Archive, TakesOverWhatAnotherProcessSealed) {
+  TempFolder folder;
+  const auto log = log_of(folder / "log", 900);
+  auto daemon = Archive::open(folder / "archive", {log->id(), log->secret()});
+  auto command = Archive::open(folder / "archive", {log->id(), log->secret()});
+  ASSERT_TRUE(daemon && command);
+  ASSERT_TRUE(command->seal_next(*log, model::Position(300)));
+  auto sealed = daemon->seal_next(*log, model::Position(800));
+  ASSERT_TRUE(sealed) << sealed.error().message;
+  ASSERT_TRUE(*sealed);
+  EXPECT_EQ((*sealed)->first.value(), 301U);
+  EXPECT_EQ(daemon->segments().size(), 2U);
+  sealed = command->seal_next(*log, model::Position(700));
+  ASSERT_TRUE(sealed) << sealed.error().message;
+  EXPECT_FALSE(*sealed);  // it is there already
+  EXPECT_EQ(seal_all(*command, *log), 1U);
+  const auto again = Archive::open_existing(folder / "archive");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->end(), log->end());
+}
+
+// What two processes left that did not know of each other: everything is there, some of it twice.
+TEST(Archive, ASegmentThatAnotherCoversIsPassedOver) {
+  TempFolder folder;
+  const auto log = log_of(folder / "log", 900);
+  std::filesystem::path whole;
+  {
+    auto archive = Archive::open(folder / "archive", {log->id(), log->secret()});
+    const auto sealed = archive->seal_next(*log, model::Position(800));
+    ASSERT_TRUE(sealed && *sealed);
+    whole = std::filesystem::path(folder / "archive") / (*sealed)->file;
+    std::filesystem::rename(whole, folder / "aside");
+  }
+  {
+    auto archive = Archive::open(folder / "archive", {log->id(), log->secret()});
+    ASSERT_TRUE(archive->seal_next(*log, model::Position(300)));
+    ASSERT_TRUE(archive->seal_next(*log, model::Position(500)));
+  }
+  std::filesystem::rename(folder / "aside", whole);
+  auto archive = Archive::open_existing(folder / "archive");
+  ASSERT_TRUE(archive) << archive.error().message;
+  EXPECT_EQ(archive->segments().size(), 1U);
+  EXPECT_EQ(seal_all(*archive, *log), 1U);
+  std::vector<std::string> values;
+  ASSERT_TRUE(each_archived(*archive, [&](const Event& event) {
+    values.emplace_back(event.raw);
+    return base::Status();
+  }));
+  EXPECT_EQ(values, stored(*log));
+}
+
 TEST(Archive, RefusesWhatIsNotItsOwn) {
   TempFolder folder;
   const auto log = log_of(folder / "log", 60), other = log_of(folder / "other", 5);
