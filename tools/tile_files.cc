@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <random>
 
 namespace karst::tools {
 namespace {
@@ -50,8 +51,8 @@ base::Status write_tile_file(const std::filesystem::path& path, std::string_view
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);
   if (error) return cannot_write(path, error.value());
-  const std::string part = path.string() + ".part";
-  ::unlink(part.c_str());  // of an export that was killed
+  // Two exports may write to one folder, each tile with the same bytes.
+  const std::string part = fmt::format("{}.{:08x}.part", path.string(), std::random_device()());
   const int descriptor =
       ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode);
   if (descriptor < 0) return cannot_write(path, errno);

@@ -1,6 +1,7 @@
 #include "exports/byte_sink.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +20,22 @@ base::Error failed(std::string_view what, const std::string& name, int reason) {
   return {kind,
           name + ": cannot be " + std::string(what) + ": " + std::strerror(reason) +
               (kind == base::Kind::kFull ? ". Free some space there, or write elsewhere" : "")};
+}
+
+tl::unexpected<base::Error> taken(const std::string& path) {
+  return base::fail(base::Kind::kTaken,
+                    path +
+                        ": another process writes to it; wait until it has ended, or name "
+                        "another file");
+}
+
+// Whether somebody is at it: what a killed process left is locked by nobody.
+bool is_locked(const std::string& part) {
+  const int descriptor = ::open(part.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool locked = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(descriptor);
+  return locked;
 }
 
 }  // namespace
@@ -54,9 +71,11 @@ base::Result<OutputFile> OutputFile::make(const std::string& path) {
                           ": is no regular file, and is not replaced; without --out the export "
                           "goes to stdout");
   const std::string part = path + ".part";
+  if (is_locked(part)) return taken(path);
   ::unlink(part.c_str());  // of one that was killed
   const int descriptor =
       ::open(part.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (descriptor < 0 && errno == EEXIST) return taken(path);
   if (descriptor < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
     return base::fail(base::Kind::kInvalid,
                       "--out " + path + ": cannot be made: " + std::strerror(errno) +
@@ -68,6 +87,8 @@ base::Result<OutputFile> OutputFile::make(const std::string& path) {
       error.message += "; expected a folder that can be written";
     return base::fail(std::move(error));
   }
+  // Where there are no locks is_ours still finds out, at the end.
+  (void)!::flock(descriptor, LOCK_EX | LOCK_NB);
   return OutputFile(path, descriptor);
 }
 
@@ -78,12 +99,19 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
 
 OutputFile::~OutputFile() {
   if (descriptor_ < 0) return;
+  if (is_ours()) ::unlink(part_path_.c_str());
   ::close(descriptor_);
-  ::unlink(part_path_.c_str());
+}
+
+bool OutputFile::is_ours() const {
+  struct stat made{}, there{};
+  return fstat(descriptor_, &made) == 0 && lstat(part_path_.c_str(), &there) == 0 &&
+         made.st_ino == there.st_ino && made.st_dev == there.st_dev;
 }
 
 base::Status OutputFile::finish() {
   if (::fsync(descriptor_) != 0) return base::fail(failed("written", part_path_, errno));
+  if (!is_ours()) return taken(path_);
   if (std::rename(part_path_.c_str(), path_.c_str()) != 0)
     return base::fail(failed("made", path_, errno));
   ::close(std::exchange(descriptor_, -1));

@@ -33,23 +33,25 @@ class ByteSink {
 };
 
 // A file that is whole or not there: made as PATH.part, readable by its owner alone, and renamed at
-// the end. The destructor removes what was not finished.
+// the end. The destructor removes what was not finished. PATH.part is locked (flock) meanwhile, so
+// that of two that write to one path the second is refused.
 class OutputFile {
  public:
-  // Errors: kDenied, kFull; kInvalid when `path` is no file that can be replaced, or its folder is
-  // not there.
+  // Errors: kDenied, kFull; kTaken when another process writes to it; kInvalid when `path` is no
+  // file that can be replaced, or its folder is not there.
   static base::Result<OutputFile> make(const std::string& path);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();
   int descriptor() const { return descriptor_; }
   const std::string& part_path() const { return part_path_; }
-  // Synced and renamed. Errors: as above.
+  // Synced and renamed. Errors: as above; kTaken when PATH.part is not what was made any more.
   base::Status finish();
 
  private:
   OutputFile(std::string path, int descriptor)
       : path_(std::move(path)), part_path_(path_ + ".part"), descriptor_(descriptor) {}
+  bool is_ours() const;
   std::string path_;
   std::string part_path_;
   int descriptor_ = -1;  // -1: finished, or moved from

@@ -240,6 +240,31 @@ TEST(OutputFile, LeavesNothingHalfWritten) {
   EXPECT_FALSE(std::filesystem::is_symlink(path + ".part"));
 }
 
+// Two exports to one path, as of a job that begins before the last one has ended.
+TEST(OutputFile, TwoDoNotWriteToOnePath) {
+  const std::string path =
+      std::filesystem::temp_directory_path() / ("karst-out-two-" + std::to_string(getpid()));
+  auto first = OutputFile::make(path);
+  ASSERT_TRUE(first);
+  const auto second = OutputFile::make(path);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().kind, base::Kind::kTaken);
+  EXPECT_NE(second.error().message.find(path), std::string::npos);
+  ByteSink sink(first->descriptor(), path);
+  ASSERT_TRUE(sink.write("whole\n"));
+  ASSERT_TRUE(sink.flush());
+  // Where nothing can be locked: somebody has put something else there.
+  std::filesystem::rename(path + ".part", path + ".aside");
+  std::ofstream(path + ".part") << "cut";
+  EXPECT_EQ(first->finish().error().kind, base::Kind::kTaken);
+  EXPECT_FALSE(std::filesystem::exists(path));
+  std::filesystem::remove(path + ".part");
+  std::filesystem::rename(path + ".aside", path + ".part");
+  ASSERT_TRUE(first->finish());
+  EXPECT_EQ(std::filesystem::file_size(path), 6U);
+  std::filesystem::remove(path);
+}
+
 int first_number(void* out, int, char** values, char**) {
   *static_cast<std::int64_t*>(out) = values[0] == nullptr ? -1 : std::atoll(values[0]);
   return 0;
