@@ -64,9 +64,11 @@ std::optional<Parsed> parse_slot(const Slot& slot) {
 
 tl::unexpected<base::Error> system_error(const std::string& doing, const std::string& path) {
   const int code = errno;
-  const base::Kind kind = code == EACCES || code == EPERM || code == EROFS ? base::Kind::kDenied
-                          : code == ENOSPC || code == EDQUOT               ? base::Kind::kFull
-                                                                           : base::Kind::kCorrupt;
+  const bool denied = code == EACCES || code == EPERM || code == EROFS || code == EMFILE ||
+                      code == ENFILE || code == ENOMEM || code == EIO;
+  const base::Kind kind = denied                             ? base::Kind::kDenied
+                          : code == ENOSPC || code == EDQUOT ? base::Kind::kFull
+                                                             : base::Kind::kCorrupt;
   return base::fail(kind, doing + " " + path + ": " + std::strerror(code));
 }
 

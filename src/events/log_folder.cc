@@ -24,6 +24,13 @@ tl::unexpected<base::Error> folder_error(const std::string& doing, const std::st
     case ENOSPC:
     case EDQUOT:
       return base::fail(base::Kind::kFull, message + ". Free some space");
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+      return base::fail(base::Kind::kDenied,
+                        message +
+                            ". That is a limit of this process or machine and says nothing of "
+                            "the log: raise it (ulimit -n, memory) and try again");
     default:
       return base::fail(base::Kind::kInvalid,
                         message + ". Expected a folder that is the log's, or can be made");

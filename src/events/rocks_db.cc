@@ -5,7 +5,9 @@
 #include <rocksdb/write_batch.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <thread>
@@ -29,7 +31,18 @@ std::string_view view(const rocksdb::Slice& text) {
 base::Error to_error(const rocksdb::Status& status) {
   const std::string text = status.ToString();
   if (status.IsNoSpace()) return {base::Kind::kFull, text};
-  if (text.find("Permission denied") != std::string::npos) return {base::Kind::kDenied, text};
+  const auto says = [&](int code) { return text.find(std::strerror(code)) != std::string::npos; };
+  if (says(EDQUOT)) return {base::Kind::kFull, text};
+  if (says(EACCES)) return {base::Kind::kDenied, text};
+  if (says(EMFILE) || says(ENFILE) || says(ENOMEM))
+    return {base::Kind::kDenied,
+            text +
+                ". That is a limit of this process or machine and says nothing of the log: "
+                "raise it (ulimit -n, memory) and try again"};
+  if (says(EIO))
+    return {base::Kind::kDenied, text +
+                                     ". The disk could not do it, see the kernel's log; the log "
+                                     "itself may be sound: try again on a sound disk"};
   if (text.find("While lock file") != std::string::npos) return {base::Kind::kTaken, text};
   return {base::Kind::kCorrupt, text};
 }
