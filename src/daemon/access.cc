@@ -201,35 +201,6 @@ events::AccessRecorded not_as_written(std::size_t count) {
                          " more, while no daemon ran: DIR/access held what karst does not write"};
 }
 
-// One connection: its message as far as it is here.
-struct Talk {
-  int socket = -1;
-  std::int64_t until_millis = 0;
-  std::string message;
-};
-
-// What is to be said; nullopt: there is more to come.
-std::optional<std::string> hear(Talk& talk,
-                                const std::function<bool(events::AccessRecorded)>& record) {
-  std::array<char, kMessageMax> bytes{};
-  const ssize_t size =
-      recv(talk.socket, bytes.data(), kMessageMax - talk.message.size(), MSG_DONTWAIT);
-  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
-  if (size <= 0) return "";
-  talk.message.append(bytes.data(), static_cast<std::size_t>(size));
-  const std::size_t end = talk.message.find('\n');
-  if (end == std::string::npos)
-    return talk.message.size() < kMessageMax ? std::nullopt : std::optional<std::string>("no\n");
-  ucred peer{};
-  socklen_t length = sizeof(peer);
-  if (!talk.message.starts_with(kVerb) ||
-      getsockopt(talk.socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
-    return "no\n";
-  const std::string_view command =
-      std::string_view(talk.message).substr(kVerb.size(), end - kVerb.size());
-  return record({user_name(peer.uid), plain_command(command)}) ? "ok\n" : "no\n";
-}
-
 // No more than kAccessPerSecondMax in any second.
 class Pace {
  public:
@@ -243,6 +214,51 @@ class Pace {
  private:
   std::deque<std::int64_t> times_;
 };
+
+// One connection: its message as far as it is here, or what it tells and has no place for yet.
+struct Talk {
+  int socket = -1;
+  std::int64_t until_millis = 0;
+  std::string message;
+  std::optional<events::AccessRecorded> waits;
+};
+
+enum class Heard { kMore, kWhole, kNonsense, kGone };
+
+Heard hear(Talk& talk) {
+  std::array<char, kMessageMax> bytes{};
+  const ssize_t size =
+      recv(talk.socket, bytes.data(), kMessageMax - talk.message.size(), MSG_DONTWAIT);
+  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return Heard::kMore;
+  if (size <= 0) return Heard::kGone;
+  talk.message.append(bytes.data(), static_cast<std::size_t>(size));
+  const std::size_t end = talk.message.find('\n');
+  if (end == std::string::npos)
+    return talk.message.size() < kMessageMax ? Heard::kMore : Heard::kNonsense;
+  ucred peer{};
+  socklen_t length = sizeof(peer);
+  if (!talk.message.starts_with(kVerb) ||
+      getsockopt(talk.socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
+    return Heard::kNonsense;
+  const std::string_view command =
+      std::string_view(talk.message).substr(kVerb.size(), end - kVerb.size());
+  talk.waits = {user_name(peer.uid), plain_command(command)};
+  return Heard::kWhole;
+}
+
+// What is to be said; nullopt: there is more to come, or no place for it yet.
+std::optional<std::string_view> answer_of(
+    Talk& talk, std::int64_t now, Pace& pace,
+    const std::function<bool(events::AccessRecorded)>& record) {
+  if (!talk.waits) {
+    const Heard heard = hear(talk);
+    if (heard == Heard::kGone) return "";
+    if (heard == Heard::kNonsense) return "no\n";
+    if (heard == Heard::kMore) return std::nullopt;
+  }
+  if (!pace.allows(now)) return std::nullopt;
+  return record(*std::move(talk.waits)) ? "ok\n" : "no\n";
+}
 
 }  // namespace
 
@@ -296,12 +312,9 @@ AccessServer::~AccessServer() {
 void AccessServer::run() {
   std::vector<Talk> talks;
   Pace pace;
-  const auto record = [&](events::AccessRecorded access) {
-    return pace.allows(now_millis()) && record_(std::move(access));
-  };
   for (;;) {
     std::vector<pollfd> waits = {{stop_, POLLIN, 0}};
-    for (const Talk& talk : talks) waits.push_back({talk.socket, POLLIN, 0});
+    for (const Talk& talk : talks) waits.push_back({talk.waits ? -1 : talk.socket, POLLIN, 0});
     if (talks.size() < kAccessConnectionsMax) waits.push_back({listener_, POLLIN, 0});
     poll(waits.data(), waits.size(), talks.empty() ? -1 : 100);
     if (waits.front().revents != 0) break;
@@ -309,8 +322,9 @@ void AccessServer::run() {
     const std::int64_t now = now_millis();
     for (std::size_t i = 0; i < talks.size(); ++i) {
       const bool late = now > talks[i].until_millis;
-      if (waits[i + 1].revents == 0 && !late) continue;
-      const auto answer = late ? std::optional<std::string>("no\n") : hear(talks[i], record);
+      if (waits[i + 1].revents == 0 && !talks[i].waits && !late) continue;
+      const std::optional<std::string_view> answer =
+          late ? "no\n" : answer_of(talks[i], now, pace, record_);
       if (!answer) continue;
       // A few bytes into an empty buffer; who does not read them has gone.
       (void)!send(talks[i].socket, answer->data(), answer->size(), MSG_NOSIGNAL | MSG_DONTWAIT);

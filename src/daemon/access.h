@@ -4,10 +4,11 @@
 //
 // Beside a running daemon: one line over the unix socket DIR/access.sock (mode 0600), "access
 // COMMAND\n", answered by "ok\n" once it waits for the engine, or "no\n". Who it was says the
-// kernel (SO_PEERCRED). Without a daemon: one line in DIR/access, "TIME<tab>USER<tab>COMMAND",
-// which the next daemon takes over; where that cannot be written either the caller is told, and
-// goes on: who may read the files of the log may read them without karst too. So it is when
-// DIR/access is full (kAccessFileMax); that it was is the last of what the next daemon takes over.
+// kernel (SO_PEERCRED). Without a daemon, or with one that is so busy: one line in DIR/access,
+// "TIME<tab>USER<tab>COMMAND", which the next daemon takes over; where that cannot be written
+// either the caller is told, and goes on: who may read the files of the log may read them without
+// karst too. So it is when DIR/access is full (kAccessFileMax); that it was is the last of what the
+// next daemon takes over.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ namespace karst::daemon {
 
 inline constexpr std::size_t kAccessCommandMax = 512;  // bytes; what is longer is cut, and says so
 inline constexpr std::size_t kAccessConnectionsMax = 16;  // more wait in the kernel
-inline constexpr std::size_t kAccessPerSecondMax = 20;    // more are answered by "no"
+inline constexpr std::size_t kAccessPerSecondMax = 20;    // more wait, as long as one talks
 inline constexpr std::int64_t kAccessTalkMillis = 2'000;  // for one message and its answer
 inline constexpr std::size_t kAccessFileMax =
     64 << 20;  // bytes of the file: of more none is written, or read
