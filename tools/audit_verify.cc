@@ -100,7 +100,9 @@ base::Result<Trusted> trusted_of(const AuditVerifyOptions& options) {
   trusted.key = std::move(*key);
   if (options.since.empty()) return trusted;
   auto bytes = read_small(options.since);
-  if (!bytes) return base::fail(bytes.error());
+  if (!bytes)
+    return base::fail(
+        bytes.error().with_context("--since, which takes a checkpoint that was kept"));
   auto since = proof::parse_checkpoint_bytes(*bytes);
   if (!since) return base::fail(since.error().with_context("--since " + options.since));
   trusted.since = std::move(*since);
@@ -328,8 +330,8 @@ int audit_verify(const AuditVerifyOptions& options) {
   const std::string& why = status.error().message;
   // Also where it is all that is read, and lines of what holds came before it.
   say("not proven: " + why);
-  base::Error shown =
-      why.starts_with(options.file) ? status.error() : status.error().with_context(options.file);
+  const bool says_where = why.starts_with(options.file) || why.starts_with("--");
+  base::Error shown = says_where ? status.error() : status.error().with_context(options.file);
   shown.message = base::one_line(shown.message);  // a trail must not say a line of its own
   report(shown);
   return status.error().kind == base::Kind::kCorrupt ? kExitNo : kExitBadInput;

@@ -70,8 +70,9 @@ base::Result<proof::SignerKey> read_signing_key(const std::string& file, const m
 base::Result<proof::SignerKey> make_signing_key(const std::string& file, const std::string& name) {
   const KeyFile out(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (out.descriptor < 0)
-    return wrong(errno == EEXIST ? base::Kind::kTaken : base::Kind::kDenied, file,
-                 std::strerror(errno));
+    return errno == EEXIST ? wrong(base::Kind::kTaken, file,
+                                   "it exists, and a key is never written over; name another file")
+                           : wrong(base::Kind::kDenied, file, std::strerror(errno));
   proof::SignerKey key{name, base::new_ed25519_seed()};
   const std::string text = key.text() + "\n";
   if (write(out.descriptor, text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||

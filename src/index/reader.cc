@@ -59,6 +59,8 @@ base::Result<std::vector<model::Position>> Reader::positions(Term term,
       return base::fail(base::Kind::kCorrupt,
                         "the index is damaged: a list of positions of block " +
                             std::to_string(block->value()) + " cannot be read");
+    if (found.size() > kPositionsMax)
+      return base::fail(base::Kind::kInvalid, "there are too many events to look at one by one");
   }
   KARST_TRY(it->status());
   found.erase(found.begin(), std::lower_bound(found.begin(), found.end(), from));

@@ -17,6 +17,8 @@
 
 namespace karst::index {
 
+inline constexpr std::size_t kPositionsMax = 1 << 20;  // 8 MiB of them
+
 class Reader {
  public:
   // `secret`: the log's. `scratch`: a folder of this opening alone. Errors: kGone when there is no
@@ -33,7 +35,8 @@ class Reader {
   // Sees what was written since. Errors: kCorrupt.
   base::Status refresh();
 
-  // Positions from `from` on whose events may have this term, rising. Errors: kCorrupt.
+  // Positions from `from` on whose events may have this term, rising. Errors: kCorrupt; kInvalid
+  // when there are more than kPositionsMax.
   base::Result<std::vector<model::Position>> positions(Term term, model::Position from) const;
 
   // The tiles of the tree over the events 1 to tree_size(), at most through().

@@ -119,6 +119,10 @@ TEST_F(Audit, GrowthIsProvenAgainstAKeptCheckpoint) {
   // Of another log.
   const std::string others = made("others", {"audit", "checkpoint", "--data", story()});
   EXPECT_EQ(verify({"--since", others, trail}).code, 1);
+  const Ended missing = verify({"--since", folder_ / "none", trail});
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_TRUE(missing.err.find("--since") < missing.err.find(folder_ / "none")) << missing.err;
+  EXPECT_EQ(missing.err.find(trail), std::string::npos) << missing.err;
   EXPECT_EQ(verify({"--key", key, others}).code, 1);
   EXPECT_EQ(verify({others}).code, 0);
   const std::string tile = folder_ / "tiles/tile/0/000";
