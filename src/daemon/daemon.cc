@@ -205,6 +205,8 @@ base::Status Daemon::tell(model::Position through, std::int64_t round_millis) {
   auto cursor = log_.read(model::Position(told_through_.value() + 1));
   if (!cursor) return base::fail(cursor.error());
   std::vector<Happening> happenings;
+  const bool covered = parts_.clock->monotonic_millis() <
+                       parts_.lease->send_deadline_monotonic_millis(engine_.state().epoch());
   while (told_through_ < through) {
     auto event = (*cursor)->next();
     if (!event) return base::fail(event.error());
@@ -212,7 +214,7 @@ base::Status Daemon::tell(model::Position through, std::int64_t round_millis) {
     told_through_ = (*event)->envelope.position;
     const std::size_t first = happenings.size();
     watcher_.see(**event, engine_.state(), happenings);
-    standing_.keep_to_oneself(**event, first, happenings);
+    standing_.keep_to_oneself(**event, covered, first, happenings);
   }
   for (const Happening& happening : happenings) counters_.count(happening);
   counters_.count_pass(happenings, round_millis);

@@ -41,10 +41,10 @@ void Standing::note(const events::Event& event) {
     leads_ = leads_ && std::get<events::LeadershipLost>(events::decode_body(event)).epoch < epoch_;
 }
 
-void Standing::keep_to_oneself(const events::Event& event, std::size_t first,
+void Standing::keep_to_oneself(const events::Event& event, bool covered, std::size_t first,
                                std::vector<Happening>& happenings) {
   note(event);
-  if (leads_ || event.envelope.type == EventType::kOutcomeReceived) return;
+  if ((leads_ && covered) || event.envelope.type == EventType::kOutcomeReceived) return;
   happenings.erase(
       std::remove_if(happenings.begin() + static_cast<std::ptrdiff_t>(first), happenings.end(),
                      [](const Happening& h) { return !is_of_the_process(h.kind); }),

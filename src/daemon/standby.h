@@ -19,8 +19,9 @@ class Standing {
   void prime(const projections::ClusterState& state);
 
   // Takes out of `happenings`, from `first` on, what `event` meant and is not to be told. Events
-  // come in their order.
-  void keep_to_oneself(const events::Event& event, std::size_t first,
+  // come in their order. `covered`: the lease lasts at this moment. One that was stopped for longer
+  // than that hears of the cluster before it hears that it has lost it.
+  void keep_to_oneself(const events::Event& event, bool covered, std::size_t first,
                        std::vector<Happening>& happenings);
 
  private:

@@ -24,11 +24,13 @@ lease_holder() { k get lease -n karpenter karpenter-leader-election -o jsonpath=
 holder_is_not() { [ "$(lease_holder)" != "$1" ] && [ -n "$(lease_holder)" ]; }
 going() { [ "$(k get nodes -o json | jq '[.items[] | select(.metadata.deletionTimestamp != null or ([.spec.taints[]?.key] | index("karpenter.sh/disrupted") != null))] | length')" -gt 0 ] || none_left nodes; }
 says_nothing_of_nodes() { ! grep -E '"message":"(launched|registered|initialized|deleted) node' "$work/$1.out"; }
-nodes_counted() {  # nodes_counted -eq|-le N METRIC: so many, or at most, by both replicas together
+nodes_counted() {  # nodes_counted FROM TO METRIC: so many by both replicas together
   local sum; sum=$(for at in 8 9; do curl -fsS --max-time 2 "http://127.0.0.1:$((base + at))/metrics"; done | awk -v name="$3{" 'index($0, name) == 1 { sum += $NF } END { print sum + 0 }')
-  echo "$sum of $2 are in $3 of both replicas"
-  [ "$sum" "$1" "$2" ]
+  echo "$sum are in $3 of both replicas, expected $1 to $2"
+  [ "$sum" -ge "$1" ] && [ "$sum" -le "$2" ]
 }
+# What it could not end while it led may stay open until it leads again.
+stands_by_empty() { curl -fsS --max-time 2 "http://127.0.0.1:$1/metrics" | grep -E "^(karpenter_cluster_state_node_count|karst_nodeclaims|karst_leading) " | tee /dev/stderr | awk '{ sum += $2 } END { exit NR != 3 || sum != 0 }'; }
 asks_no_cloud() { local shown; shown=$(curl -fsS --max-time 2 "http://127.0.0.1:$1/metrics" | grep -E '^(karst_instances|karst_fleet_price_dollars_per_hour|karpenter_nodepools_usage)') || true; echo "$shown"; [ -z "$shown" ]; }
 stops() {  # stops NAME PID
   local code=0
@@ -48,6 +50,7 @@ check "the second replica stands by" stands_by $((base + 9)) || true
 old=$(lease_holder)
 check "the deployments are accepted" k apply -f "$here/manifests/workloads.yaml"
 await "the first replica stops itself while it launches" 60 is_stopped $first
+before=$(count nodes)
 check "it left $(count nodeclaims) claims and $(count nodes) nodes" [ "$(count nodeclaims)" -gt "$(count nodes)" ] || true
 await "somebody else holds the lease" 40 holder_is_not "$old"
 await "the second replica leads" 10 leads $((base + 9))
@@ -59,7 +62,8 @@ await "the first replica stands by" 20 stands_by $((base + 8))
 await "the first replica follows" 20 ready $((base + 8))
 check "50 pods run as before" running 50 || true
 all=$(count nodes)
-await "each node was counted once" 10 nodes_counted -eq "$all" karpenter_nodes_created_total || true
+# One that joined when nobody led, or that the first had no time left to tell of, is counted by none.
+await "each node was counted once" 10 nodes_counted $((all - before)) "$all" karpenter_nodes_created_total || true
 check "the first replica told nothing of the second's nodes" says_nothing_of_nodes first || true
 check "it shows nothing that only a leader asks for" asks_no_cloud $((base + 8)) || true
 
@@ -74,12 +78,12 @@ await "no claim is left" 30 none_left nodeclaims
 kill -CONT $second
 await "the second replica stands by" 20 stands_by $((base + 9))
 await "the first replica knows that nothing is left" 60 knows_none_left $((base + 8)) || true
-await "so does the second, which does not ask for machines" 60 knows_none_left $((base + 9)) karst_leading || true
+await "so does the second, which does not ask for machines" 60 stands_by_empty $((base + 9)) || true
 
 echo "# the leader goes, and gives the lease back"
 old=$(lease_holder)
 # One that went when nobody led is counted by none.
-await "no node that went was counted twice" 10 nodes_counted -le "$all" karpenter_nodes_terminated_total || true
+await "no node that went was counted twice" 10 nodes_counted 0 "$all" karpenter_nodes_terminated_total || true
 stops first $first
 await "the second replica leads at once" 8 leads $((base + 9))
 stops second $second

@@ -122,7 +122,10 @@ ports::Fact interruption(const std::string& message) {
 class Contested final : public ports::LeasePort {
  public:
   bool contested() const override { return true; }
-  std::int64_t send_deadline_monotonic_millis(std::uint64_t) const override { return INT64_MAX; }
+  std::int64_t send_deadline_monotonic_millis(std::uint64_t) const override {
+    return lasts ? INT64_MAX : 0;
+  }
+  std::atomic<bool> lasts{true};
 };
 
 // A node that karst made, and its claim, as a watch shows both; the labels tell how far it is.
@@ -269,7 +272,7 @@ TEST_F(DaemonTest, StopsWhileTheDiskIsFull) {
 
 class ReplicaTest : public DaemonTest {
  protected:
-  ReplicaTest() : DaemonTest(kContested) {}
+  ReplicaTest() : DaemonTest(contested) { contested.lasts = true; }
   void offer(events::Body body) {
     ASSERT_TRUE(daemon_->inbox().offer({std::move(body), base::WallTime(1), ""}));
   }
@@ -286,7 +289,7 @@ class ReplicaTest : public DaemonTest {
     return false;
   }
 
-  static inline const Contested kContested;
+  static inline Contested contested;
 };
 
 TEST_F(ReplicaTest, OnlyTheOneThatLeadsTellsAndCountsWhatTheClusterDoes) {
@@ -309,11 +312,17 @@ TEST_F(ReplicaTest, OnlyTheOneThatLeadsTellsAndCountsWhatTheClusterDoes) {
   ASSERT_TRUE(await_view([&](const View&) { return created() != nothing; }));
   EXPECT_EQ(created(), one) << "and what was there before is not told after all";
 
+  // Stopped for longer than its lease, it hears of the cluster before it hears of that.
+  contested.lasts = false;
+  offer_machine("late", true);
+  ASSERT_TRUE(await_view([](const View& view) { return view.nodes == 3; }));
+  EXPECT_EQ(created(), one) << "whoever leads then counts it";
+
   offer(events::LeadershipLost{1});
   ASSERT_TRUE(await_view([](const View& view) { return !view.leading; }));
   offer_machine("after", true);
   offer(events::NodeGone{model::NodeUid("node-uid-mine"), model::NodeName("mine")});
-  ASSERT_TRUE(await_view([](const View& view) { return view.claims == 3 && view.nodes == 2; }));
+  ASSERT_TRUE(await_view([](const View& view) { return view.claims == 4 && view.nodes == 3; }));
   finish();
   EXPECT_EQ(created(), one) << "what it counted stays";
   EXPECT_EQ(heard_.count(HappeningKind::kRegistered), 1U);
