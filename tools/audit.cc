@@ -8,6 +8,7 @@
 
 #include "daemon/head_file.h"
 #include "exports/redaction.h"
+#include "exports/walk.h"
 #include "proof/trail.h"
 #include "tools/audit_tree.h"
 #include "tools/export_filter.h"
@@ -57,6 +58,8 @@ base::Status write_trail(Trail& trail) {
   header.redacted = trail.redaction.text();
   if (trail.key) header.key = trail.key->verifier().text();
   proof::TrailWriter writer(header, trail.log.log->secret());
+  if (trail.filter.needs_history())
+    KARST_TRY(exports::begin_at_baseline(*trail.log, trail.filter, {}));
   if (!print_text(writer.begin())) return {};
   auto cursor = trail.log->read(trail.filter.first_in(*trail.log));
   if (!cursor) return base::fail(cursor.error());

@@ -21,7 +21,8 @@ bool is_effect(events::EventType type) {
          type != events::EventType::kProvisioningHeld;
 }
 
-base::Result<index::Subject> subject_of(const events::EventLog& log, const std::string& what) {
+// Without the log; which command is left open.
+base::Result<index::Subject> subject_of(const std::string& what) {
   static const std::map<std::string, index::SubjectKind> kKinds = {
       {"pod", index::SubjectKind::kPod},
       {"node", index::SubjectKind::kNode},
@@ -41,10 +42,6 @@ base::Result<index::Subject> subject_of(const events::EventLog& log, const std::
                                   what));
   }
   subject.kind = kind->second;
-  if (subject.kind != index::SubjectKind::kCommand) return subject;
-  const auto place = command_place(log, subject.name);
-  if (!place) return base::fail(place.error());
-  subject.command = *place;
   return subject;
 }
 
@@ -94,6 +91,47 @@ base::Result<std::string> refusal_text(const events::EventLog& log, const index:
   return *found ? describe(events::decode_body((*found)->event)) : std::string();
 }
 
+base::Result<projections::ClusterState> state_at_end(const ReadLog& log) {
+  projections::ClusterState state;
+  const model::Position last(log->end().value() - 1);
+  const auto folded = engine::rebuild(*log, &log.log->snapshots(), last, state);
+  if (!folded) return base::fail(folded.error());
+  return state;
+}
+
+bool knows(const projections::ClusterState& state, const index::Subject& subject) {
+  switch (subject.kind) {
+    case index::SubjectKind::kNode:
+      return state.nodes().contains(model::NodeName(subject.name));
+    case index::SubjectKind::kNodeClaim:
+      return state.claims().contains(model::ClaimName(subject.name));
+    case index::SubjectKind::kNodePool:
+      return state.pools().contains(model::PoolName(subject.name));
+    case index::SubjectKind::kPod:
+      for (const std::string& uid : state.pods().all_uids()) {
+        const projections::PodRow& pod = state.pods().row_of(uid);
+        if (*pod.namespace_name + "/" + pod.name == subject.name) return true;
+      }
+      return false;
+    case index::SubjectKind::kCommand:
+      break;
+  }
+  return false;
+}
+
+// Why there is no story.
+base::Error untold(const ReadLog& log, const index::Subject& subject, const std::string& what) {
+  const auto mark = log.log->trimmed();
+  const auto state = mark ? state_at_end(log) : base::fail(base::Kind::kGone, "");
+  if (state && knows(*state, subject))
+    return {base::Kind::kInvalid,
+            fmt::format("{}: it is there, and 'karst state' shows how it stands, but its events "
+                        "are before position {}, where this log begins; {}",
+                        what, mark->first().value(), events::where_trimmed(*mark))};
+  return {base::Kind::kInvalid,
+          fmt::format("{}: the log knows nothing of it; 'karst state' lists what there is", what)};
+}
+
 // One sentence on how the pod stands at the end of the log.
 std::string pod_standing(const projections::ClusterState& state, const index::About& about,
                          const std::string& refusal) {
@@ -119,30 +157,27 @@ std::string pod_standing(const projections::ClusterState& state, const index::Ab
 int explain(const ExplainOptions& options) {
   auto log = open_for_reading(options.data);
   if (!log) return report(log.error());
-  const auto subject = subject_of(**log, options.what);
+  auto subject = subject_of(options.what);
   if (!subject) return finish(*log, report(subject.error()));
   record_access(options.data, "explain " + options.what);
+  if (subject->kind == index::SubjectKind::kCommand) {
+    const auto place = command_place(**log, subject->name);
+    if (!place) return finish(*log, report(place.error()));
+    subject->command = *place;
+  }
   say_trimmed(*log);
   const auto about = find(*log, options.data, *subject);
   if (!about) return report(about.error());
-  if (about->story.empty()) {
-    return finish(
-        *log,
-        report({base::Kind::kInvalid,
-                fmt::format("{}: the log knows nothing of it; 'karst state' lists what there is",
-                            options.what)}));
-  }
+  if (about->story.empty()) return finish(*log, report(untold(*log, *subject, options.what)));
   auto story = tell(**log, *subject, *about);
   if (!story) return finish(*log, report(story.error()));
   std::string standing;
   if (subject->kind == index::SubjectKind::kPod) {
-    projections::ClusterState state;
-    const model::Position last((*log)->end().value() - 1);
-    const auto folded = engine::rebuild(**log, &log->log->snapshots(), last, state);
-    if (!folded) return report(folded.error());
+    const auto state = state_at_end(*log);
+    if (!state) return report(state.error());
     const auto refusal = refusal_text(**log, *about);
     if (!refusal) return report(refusal.error());
-    standing = pod_standing(state, *about, *refusal);
+    standing = pod_standing(*state, *about, *refusal);
   }
   if (options.format != Format::kTable) {
     Json value{{"subject", options.what}};

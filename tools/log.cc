@@ -124,7 +124,8 @@ int log_tail(const LogOptions& options) {
   if (options.follow) daemon::block_stop_signals();
   auto log = open_for_reading(options.data);
   if (!log) return report(log.error());
-  record_access(options.data, "log tail -n " + std::to_string(options.count));
+  record_access(options.data, "log tail -n " + std::to_string(options.count) +
+                                  (options.follow ? " --follow" : ""));
   const std::uint64_t end = (*log)->end().value();
   model::Position next =
       std::max((*log)->first(), model::Position(end > options.count ? end - options.count : 1));

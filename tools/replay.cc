@@ -10,6 +10,7 @@
 #include "daemon/happening.h"
 #include "daemon/story.h"
 #include "daemon/version.h"
+#include "projections/baseline.h"
 #include "tools/describe.h"
 #include "tools/open_log.h"
 #include "tools/talk.h"
@@ -111,7 +112,7 @@ int replay(const ReplayOptions& options) {
   }
   record_access(options.data, options.until.empty() ? "replay" : "replay --until " + options.until);
   projections::ClusterState state;
-  if (auto baseline = engine::load_baseline(**log, state); !baseline)
+  if (auto baseline = projections::load_baseline(**log, state); !baseline)
     return finish(*log, report(baseline.error()));
   Telling telling(options.step, until.value());
   telling.begin(state);

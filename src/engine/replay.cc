@@ -5,6 +5,7 @@
 #include "base/sha256.h"
 #include "engine/decide.h"
 #include "events/codec.h"
+#include "projections/baseline.h"
 #include "providers/provider.h"
 
 namespace karst::engine {
@@ -60,7 +61,7 @@ class Verifier {
 
   // From the baseline of a trimmed log on. Errors: as load_baseline.
   base::Status begin(const events::EventLog& log) {
-    auto baseline = load_baseline(log, state_);
+    auto baseline = projections::load_baseline(log, state_);
     if (!baseline) return base::fail(baseline.error());
     if (!*baseline) return {};
     own_ = (*baseline)->decision_version == decision_version_;
@@ -172,28 +173,6 @@ base::Status walk(const events::EventLog& log, model::Position from, ClusterStat
   }
 }
 
-base::Result<std::optional<events::Baseline>> load_baseline(const events::EventLog& log,
-                                                            ClusterState& state) {
-  auto baseline = log.baseline();
-  if (!baseline || !*baseline) return baseline;
-  const std::string place = std::to_string((*baseline)->position.value());
-  if ((*baseline)->projection != projections::kProjectionVersion)
-    return base::fail(base::Kind::kGone,
-                      "the log was trimmed, and what it keeps of its first " + place +
-                          " positions is the state as projection version " +
-                          (*baseline)->projection + " has it; this build has version " +
-                          std::string(projections::kProjectionVersion) +
-                          ": use the build that wrote it, or the whole log, which 'karst log "
-                          "restore' makes of the archive");
-  KARST_TRY(state.load((*baseline)->bytes));
-  if (state.last_position() != (*baseline)->position || state.log_id() != log.id())
-    return base::fail(base::Kind::kCorrupt,
-                      "the baseline of this trimmed log is not the state at "
-                      "position " +
-                          place);
-  return baseline;
-}
-
 base::Result<model::Position> rebuild(const events::EventLog& log,
                                       const events::Snapshots* snapshots, model::Position until,
                                       ClusterState& state) {
@@ -206,7 +185,8 @@ base::Result<model::Position> rebuild(const events::EventLog& log,
   }
   if (state.next_position() < log.first()) {
     state = ClusterState();
-    if (auto baseline = load_baseline(log, state); !baseline) return base::fail(baseline.error());
+    if (auto baseline = projections::load_baseline(log, state); !baseline)
+      return base::fail(baseline.error());
   }
   const model::Position from = state.next_position();
   if (from > last) return from;

@@ -29,10 +29,6 @@ struct Difference {
   std::string what;  // what was logged, what is decided now, in one or two lines
 };
 
-// The state before the first event at hand: of nothing, or the baseline. Errors: as rebuild.
-base::Result<std::optional<events::Baseline>> load_baseline(const events::EventLog& log,
-                                                            projections::ClusterState& state);
-
 struct VerifyReport {
   model::Position from{1};          // what is before this was trimmed, and is not verified
   std::uint64_t rounds = 0;         // decided again

@@ -92,6 +92,14 @@ void add_span(Row& row, std::int64_t from, std::int64_t to) {
   row.number((millis + 50) / 100);
 }
 
+std::string annotation_text(std::string_view deadline) {
+  return std::string(model::kTerminationTimestampAnnotation) + ":" + std::string(deadline);
+}
+
+std::string taint_text(const model::Taint& taint) {
+  return taint.key + ":" + taint.value + ":" + std::string(model::taint_effect_name(taint.effect));
+}
+
 bool is_interruption(std::string_view reason) {
   for (int kind = 0; kind < model::kInterruptionKinds; ++kind)
     if (reason == model::interruption_kind_name(static_cast<model::InterruptionKind>(kind)))
@@ -105,6 +113,41 @@ ClaimRows::ClaimRows(Withheld) : row_(std::size(kClaimColumns)) {}
 
 const Table& ClaimRows::table() const {
   return kClaimTable;
+}
+
+base::Status ClaimRows::begin(const events::Baseline& baseline,
+                              const projections::ClusterState& state, const Filter& filter) {
+  KARST_TRY(state_.load(baseline.bytes));
+  events::Envelope last;
+  last.position = state.last_position();
+  last.log_time = state.last_log_time();
+  for (const auto& [name, slot] : state.claims().slots()) {
+    remember(slot.row);
+    memos_[name].taken = filter.takes_trimmed(slot.row.claim, last);
+  }
+  return {};
+}
+
+// What learn() made of the events that were trimmed, as far as the state has kept it.
+void ClaimRows::remember(const projections::ClaimRow& claim) {
+  Memo& memo = memos_[claim.claim.name];
+  for (const model::RequirementSpec& requirement : claim.claim.requirements)
+    if (requirement.key == model::kInstanceTypeLabel)
+      memo.instance_types = types_text(requirement.values);
+  if (is_interruption(claim.delete_reason)) {
+    memo.interruption_millis = claim.delete_requested_at.value();
+    memo.interruption_kind = claim.delete_reason;
+  } else if (!claim.delete_reason.empty()) {
+    memo.disruption_millis = claim.delete_requested_at.value();
+    memo.disruption_reason = claim.delete_reason;
+  }
+  const std::string_view deadline =
+      model::label_value(claim.claim.annotations, model::kTerminationTimestampAnnotation);
+  if (!deadline.empty()) memo.annotation = annotation_text(deadline);
+  const auto* node = state_.nodes().find(claim.node);
+  if (node == nullptr) return;
+  for (const model::Taint& taint : node->node.taints)
+    if (taint.key == model::kDisruptedTaintKey) memo.taint = taint_text(taint);
 }
 
 base::Status ClaimRows::see(const events::Event& event, bool taken, TableWriter& out) {
@@ -149,10 +192,9 @@ void ClaimRows::learn(const events::Event& event, const events::Body& body) {
     const std::string_view deadline =
         model::label_value(seen->claim.annotations, model::kTerminationTimestampAnnotation);
     Memo& memo = memos_[seen->claim.name];
-    if (deadline.empty() || memo.annotation_millis != 0) return;
+    if (deadline.empty() || !memo.annotation.empty()) return;
     memo.annotation_millis = now;
-    memo.annotation =
-        std::string(model::kTerminationTimestampAnnotation) + ":" + std::string(deadline);
+    memo.annotation = annotation_text(deadline);
   }
 }
 
@@ -171,6 +213,7 @@ void ClaimRows::removal(const model::Command& command, std::int64_t now_millis) 
   if (memo.disruption_millis != 0) return;
   memo.disruption_millis = now_millis;
   memo.disruption_reason = command.reason;
+  memo.disrupted_pods = 0;
   const projections::ClaimRow* claim = state_.claims().find(name);
   if (claim == nullptr) return;
   if (const auto* pods = state_.pods().on(claim->node.str()))
@@ -186,10 +229,9 @@ void ClaimRows::tainted(const model::Outcome& outcome, std::int64_t now_millis) 
   const auto* claim = state_.claim_by_provider_id(node->node.provider_id);
   if (claim == nullptr) return;
   Memo& memo = memos_[claim->claim.name];
-  if (memo.taint_millis != 0) return;
+  if (!memo.taint.empty()) return;
   memo.taint_millis = now_millis;
-  memo.taint = taint->taint.key + ":" + taint->taint.value + ":" +
-               std::string(model::taint_effect_name(taint->taint.effect));
+  memo.taint = taint_text(taint->taint);
 }
 
 base::Status ClaimRows::write(const projections::ClaimRow& claim, std::int64_t deleted_millis,
@@ -221,7 +263,7 @@ base::Status ClaimRows::write(const projections::ClaimRow& claim, std::int64_t d
     row_.text("delete");
     row_.number(1);
     row_.number(0);  // replacements are claims of their own, decided apart
-    row_.number(memo.disrupted_pods);
+    memo.disrupted_pods ? row_.number(*memo.disrupted_pods) : row_.skip();
   }
   add_time(row_, memo.annotation_millis);
   row_.text_or_null(memo.annotation);
@@ -230,7 +272,10 @@ base::Status ClaimRows::write(const projections::ClaimRow& claim, std::int64_t d
   add_time(row_, memo.interruption_millis);
   row_.text_or_null(memo.interruption_kind);
   add_time(row_, deleted_millis);
-  add_span(row_, memo.annotation_millis, deleted_millis);
+  if (!memo.annotation.empty() && memo.annotation_millis == 0)
+    row_.skip(2);
+  else
+    add_span(row_, memo.annotation_millis, deleted_millis);
   add_span(row_, created, deleted_millis);
   row_.number(initialized != 0 ? 1 : 0);
   row_.number(deleted_millis != 0 ? 1 : 0);

@@ -52,6 +52,14 @@ std::string dumped(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// As the event shows it.
+std::string config_text(const events::Config& config) {
+  const events::Record record = events::make_record(events::DaemonStarted{"", "", config});
+  const auto text = events::payload_json(EventType::kDaemonStarted, record.payload);
+  const Json json = text ? Json::parse(*text) : Json::object();
+  return json.contains("config") ? dumped(json["config"]) : "{}";
+}
+
 std::string pool_of(const model::CommandSpec& spec) {
   if (const auto* create = std::get_if<model::CreateNodeClaim>(&spec))
     return create->claim.pool.str();
@@ -67,6 +75,15 @@ DecisionRows::DecisionRows(Withheld withheld)
 
 const Table& DecisionRows::table() const {
   return kDecisionTable;
+}
+
+// Which build it was and where prices came from is not in the baseline.
+base::Status DecisionRows::begin(const events::Baseline& baseline,
+                                 const projections::ClusterState& state, const Filter&) {
+  if (withheld_.redaction.withholds(EventType::kDaemonStarted)) return {};
+  decision_version_ = baseline.decision_version;
+  config_ = config_text(state.config());
+  return {};
 }
 
 // Which event each offer has its price from, and who decides.
@@ -89,9 +106,7 @@ void DecisionRows::learn(const events::Event& event) {
     const auto& started = std::get<events::DaemonStarted>(body);
     build_ = started.version;
     decision_version_ = started.decision_version;
-    const auto text = events::payload_json(e.type, event.payload);
-    const Json json = text ? Json::parse(*text) : Json::object();
-    config_ = json.contains("config") ? dumped(json["config"]) : "{}";
+    config_ = config_text(started.config);
   }
 }
 

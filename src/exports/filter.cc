@@ -197,18 +197,17 @@ bool Filter::follow(const events::Event& event) {
       break;
   }
   const events::Body body = events::decode_body(event);
-  if (!about(event, body)) return false;
+  if (!about(event.envelope, body)) return false;
   learn(event.envelope, body);
   return true;
 }
 
-bool Filter::about_claim(const model::NodeClaim& claim) {
+bool Filter::about_claim(const model::NodeClaim& claim) const {
   return followed_.pools.contains(claim.pool.str()) ||
          followed_.streams.contains("nodeclaim/" + claim.name.str());
 }
 
-bool Filter::about(const events::Event& event, const events::Body& body) {
-  const events::Envelope& envelope = event.envelope;
+bool Filter::about(const events::Envelope& envelope, const events::Body& body) const {
   if (followed_.streams.contains(envelope.stream)) return true;
   if (followed_.positions.contains(envelope.position.value())) return true;
   if (const auto* pod = std::get_if<events::PodObserved>(&body))
@@ -221,26 +220,33 @@ bool Filter::about(const events::Event& event, const events::Body& body) {
         [&](const model::PodUid& uid) { return followed_.uids.contains(uid.str()); });
   if (const auto* instance = std::get_if<events::InstanceObserved>(&body))
     return followed_.uids.contains(instance->instance.claim.str());
-  const auto* command = std::get_if<model::Command>(&body);
-  if (command == nullptr) {
-    const auto* outcome = std::get_if<model::Outcome>(&body);
-    if (outcome != nullptr) return followed_.commands.contains(outcome->command);
-    const auto* attempt = std::get_if<model::AttemptStarted>(&body);
-    if (attempt != nullptr) return followed_.commands.contains(attempt->command);
-    const auto* end = std::get_if<model::CommandAbandoned>(&body);
-    return end != nullptr && followed_.commands.contains(end->command);
-  }
-  if (const auto* create = std::get_if<model::CreateNodeClaim>(&command->spec))
+  if (const auto* command = std::get_if<model::Command>(&body)) return about_command(*command);
+  if (const auto* outcome = std::get_if<model::Outcome>(&body))
+    return followed_.commands.contains(outcome->command);
+  if (const auto* attempt = std::get_if<model::AttemptStarted>(&body))
+    return followed_.commands.contains(attempt->command);
+  const auto* end = std::get_if<model::CommandAbandoned>(&body);
+  return end != nullptr && followed_.commands.contains(end->command);
+}
+
+bool Filter::about_command(const model::Command& command) const {
+  if (const auto* create = std::get_if<model::CreateNodeClaim>(&command.spec))
     return about_claim(create->claim);
-  if (const auto* find = std::get_if<model::FindInstances>(&command->spec))
+  if (const auto* find = std::get_if<model::FindInstances>(&command.spec))
     return followed_.uids.contains(find->claim.str());
-  if (const auto* end = std::get_if<model::Terminate>(&command->spec))
+  if (const auto* end = std::get_if<model::Terminate>(&command.spec))
     return followed_.uids.contains(end->claim.str());
-  const auto* launch = std::get_if<model::Launch>(&command->spec);
+  const auto* launch = std::get_if<model::Launch>(&command.spec);
   return launch != nullptr &&
          std::any_of(launch->items.begin(), launch->items.end(), [&](const auto& item) {
            return followed_.streams.contains("nodeclaim/" + item.name.str());
          });
+}
+
+// A message of EC2 does not say the zone, so that interruptions have a stream of their own.
+void Filter::follow_machine(const model::ProviderId& id) {
+  add_bounded(followed_.streams, "instance/" + id.str());
+  add_bounded(followed_.streams, "instance/" + model::machine_of(id).str());
 }
 
 void Filter::learn(const events::Envelope& envelope, const events::Body& body) {
@@ -250,17 +256,41 @@ void Filter::learn(const events::Envelope& envelope, const events::Body& body) {
   } else if (const auto* seen = std::get_if<events::NodeClaimObserved>(&body)) {
     add_bounded(followed_.streams, "nodeclaim/" + seen->claim.name.str());
     if (!seen->claim.uid.empty()) add_bounded(followed_.uids, std::string(seen->claim.uid.str()));
-    if (!seen->claim.provider_id.empty())
-      add_bounded(followed_.streams, "instance/" + seen->claim.provider_id.str());
+    if (!seen->claim.provider_id.empty()) follow_machine(seen->claim.provider_id);
   } else if (const auto* command = std::get_if<model::Command>(&body)) {
     add_bounded(followed_.commands, envelope.position);
     if (const auto* create = std::get_if<model::CreateNodeClaim>(&command->spec))
       add_bounded(followed_.streams, "nodeclaim/" + create->claim.name.str());
   } else if (const auto* outcome = std::get_if<model::Outcome>(&body)) {
     for (const model::Instance& instance : outcome->instances)
-      if (followed_.uids.contains(instance.claim.str()))
-        add_bounded(followed_.streams, "instance/" + instance.provider_id.str());
+      if (followed_.uids.contains(instance.claim.str())) follow_machine(instance.provider_id);
   }
+}
+
+// Objects as if each were observed once more, then the commands that are about them.
+void Filter::begin(const projections::ClusterState& state) {
+  if (!has_subjects_) return;
+  const auto see = [&](const events::Body& body, model::Position position) {
+    events::Envelope envelope;
+    envelope.position = position;
+    const std::string stream = events::stream_of(body);
+    envelope.stream = stream;
+    if (about(envelope, body)) learn(envelope, body);
+  };
+  if (!followed_.pods.empty())
+    for (const std::string& uid : state.pods().all_uids())
+      see(events::PodObserved{state.pods().row_of(uid).to_model()}, {});
+  for (const auto& [name, slot] : state.claims().slots()) {
+    model::NodeClaim claim = slot.row.claim;
+    if (claim.provider_id.empty()) claim.provider_id = slot.row.instance.provider_id;
+    see(events::NodeClaimObserved{std::move(claim)}, slot.row.position);
+  }
+  for (const auto& [position, slot] : state.commands().slots()) see(slot.row.command, position);
+}
+
+bool Filter::takes_trimmed(const model::NodeClaim& claim, const events::Envelope& last) const {
+  return (!has_subjects_ || about_claim(claim)) && in_range(last) &&
+         (types_.empty() || types_.contains(EventType::kNodeClaimObserved));
 }
 
 }  // namespace karst::exports

@@ -12,7 +12,8 @@
 // by their uid once they were seen, launch orders belong to every claim in them, instances and
 // interruptions to the claim that they serve. So a Filter with subjects must see every event from
 // first() on, in order. Memory: the subjects' own uids, claims and commands, each bounded by
-// kSubjectItemsMax (the oldest is forgotten). One thread.
+// kSubjectItemsMax (the oldest is forgotten). Of a trimmed log they are known from its baseline
+// (begin). One thread.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,7 @@
 #include "events/event.h"
 #include "events/event_log.h"
 #include "model/ids.h"
+#include "projections/cluster_state.h"
 
 namespace karst::exports {
 
@@ -58,6 +60,14 @@ class Filter {
   bool takes_all() const { return text_.empty(); }
   // Where reading this log must begin: with what was asked for, or with the first that it has.
   model::Position first_in(const events::EventLog& log) const;
+  // Whether what lies before the first event at hand matters: begin is to be called then.
+  bool needs_history() const { return has_subjects_; }
+  // Learns what was known before the first event: `state` is that of a trimmed log's baseline. Call
+  // once, before takes.
+  void begin(const projections::ClusterState& state);
+  // Whether a claim is wanted that is known from events that were trimmed, `last` the last of them:
+  // when the range takes that one in.
+  bool takes_trimmed(const model::NodeClaim& claim, const events::Envelope& last) const;
   // Whether `event` is wanted; learns from it.
   bool takes(const events::Event& event);
   // Nothing from here on is wanted: reading may end.
@@ -79,8 +89,10 @@ class Filter {
   base::Status add_subject(std::string_view text, const model::LogId& log);
   bool in_range(const events::Envelope& envelope) const;
   bool follow(const events::Event& event);
-  bool about(const events::Event& event, const events::Body& body);
-  bool about_claim(const model::NodeClaim& claim);
+  bool about(const events::Envelope& envelope, const events::Body& body) const;
+  bool about_command(const model::Command& command) const;
+  bool about_claim(const model::NodeClaim& claim) const;
+  void follow_machine(const model::ProviderId& id);
   void learn(const events::Envelope& envelope, const events::Body& body);
 
   model::Position first_{1};

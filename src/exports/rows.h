@@ -1,5 +1,6 @@
-// Where rows come from: views over the log. A view sees every event from the beginning of the log,
-// in order, and makes rows of those that are taken.
+// Where rows come from: views over the log. A view sees every event from the first at hand, in
+// order, and makes rows of those that are taken. Of a trimmed log it begins with the baseline; what
+// that does not know either is left empty, never taken from the first event that is left.
 //
 //   events      one row for each event, with its payload as JSON
 //   decisions   one row for each decision: rule, code, inputs, alternatives, prices, versions
@@ -15,8 +16,11 @@
 
 #include "base/result.h"
 #include "events/event.h"
+#include "events/event_log.h"
+#include "exports/filter.h"
 #include "exports/redaction.h"
 #include "exports/table.h"
+#include "projections/cluster_state.h"
 
 namespace karst::exports {
 
@@ -26,8 +30,14 @@ class View {
  public:
   virtual ~View() = default;
   virtual const Table& table() const = 0;
-  // Whether what lies before a row decides what is in it, so that reading begins at position 1.
+  // Whether what lies before a row decides what is in it, so that reading begins with the log.
   virtual bool needs_history() const { return true; }
+  // Of a trimmed log, once, before the first event: what it folded to (`state`, which is that of
+  // `baseline`). Errors: kCorrupt.
+  virtual base::Status begin(const events::Baseline&, const projections::ClusterState&,
+                             const Filter&) {
+    return {};
+  }
   // Writes what `event` completes. Errors: of the writer.
   virtual base::Status see(const events::Event& event, bool taken, TableWriter& out) = 0;
   // After the last event: what is still open.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 
@@ -29,6 +30,8 @@ class DecisionRows final : public View {
  public:
   explicit DecisionRows(Withheld withheld);
   const Table& table() const override;
+  base::Status begin(const events::Baseline& baseline, const projections::ClusterState& state,
+                     const Filter& filter) override;
   base::Status see(const events::Event& event, bool taken, TableWriter& out) override;
 
  private:
@@ -53,6 +56,8 @@ class ClaimRows final : public View {
  public:
   explicit ClaimRows(Withheld withheld);
   const Table& table() const override;
+  base::Status begin(const events::Baseline& baseline, const projections::ClusterState& state,
+                     const Filter& filter) override;
   base::Status see(const events::Event& event, bool taken, TableWriter& out) override;
   base::Status end(TableWriter& out) override;
 
@@ -61,12 +66,13 @@ class ClaimRows final : public View {
     bool taken = false;          // an event of it was
     std::string instance_types;  // that the claim could use, as lp4k writes them
     std::int64_t disruption_millis = 0, interruption_millis = 0;
-    std::int64_t disrupted_pods = 0;
+    std::optional<std::int64_t> disrupted_pods;  // nullopt: decided before the log was trimmed
     std::string disruption_reason, interruption_kind;
-    std::int64_t annotation_millis = 0, taint_millis = 0;
-    std::string annotation, taint;
+    std::int64_t annotation_millis = 0, taint_millis = 0;  // 0: not, or before it was trimmed
+    std::string annotation, taint;                         // empty: not
   };
   void learn(const events::Event& event, const events::Body& body);
+  void remember(const projections::ClaimRow& claim);
   void removal(const model::Command& command, std::int64_t now_millis);
   void tainted(const model::Outcome& outcome, std::int64_t now_millis);
   base::Status write(const projections::ClaimRow& claim, std::int64_t deleted_millis,

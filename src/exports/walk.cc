@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "projections/baseline.h"
+
 namespace karst::exports {
 namespace {
 
@@ -15,11 +17,23 @@ void count(const events::Event& event, Walked& walked) {
 
 }  // namespace
 
+base::Status begin_at_baseline(const events::EventLog& log, Filter& filter,
+                               const std::vector<Output>& outputs) {
+  projections::ClusterState state;
+  const auto baseline = projections::load_baseline(log, state);
+  if (!baseline) return base::fail(baseline.error());
+  if (!*baseline) return {};
+  filter.begin(state);
+  for (const Output& output : outputs) KARST_TRY(output.view->begin(**baseline, state, filter));
+  return {};
+}
+
 base::Result<Walked> walk(const events::EventLog& log, Filter& filter,
                           const std::vector<Output>& outputs,
                           const std::function<void(model::Position)>& at) {
   const bool history = std::any_of(outputs.begin(), outputs.end(),
                                    [](const Output& o) { return o.view->needs_history(); });
+  if (history || filter.needs_history()) KARST_TRY(begin_at_baseline(log, filter, outputs));
   auto cursor = log.read(history ? log.first() : filter.first_in(log));
   if (!cursor) return base::fail(cursor.error());
   Walked walked;

@@ -23,7 +23,13 @@ struct Walked {
   model::Position first, last;    // of those; 0: none
 };
 
-// `at` is told the position after each event. Errors: of the log, the views and the writers. A
+// Of a trimmed log: tells filter and views what its baseline knows. Errors: those of the log; kGone
+// when that is of another projection version; kCorrupt.
+base::Status begin_at_baseline(const events::EventLog& log, Filter& filter,
+                               const std::vector<Output>& outputs);
+
+// `at` is told the position after each event. Errors: of the log, the views and the writers and of
+// begin_at_baseline. A
 // writer is finished after its last row, also when there was none.
 base::Result<Walked> walk(const events::EventLog& log, Filter& filter,
                           const std::vector<Output>& outputs,

@@ -63,6 +63,11 @@ class Gathering {
     about_.events_read += search.read();
     if (search.given_up()) about_.index_given_up = search.given_up()->message;
   }
+  // A message of EC2 does not say the zone: interruptions have a stream of their own.
+  void add_machine(const model::ProviderId& id) {
+    add_stream("instance/" + id.str());
+    add_stream("instance/" + model::machine_of(id).str());
+  }
   void add_stream(const std::string& stream) {
     if (about_.streams.insert(stream).second) search_.want(term_of(stream));
   }
@@ -174,14 +179,14 @@ void Gathering::see_machine(const events::Body& body) {
     if (!about_.streams.contains("nodeclaim/" + claim.name.str())) return;
     if (!claim.uid.empty()) add_claim_uid(claim.uid.str());
     if (!claim.node_name.empty()) add_stream("node/" + claim.node_name.str());
+    if (!claim.provider_id.empty()) add_machine(claim.provider_id);
   }
   if (const auto* outcome = std::get_if<model::Outcome>(&body)) {
     if (!outcome->object_uid.empty() &&
         about_.streams.contains("command/" + std::to_string(outcome->command.value())))
       add_claim_uid(outcome->object_uid);
     for (const model::Instance& instance : outcome->instances)
-      if (claim_uids_.contains(instance.claim.str()))
-        add_stream("instance/" + instance.provider_id.str());
+      if (claim_uids_.contains(instance.claim.str())) add_machine(instance.provider_id);
   }
   if (const auto* node = std::get_if<events::NodeObserved>(&body)) {
     if (about_.streams.contains("instance/" + node->node.provider_id.str()))
@@ -241,8 +246,7 @@ base::Result<std::vector<model::ProviderId>> Gathering::machines_of_node() {
     const model::ProviderId& id = std::get<events::NodeObserved>(body).node.provider_id;
     const model::ProviderId machine = model::machine_of(id);
     // What becomes of the machine is the node's story, also where no claim leads there: an orphan.
-    if (!id.empty()) add_stream("instance/" + id.str());
-    if (!machine.empty()) add_stream("instance/" + machine.str());
+    if (!id.empty()) add_machine(id);
     if (!machine.empty() && std::find(machines.begin(), machines.end(), machine) == machines.end())
       machines.push_back(machine);
     return true;

@@ -184,7 +184,7 @@ base::Status Index::write() {
   put_through(*db_, reached);
   KARST_TRY(db_->write(RocksDb::Sync::kNo));
   through_ = reached;
-  // Never while something else is written, so that one write-ahead log holds all that no table does.
+  // While nothing is written, so that one write-ahead log holds all that no table does.
   if (db_->unflushed_bytes() < kUnflushedBytesMax) return {};
   return db_->flush_all();
 }

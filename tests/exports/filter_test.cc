@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "events/codec.h"
+#include "events/memory_log.h"
 #include "exports/redaction.h"
 #include "tests/events/fill.h"
 #include "tests/exports/small_log.h"
@@ -58,6 +59,30 @@ TEST(Filter, TakesByRangeKindAndSubject) {
       {"all at once", {"5", "11", {"nodeclaim/general-abcde"}, {"outcomes"}}, {6, 10}},
   };
   for (const Case& c : cases) EXPECT_EQ(taken(log.log(), c.options), c.want) << c.name;
+}
+
+// A claim's machine, as a list of EC2 names it and as a message does, which does not say the zone.
+TEST(Filter, AnInterruptionOfEc2IsItsClaims) {
+  events::MemoryLog log(model::LogId("log"));
+  model::NodeClaim claim;
+  claim.name = model::ClaimName("general-1");
+  claim.uid = model::ClaimUid("uid-1");
+  claim.provider_id = model::ProviderId("aws:///eu-west-1a/i-0abc");
+  model::Interruption notice;
+  notice.message = model::MessageId("m1");
+  notice.provider_id = model::ProviderId("aws:////i-0abc");
+  model::Interruption other = notice;
+  other.message = model::MessageId("m2");
+  other.provider_id = model::ProviderId("aws:////i-0abd");
+  for (const events::Body& body : {events::Body(events::NodeClaimObserved{claim}),
+                                   events::Body(events::InterruptionReceived{notice}),
+                                   events::Body(events::InterruptionReceived{other})}) {
+    const events::Record record = events::make_record(body);
+    ASSERT_TRUE(log.append({&record, 1}, events::Durability::kSynced));
+  }
+  const std::uint64_t last = log.end().value() - 1;
+  EXPECT_EQ(taken(log, {"", "", {"nodeclaim/general-1"}, {}}),
+            (std::vector<std::uint64_t>{last - 2, last - 1}));
 }
 
 TEST(Filter, KnowsACommandByItsWholeId) {

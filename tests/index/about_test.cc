@@ -216,6 +216,32 @@ TEST(NodeStory, HasTheEndOfAMachineWithoutAClaim) {
   EXPECT_EQ(found->story.back(), model::Position(log.end().value() - 1));
 }
 
+// Of EC2: the message that announces its end does not say the zone of the machine.
+TEST(ClaimStory, HasTheNoticesOfItsMachine) {
+  events::MemoryLog log(model::LogId("log"));
+  model::NodeClaim claim;
+  claim.name = model::ClaimName("general-1");
+  claim.uid = model::ClaimUid("uid-1");
+  model::Outcome launched;
+  launched.kind = model::OutcomeKind::kDone;
+  launched.instances.emplace_back();
+  launched.instances.back().provider_id = model::ProviderId("aws:///eu-west-1a/i-0abc");
+  launched.instances.back().claim = claim.uid;
+  model::Interruption notice;
+  notice.message = model::MessageId("m1");
+  notice.provider_id = model::ProviderId("aws:////i-0abc");
+  for (const events::Body& body :
+       {events::Body(events::NodeClaimObserved{claim}), events::Body(launched),
+        events::Body(events::InterruptionReceived{notice})}) {
+    const events::Record record = events::make_record(body);
+    ASSERT_TRUE(log.append({&record, 1}, events::Durability::kSynced));
+  }
+  const auto found = events_about(log, nullptr, {SubjectKind::kNodeClaim, "general-1", {}}, {});
+  ASSERT_TRUE(found);
+  ASSERT_FALSE(found->story.empty());
+  EXPECT_EQ(found->story.back(), model::Position(log.end().value() - 1));
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, AboutTest, ::testing::Values(1, 2, 7),
                          [](const auto& tested) { return std::to_string(tested.param); });
 

@@ -182,14 +182,16 @@ TEST(Trail, WhoLooksAtAPartOfItIsRecorded) {
   }
   for (const std::vector<std::string>& counts : {std::vector<std::string>{"log", "stat"},
                                                  {"audit", "checkpoint"},
-                                                 {"explain", "nodepol/default"}})
+                                                 {"explain", "nodepol/default"},
+                                                 {"explain", "command/1"}})
     karst({counts[0], counts[1], "--data", data});
   std::vector<std::string> commands;
   for (const std::string& line : lines_of(read_file(data + "/access")))
     commands.push_back(line.substr(line.rfind('\t') + 1));
   EXPECT_EQ(commands,
             (std::vector<std::string>{"state", "state --at 3 pods", "explain nodepool/default",
-                                      "replay --until 5", "replay --verify"}));
+                                      "replay --until 5", "replay --verify", "explain command/1"}))
+      << "that it is no command is an answer too";
 }
 
 TEST(Trail, WhoTakesItHomeIsRecorded) {
