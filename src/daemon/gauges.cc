@@ -6,6 +6,7 @@
 #include "daemon/words.h"
 #include "model/labels.h"
 #include "reconcilers/budgets.h"
+#include "reconcilers/eligible.h"
 
 namespace karst::daemon {
 namespace {
@@ -129,7 +130,9 @@ void Maker::cluster() {
     unplaced += verdict != nullptr && verdict->verdict.code == "unplaced" ? 1 : 0;
   }
   add(kUnschedulable, unplaced, 0, {{"controller", "provisioner"}});
-  add(kEligible, static_cast<std::int64_t>(state_.vacant().size()), 0, {{"reason", "empty"}});
+  if (const auto* provider = providers::find_provider(state_.config().provider))
+    add(kEligible, reconcilers::eligible_for_emptiness(state_, *provider, out_.at), 0,
+        {{"reason", "empty"}});
 }
 
 void Maker::nodes() {

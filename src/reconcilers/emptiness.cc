@@ -3,10 +3,12 @@
 // off.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "reconcilers/budgets.h"
 #include "reconcilers/buffers.h"
+#include "reconcilers/eligible.h"
 #include "reconcilers/list.h"
 #include "reconcilers/pod_holds.h"
 #include "reconcilers/queries.h"
@@ -58,15 +60,29 @@ void settle(const ClusterState& state, const Context& context, Plan& plan, PodHo
                  {last_pod_event(state, node), node.read_back_position, node.tainted_at}, {});
 }
 
-// When the node has been empty for long enough; asks for a wake-up before that.
-bool due(const ClusterState& state, const Context& context, Plan& plan, const ClaimRow& row,
+// Whether the node has been empty for long enough; asks for a wake-up before that.
+bool due(const ClusterState& state, LogTime now, Plan& plan, const ClaimRow& row,
          std::int64_t consolidate_after_millis) {
   LogTime since = row.initialized_at;
   if (const auto* activity = state.activity().find(row.node))
     since = std::max(since, activity->last_pod_event);
   const LogTime at = since + consolidate_after_millis;
-  if (at > context.now) plan.wake_at(at);
-  return at <= context.now;
+  if (at > now) plan.wake_at(at);
+  return at <= now;
+}
+
+// What keeps a vacant claim's node that has been empty for long enough, budgets aside; of an empty
+// code: nothing does. nullopt: it is no candidate, or not yet; a wake-up is asked for then.
+std::optional<PodHold> kept_by(const ClusterState& state, LogTime now, Plan& plan, PodHolds& holds,
+                               const ClaimRow& row) {
+  const NodeRow* node = state.node_of(row);
+  const auto* pool = state.pools().find(row.claim.pool);
+  if (node == nullptr || pool == nullptr || node->tainted_at != Position()) return std::nullopt;
+  if (!pool->pool.consolidate_after_millis || pool->pool.replicas || !is_empty(state, row, *node))
+    return std::nullopt;
+  if (!due(state, now, plan, row, *pool->pool.consolidate_after_millis)) return std::nullopt;
+  if (held_back(*node)) return PodHold{"held_by_annotation", ""};
+  return holds.on(node->node.name, now, plan);
 }
 
 // What the budgets leave of each pool; read when the first of its nodes is due.
@@ -137,32 +153,43 @@ void open_removals(const ClusterState& state, const Context& context, Plan& plan
   for (const model::ClaimName& name : state.vacant()) {
     if (plan.full()) return;
     const ClaimRow& row = *state.claims().find(name);
-    const NodeRow* node = state.node_of(row);
-    const auto* pool = state.pools().find(row.claim.pool);
-    if (node == nullptr || pool == nullptr || !ours(row, context)) continue;
-    if (node->tainted_at != Position()) continue;
-    if (!pool->pool.consolidate_after_millis || pool->pool.replicas || !is_empty(state, row, *node))
-      continue;
-    if (!due(state, context, plan, row, *pool->pool.consolidate_after_millis)) continue;
-    if (held_back(*node)) {
-      plan.verdict(claim_subject(name), "held_by_annotation", {}, node->position);
-      continue;
-    }
-    if (const PodHold hold = holds.on(node->node.name, context.now, plan); !hold.code.empty()) {
-      plan.verdict(claim_subject(name), hold.code, {hold.who}, node->position);
+    if (!ours(row, context)) continue;
+    const std::optional<PodHold> hold = kept_by(state, context.now, plan, holds, row);
+    if (!hold) continue;
+    const NodeRow& node = *state.node_of(row);
+    if (!hold->code.empty()) {
+      std::vector<std::string> who;
+      if (!hold->who.empty()) who.push_back(hold->who);
+      plan.verdict(claim_subject(name), hold->code, std::move(who), node.position);
       continue;
     }
     if (!budgets) {
       budgets.emplace(state, context, plan);
       if (buffered) kept = buffer_hosts(state, context);
     }
-    if (kept.contains(node->node.name) || !budgets->take(name, *pool) || plan.full()) continue;
-    set_disrupted(state, context, plan, row, *node, true, "empty", {last_pod_event(state, *node)},
+    if (kept.contains(node.node.name) ||
+        !budgets->take(name, *state.pools().find(row.claim.pool)) || plan.full())
+      continue;
+    set_disrupted(state, context, plan, row, node, true, "empty", {last_pod_event(state, node)},
                   {});
   }
 }
 
 }  // namespace
+
+std::int64_t eligible_for_emptiness(const ClusterState& state, const providers::Provider& provider,
+                                    LogTime now) {
+  PodHolds holds(state);
+  Plan unused(state, "");  // of the wishes to be woken
+  std::int64_t count = 0;
+  for (const model::ClaimName& name : state.vacant()) {
+    const ClaimRow& row = *state.claims().find(name);
+    if (!provider.understands(row.claim.node_class)) continue;
+    const std::optional<PodHold> hold = kept_by(state, now, unused, holds, row);
+    count += hold && hold->code.empty() ? 1 : 0;
+  }
+  return count;
+}
 
 void reconcile_emptiness(const ClusterState& state, const Context& context, Plan& plan) {
   if (!all_listed(state)) return;

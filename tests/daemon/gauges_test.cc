@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -75,6 +76,55 @@ TEST(Gauges, ASmallCluster) {
         "namespace=\"\",name=\"node-1\"} 1"})
     EXPECT_NE(text.find(start), std::string::npos) << start;
   EXPECT_EQ(text.find("termination_current_time_seconds"), std::string::npos) << "nothing goes";
+}
+
+// The budget lets none go, or the removal would begin at once.
+model::NodePool pool_that_keeps_all() {
+  model::NodePool pool = pool_of("default");
+  pool.budgets = {{"0", {}, "", 0}};
+  return pool;
+}
+
+TEST(Gauges, NodesThatAreEligibleForBeingEmpty) {
+  struct Case {
+    const char* name;
+    std::function<void(model::NodePool&, model::Node&)> make;
+    const char* count;
+  };
+  const Case cases[] = {
+      {"nothing holds it but the budget", [](auto&, auto&) {}, "1"},
+      {"a static pool", [](model::NodePool& pool, auto&) { pool.replicas = 1; }, "0"},
+      {"held by its annotation",
+       [](auto&, model::Node& node) {
+         node.annotations = {{"karpenter.sh/do-not-disrupt", "true"}};
+       },
+       "0"},
+      {"not empty for long enough",
+       [](model::NodePool& pool, auto&) { pool.consolidate_after_millis = 3'600'000; }, "0"},
+      {"never", [](model::NodePool& pool, auto&) { pool.consolidate_after_millis.reset(); }, "0"},
+      {"of no pool", [](model::NodePool& pool, auto&) { pool.name = model::PoolName("other"); },
+       "0"},
+  };
+  for (const Case& test : cases) {
+    events::MemoryLog log(model::LogId("log"));
+    engine::testing::Story story(log);
+    model::NodePool pool = pool_that_keeps_all();
+    set_the_stage(story, pool);
+    bring_up_an_empty_node(story);
+    story.step();
+    model::Node node = story.state().nodes().slots().begin()->second.row.node;
+    test.make(pool, node);
+    if (pool.name.str() == "other") story.fact(events::NodePoolGone{model::PoolName("default")});
+    story.fact(events::NodePoolObserved{pool});
+    story.fact(events::NodeObserved{node});
+    story.step();
+    View view;
+    view.gauges = std::make_shared<const Gauges>(gauges_of(story.state(), false));
+    const std::string line =
+        std::string("karpenter_voluntary_disruption_eligible_nodes{reason=\"empty\"} ") +
+        test.count + "\n";
+    EXPECT_NE(metrics_text(view).find(line), std::string::npos) << test.name;
+  }
 }
 
 TEST(Gauges, WhatIsOnItsWayOutAndForHowLong) {
