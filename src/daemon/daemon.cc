@@ -236,7 +236,6 @@ void Daemon::publish() {
   view->through = state.last_position();
   view->log_time = state.last_log_time();
   view->pods = state.pods().size();
-  view->pods_pending = state.pods().pending().size();
   view->nodes = state.nodes().size();
   view->claims = state.claims().size();
   view->instances = state.instances().size();

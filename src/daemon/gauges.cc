@@ -26,6 +26,7 @@ constexpr std::string_view kPoolCost = "karpenter_nodepools_cost_total";
 constexpr std::string_view kPoolAllowed = "karpenter_nodepools_allowed_disruptions";
 constexpr std::string_view kPoolLeaving = "karpenter_nodepools_nodes_consuming_budgets";
 constexpr std::string_view kPodsState = "karpenter_pods_state";
+constexpr std::string_view kQueueDepth = "karpenter_scheduler_queue_depth";
 constexpr std::string_view kUnschedulable = "karpenter_scheduler_unschedulable_pods_count";
 constexpr std::string_view kEligible = "karpenter_voluntary_disruption_eligible_nodes";
 constexpr std::string_view kPrice = "karpenter_cloudprovider_instance_type_offering_price_estimate";
@@ -72,6 +73,7 @@ class Maker {
   void deletions();
 
  private:
+  std::int64_t pods_left() const;
   void add(std::string_view name, std::int64_t value, int decimals, Labels labels) {
     out_.samples[name].push_back({value, decimals, std::move(labels)});
   }
@@ -110,6 +112,20 @@ std::string phase_of(const model::Node& node) {
   return node.deletion_millis != 0 ? "Terminating" : node.ready ? "Running" : "Pending";
 }
 
+// Pods that the last pass has seen and found no place for. In Karpenter they are what is still in
+// the queue when a pass ends.
+std::int64_t Maker::pods_left() const {
+  std::int64_t left = 0;
+  for (const std::string_view uid : state_.pods().pending()) {
+    const projections::PodRow& pod = state_.pods().row_of(uid);
+    if (pod.pending_since > state_.held_at() || pod.expected_until > out_.at) continue;
+    const auto* verdict = state_.verdicts().find(
+        std::pair<std::string, std::string>("shape/" + to_string(pod.shape_hash), "provisioning"));
+    left += verdict != nullptr && verdict->verdict.code == "unplaced" ? 1 : 0;
+  }
+  return left;
+}
+
 void Maker::cluster() {
   model::Resources requested, allocatable;
   for (const auto& [name, slot] : state_.nodes().slots()) {
@@ -123,13 +139,9 @@ void Maker::cluster() {
         amount.value < kExactMax ? used * 10'000 / amount.value : used / (amount.value / 10'000);
     add(kUtilization, hundredths, 2, {{"resource_type", std::string(amount.resource)}});
   }
-  std::int64_t unplaced = 0;
-  for (const std::string_view uid : state_.pods().pending()) {
-    const auto* verdict = state_.verdicts().find(std::pair<std::string, std::string>(
-        "shape/" + to_string(state_.pods().row_of(uid).shape_hash), "provisioning"));
-    unplaced += verdict != nullptr && verdict->verdict.code == "unplaced" ? 1 : 0;
-  }
-  add(kUnschedulable, unplaced, 0, {{"controller", "provisioner"}});
+  const std::int64_t left = pods_left();
+  add(kQueueDepth, left, 0, {{"controller", "provisioner"}, {"scheduling_id", ""}});
+  add(kUnschedulable, left, 0, {{"controller", "provisioner"}});
   if (const auto* provider = providers::find_provider(state_.config().provider))
     add(kEligible, reconcilers::eligible_for_emptiness(state_, *provider, out_.at), 0,
         {{"reason", "empty"}});
@@ -297,6 +309,7 @@ std::vector<GaugeFamily> gauge_families() {
       {kPoolAllowed, "Nodes that a node pool's budgets allow on their way out at once."},
       {kPoolLeaving, "Nodes of a node pool that its budgets count as on their way out."},
       {kPodsState, "Pods by what they have in common; the value is their number."},
+      {kQueueDepth, "Pods that were left in the queue when the last pass ended.", true},
       {kUnschedulable, "Pending pods that no node pool can serve.", true},
       {kEligible, "Nodes that could go for this reason, budgets aside."},
       {kPrice, "Price of an offering, dollars per hour."},

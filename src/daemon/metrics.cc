@@ -194,8 +194,6 @@ void pod_families(MetricsText& text, const View& view) {
   text.family("karpenter_scheduler_scheduling_duration_seconds", MetricType::kHistogram,
               "How long the rounds took in which pods were placed.");
   text.histogram(c.scheduling, {{"controller", "provisioner"}});
-  gauge(text, "karpenter_scheduler_queue_depth", "Pods that wait to be placed.", view.pods_pending,
-        {{"controller", "provisioner"}, {"scheduling_id", ""}});
 }
 
 void cloud_families(MetricsText& text, const Counters& c) {

@@ -33,7 +33,6 @@ struct View {
   model::Position through;
   base::LogTime log_time;
   std::size_t pods = 0;
-  std::size_t pods_pending = 0;
   std::size_t nodes = 0;
   std::size_t claims = 0;
   std::size_t instances = 0;

@@ -127,6 +127,30 @@ TEST(Gauges, NodesThatAreEligibleForBeingEmpty) {
   }
 }
 
+TEST(Gauges, TheQueueIsWhatTheLastPassLeft) {
+  Cluster cluster;
+  const auto depth = [&](int pods) {
+    return "karpenter_scheduler_queue_depth{controller=\"provisioner\",scheduling_id=\"\"} " +
+           std::to_string(pods) + "\n";
+  };
+  EXPECT_NE(cluster.text(true).find(depth(0)), std::string::npos) << "its window is open";
+  const model::PodShape huge = shape_of(100'000'000);
+  cluster.story.fact(events::ShapeRecorded{model::hash_of(huge), huge});
+  for (const char* name : {"huge-1", "huge-2"})
+    cluster.story.fact(events::PodObserved{pending_pod(name, huge)});
+  cluster.story.step();
+  cluster.story.step(1'100);
+  EXPECT_NE(cluster.text(true).find(depth(2)), std::string::npos);
+  cluster.story.fact(events::PodObserved{pending_pod("huge-3", huge)});
+  cluster.story.step();
+  EXPECT_NE(cluster.text(true).find(depth(2)), std::string::npos) << "not looked at yet";
+  EXPECT_NE(cluster.text(true).find(
+                "karpenter_scheduler_unschedulable_pods_count{controller=\"provisioner\"} 2\n"),
+            std::string::npos);
+  EXPECT_EQ(cluster.text(true, false).find("karpenter_scheduler_queue_depth"), std::string::npos)
+      << "a standby has no queue";
+}
+
 TEST(Gauges, WhatIsOnItsWayOutAndForHowLong) {
   Cluster cluster;
   model::NodeClaim claim = cluster.story.state().claims().slots().begin()->second.row.claim;
