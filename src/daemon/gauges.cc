@@ -212,8 +212,14 @@ void Maker::pods() {
     labels.insert(labels.end(), std::get<2>(key).begin(), std::get<2>(key).end());
     add(kPodsState, count, 0, std::move(labels));
   }
-  add(kPodsState, static_cast<std::int64_t>(state_.pods().pending().size()), 0,
-      {{"phase", "Pending"}, {"ready", "false"}, {"scheduled", "false"}, {"managed", "false"}});
+  auto unbound = state_.pods().unbound();
+  unbound.try_emplace(model::PodPhase::kPending, 0);  // for those who alarm on it
+  for (const auto& [phase, count] : unbound)
+    add(kPodsState, count, 0,
+        {{"phase", std::string(phase_name(phase))},
+         {"ready", "false"},
+         {"scheduled", "false"},
+         {"managed", "false"}});
 }
 
 void Maker::offerings() {

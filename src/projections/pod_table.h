@@ -141,6 +141,15 @@ class PodTable {
     return by_pending_.empty() ? base::LogTime(0) : by_pending_.begin()->first;
   }
 
+  // How many have no node, by phase: the pending ones, and those that nobody has tried to place yet
+  // or is to place. Looks at every pod.
+  std::map<model::PodPhase, std::int64_t> unbound() const {
+    std::map<model::PodPhase, std::int64_t> counts;
+    for (std::uint32_t slot = 0; slot < slots_.size(); ++slot)
+      if (slots_[slot].node == nullptr && !slots_[slot].uid.empty()) ++counts[slots_[slot].phase];
+    return counts;
+  }
+
   const NodePods* on(std::string_view node) const;
   std::vector<const PodRow*> on_node(std::string_view node) const;             // sorted by uid
   std::vector<const PodRow*> expected_on_claim(std::string_view claim) const;  // sorted by uid

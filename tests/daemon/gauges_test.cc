@@ -151,6 +151,27 @@ TEST(Gauges, TheQueueIsWhatTheLastPassLeft) {
       << "a standby has no queue";
 }
 
+TEST(Gauges, PodsThatNobodyHasANodeForAreCountedWhateverTheyWaitFor) {
+  Cluster cluster;
+  model::PodShape shape = shape_of(500);
+  shape.gated = true;
+  cluster.story.fact(events::ShapeRecorded{model::hash_of(shape), shape});
+  model::Pod gated = pending_pod("gated", shape);
+  model::Pod fresh = pending_pod("fresh", shape_of(500));
+  model::Pod ended = pending_pod("ended", shape_of(500));
+  gated.unschedulable = fresh.unschedulable = ended.unschedulable = false;
+  ended.phase = model::PodPhase::kFailed;
+  for (const model::Pod* pod : {&gated, &fresh, &ended})
+    cluster.story.fact(events::PodObserved{*pod});
+  cluster.story.step();
+  const std::string none = "ready=\"false\",scheduled=\"false\",managed=\"false\"} ";
+  EXPECT_NE(cluster.text(true).find("karpenter_pods_state{phase=\"Pending\"," + none + "3\n"),
+            std::string::npos)
+      << "with the one that waits";
+  EXPECT_NE(cluster.text(true).find("karpenter_pods_state{phase=\"Failed\"," + none + "1\n"),
+            std::string::npos);
+}
+
 TEST(Gauges, WhatIsOnItsWayOutAndForHowLong) {
   Cluster cluster;
   model::NodeClaim claim = cluster.story.state().claims().slots().begin()->second.row.claim;
