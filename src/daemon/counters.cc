@@ -59,6 +59,7 @@ void Counters::count(const Happening& h) {
       if (h.lifetime_millis > 0) message_ages.add(h.lifetime_millis);
       break;
     case HappeningKind::kLeaving: {
+      if (h.reason == "overprovisioned") break;  // Karpenter counts what disrupts, not what shrinks
       const LabelValues labels = {h.reason, h.pool, h.offer.capacity_type, h.policy, h.mode};
       ++claims_disrupted[labels];
       pods_disrupted[labels] += static_cast<std::uint64_t>(h.count);

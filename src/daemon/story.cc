@@ -34,6 +34,7 @@ std::string offer_text(const model::Offer& offer) {
 std::string_view reason_text(std::string_view reason) {
   if (reason == "spot_interrupted" || reason == "interrupted") return "its machine is taken away";
   if (reason == "empty") return "nothing runs on it";
+  if (reason == "overprovisioned") return "its pool wants fewer";
   if (reason == "expired") return "it is too old";
   if (reason == "launch_timeout") return "no machine came in time";
   if (reason == "registration_timeout") return "its node never joined";

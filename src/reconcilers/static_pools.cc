@@ -70,7 +70,7 @@ void grow(const ClusterState& state, const Context& context, Plan& plan,
   for (; missing > 0 && !plan.full(); --missing) {
     model::NodeClaim claim = static_claim(state, context, of_pool, plan.next_id());
     if (state.claims().contains(claim.name)) return;  // the next round draws another name
-    plan.command(model::CreateNodeClaim{std::move(claim)}, "static_provisioned", {row.position});
+    plan.command(model::CreateNodeClaim{std::move(claim)}, "provisioned", {row.position});
   }
 }
 
@@ -121,7 +121,7 @@ void shrink(const ClusterState& state, const Context& context, Plan& plan,
   std::size_t surplus = order.size() - static_cast<std::size_t>(*row.pool.replicas);
   for (const auto& [unused_class, unused_cost, claim] : order) {
     if (surplus-- == 0 || plan.full()) return;
-    request_delete(state, context, plan, *claim, "static_scaled_down", {row.position}, {});
+    request_delete(state, context, plan, *claim, "overprovisioned", {row.position}, {});
   }
 }
 

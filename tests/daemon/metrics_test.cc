@@ -201,6 +201,18 @@ TEST(Counters, OneLineForEachThingThatHappens) {
   }
 }
 
+// As in Karpenter, nobody is disrupted when a static pool is made smaller.
+TEST(Counters, AStaticPoolThatShrinksDisruptsNobody) {
+  View view;
+  Happening leaving = seen(HappeningKind::kLeaving, "overprovisioned");
+  leaving.count = 3;
+  view.counters.count(leaving);
+  const std::string text = metrics_text(view);
+  for (const char* name :
+       {"karpenter_nodeclaims_disrupted_total{", "karpenter_pods_disruption_initiated_total{"})
+    EXPECT_EQ(text.find(name), std::string::npos) << name;
+}
+
 TEST(Counters, APassIsARoundInWhichPodsWerePlaced) {
   Counters counters;
   counters.count_pass({seen(HappeningKind::kPodWaiting)}, 5);

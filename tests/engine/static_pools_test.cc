@@ -66,6 +66,7 @@ TEST(StaticPools, HaveTheirNodesWithoutAnyPod) {
   set_the_stage(story, static_pool(3));
   const auto created = story.take<model::CreateNodeClaim>();
   ASSERT_EQ(created.size(), 3u);
+  EXPECT_EQ(story.state().commands().find(created[0].id.position)->command.reason, "provisioned");
   const model::NodeClaim& claim = std::get<model::CreateNodeClaim>(created[0].spec).claim;
   EXPECT_EQ(model::label_value(claim.labels, model::kNodePoolLabel), "fixed");
   for (const model::RequirementSpec& spec : claim.requirements) {
@@ -141,6 +142,9 @@ TEST(StaticPools, GiveUpFirstWhatCostsLeast) {
     story.fact(events::NodePoolObserved{static_pool(row.replicas)});
     story.step();
     EXPECT_EQ(deleted_claims(story), row.goes) << row.replicas;
+    for (const std::string& name : row.goes)
+      EXPECT_EQ(story.state().claims().find(model::ClaimName(name))->delete_reason,
+                "overprovisioned");
   }
   EXPECT_TRUE(story.take<model::CreateNodeClaim>().empty());
   EXPECT_EQ(verified(log).difference, std::nullopt);
