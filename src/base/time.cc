@@ -137,6 +137,11 @@ std::string format_rfc3339(std::int64_t unix_millis) {
   return std::string(text, write_rfc3339(unix_millis, text));
 }
 
+std::string format_rfc3339_seconds(std::int64_t unix_millis) {
+  std::string text = format_rfc3339(unix_millis);
+  return text.replace(text.size() - std::string_view(".000Z").size(), std::string::npos, "Z");
+}
+
 std::optional<std::int64_t> parse_rfc3339(std::string_view text) {
   std::size_t at = 0;
   const std::int64_t year = digits(text, at, 4);

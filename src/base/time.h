@@ -44,6 +44,9 @@ std::string format_rfc3339(std::int64_t unix_millis);
 inline constexpr std::size_t kRfc3339Max = 48;
 std::size_t write_rfc3339(std::int64_t unix_millis, char* to);
 
+// The same in whole seconds, what is below them cut off, as Kubernetes writes its times.
+std::string format_rfc3339_seconds(std::int64_t unix_millis);
+
 // RFC 3339 with any offset and any number of fraction digits: what is below a millisecond is cut
 // off, toward the past, before 1970 too. nullopt if it is not one.
 std::optional<std::int64_t> parse_rfc3339(std::string_view text);

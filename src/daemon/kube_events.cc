@@ -39,11 +39,6 @@ kube::InvolvedObject class_of(const Happening& h) {
   return {"karpenter.k8s.aws/v1", "EC2NodeClass", "", name, h.uids.empty() ? "" : h.uids.front()};
 }
 
-std::string seconds_rfc3339(std::int64_t millis) {
-  std::string text = base::format_rfc3339(millis);
-  return text.replace(text.size() - 5, 5, "Z");
-}
-
 // A verdict's arguments are "pool: code: text", with "*" for what no pool is to blame for, and
 // "would do: change" for the pod's way out.
 std::string why_unplaced(const std::vector<std::string>& args) {
@@ -82,7 +77,7 @@ std::string why_deleted(const Happening& h) {
   return fmt::format(
       "Deleting the pod for the terminationTime {} of its node. It is given {}{} seconds of grace; "
       "its PDB and its do-not-disrupt annotation are bypassed",
-      h.millis == 0 ? "?" : seconds_rfc3339(h.millis), h.count, of);
+      h.millis == 0 ? "?" : base::format_rfc3339_seconds(h.millis), h.count, of);
 }
 
 }  // namespace
@@ -114,7 +109,7 @@ void KubeEvents::add_of_pods(const Happening& h, std::vector<Draft>& drafts) con
       drafts.push_back({pod_of(h), "DoNotDisruptUntil", false,
                         "Pod is not disrupted until its karpenter.sh/do-not-disrupt grace period "
                         "elapses at " +
-                            seconds_rfc3339(h.millis),
+                            base::format_rfc3339_seconds(h.millis),
                         kWindowMillis, std::to_string(h.millis)});
       return;
     case HappeningKind::kPodsExpected: {
@@ -293,7 +288,8 @@ void KubeEvents::add(const Happening& h, std::vector<Draft>& drafts) const {
       }
       return;
     case HappeningKind::kDeadlineSet: {
-      const std::string text = "All pods will be deleted by " + seconds_rfc3339(h.millis);
+      const std::string text =
+          "All pods will be deleted by " + base::format_rfc3339_seconds(h.millis);
       if (!h.node.empty()) about(node_of(h), "TerminationGracePeriodExpiring", true, text);
       about(claim_of(h), "TerminationGracePeriodExpiring", true, text);
       return;

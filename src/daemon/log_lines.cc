@@ -99,14 +99,16 @@ std::string LogLines::leaving_line(const Happening& h) const {
         .text("condition", h.args.empty() ? "" : h.args[0])
         .take();
   }
-  if (h.node.empty()) {
-    return start(h, LogLevel::kInfo, "deleting nodeclaim", lifecycle_of(h))
-        .text("reason", h.reason)
-        .take();
+  const std::string_view voluntary = disruption_reason(h.reason);
+  if (voluntary.empty() || h.node.empty()) {
+    LogLine line = start(h, LogLevel::kInfo, "deleting nodeclaim", lifecycle_of(h));
+    line.text("reason", h.reason);
+    if (!h.node.empty()) line.object("Node", h.node);
+    return line.take();
   }
-  const std::string command = fmt::format(
-      "{}/{}-{}: delete: nodepools=[{}]: [{}] -> [0 replacements] (savings: {})", h.reason, log_id_,
-      h.position.value(), h.pool, h.node, dollars(h.offer.price_nanos_per_hour));
+  const std::string command =
+      fmt::format("{}/{}-{}: delete: nodepools=[{}]: [{}] (savings: {})", voluntary, log_id_,
+                  h.position.value(), h.pool, h.node, cents(h.offer.price_nanos_per_hour));
   const std::string disrupted = fmt::format(
       "[{{\"Node\":{{\"name\":{}}},\"NodeClaim\":{{\"name\":{}}},\"capacity-type\":{},"
       "\"instance-type\":{}}}]",
@@ -159,7 +161,8 @@ std::string LogLines::line_of(const Happening& h) const {
       return start(h, LogLevel::kInfo, "annotated nodeclaim", lifecycle_of(h))
           .text("provider-id", h.provider_id)
           .object("Node", h.node)
-          .text("karpenter.sh/nodeclaim-termination-timestamp", base::format_rfc3339(h.millis))
+          .text("karpenter.sh/nodeclaim-termination-timestamp",
+                base::format_rfc3339_seconds(h.millis))
           .take();
     case HappeningKind::kNoPools:
       return start(h, LogLevel::kInfo, "no dynamic nodepools found", {"provisioner", "", "", ""})

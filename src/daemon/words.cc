@@ -25,6 +25,11 @@ std::string dollars(std::int64_t nanos) {
                      ten_thousandths % 10'000);
 }
 
+std::string cents(std::int64_t nanos) {
+  const std::int64_t hundredths = (nanos + 5'000'000) / 10'000'000;
+  return fmt::format("${}.{:02}", hundredths / 100, hundredths % 100);
+}
+
 std::string duration_text(std::int64_t millis) {
   if (millis < 0) return "-" + duration_text(-millis);
   if (millis < 1000) return fmt::format("{}ms", millis);

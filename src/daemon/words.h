@@ -20,6 +20,9 @@ std::string names_list(const std::vector<std::string>& names, std::size_t shown 
 // "$0.0421" from nano-dollars, four decimals, rounded.
 std::string dollars(std::int64_t nanos);
 
+// The same in two decimals, as Karpenter writes savings: "$0.04". REQUIRES: 0 or more.
+std::string cents(std::int64_t nanos);
+
 // Milliseconds as "850ms", "12s", "2m", "1h5m"; negative ones with a minus.
 std::string duration_text(std::int64_t millis);
 

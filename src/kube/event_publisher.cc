@@ -20,8 +20,7 @@ std::string home_of(const ObjectEvent& event) {
 }  // namespace
 
 std::string event_json(const ObjectEvent& event) {
-  std::string time = base::format_rfc3339(event.time_millis);
-  time.replace(time.size() - 5, 5, "Z");  // metav1.Time has whole seconds
+  const std::string time = base::format_rfc3339_seconds(event.time_millis);
   const std::string suffix = "." + event.name_suffix;
   const json object = {{"apiVersion", "v1"},
                        {"kind", "Event"},

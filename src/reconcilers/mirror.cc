@@ -20,12 +20,6 @@ model::Labels labels_to_add(const ClusterState& state, const Context& context,
   return labels;
 }
 
-// RFC 3339 as Kubernetes writes times.
-std::string whole_seconds(std::int64_t unix_millis) {
-  std::string text = base::format_rfc3339(unix_millis);
-  return text.replace(text.size() - 5, 5, "Z");
-}
-
 // The deadline of a claim that goes, for everybody to see. One that is there and no later is kept.
 model::Labels annotations_to_add(const ClaimRow& row) {
   model::Labels annotations;
@@ -35,7 +29,8 @@ model::Labels annotations_to_add(const ClaimRow& row) {
       model::label_value(row.claim.annotations, model::kTerminationTimestampAnnotation);
   const auto shown_millis = base::parse_rfc3339(shown);
   if (shown.empty() || (shown_millis && *shown_millis > *deadline))
-    model::set_label(annotations, model::kTerminationTimestampAnnotation, whole_seconds(*deadline));
+    model::set_label(annotations, model::kTerminationTimestampAnnotation,
+                     base::format_rfc3339_seconds(*deadline));
   return annotations;
 }
 

@@ -120,6 +120,44 @@ TEST(LogLines, WholeLines) {
                 R"("Node":{"name":"node-1"}})"}));
 }
 
+TEST(LogLines, AVoluntaryRemovalIsToldAsKarpentersCommand) {
+  struct Case {
+    std::int64_t price_nanos;
+    std::string command;
+  };
+  const std::string front = "Empty/logid-42: delete: nodepools=[default]: [node-1] (savings: ";
+  for (const Case& c : {Case{42'100'000, front + "$0.04)"}, Case{1'995'000'000, front + "$2.00)"},
+                        Case{0, front + "$0.00)"}}) {
+    Happening leaving = some(HappeningKind::kLeaving);
+    leaving.reason = "empty";
+    leaving.offer.price_nanos_per_hour = c.price_nanos;
+    const auto said = LogLines("c", "logid").tell({leaving}, Watcher(), 0);
+    ASSERT_EQ(said.size(), 1U);
+    EXPECT_EQ(Json::parse(said[0])["command"], c.command);
+  }
+}
+
+// Karpenter has no such line for what its disruption did not choose.
+TEST(LogLines, AnyOtherRemovalIsNoDisruption) {
+  for (const char* reason : {"expired", "overprovisioned", "node_deleted"}) {
+    Happening leaving = some(HappeningKind::kLeaving);
+    leaving.reason = reason;
+    const auto said = LogLines("c", "l").tell({leaving}, Watcher(), 0);
+    ASSERT_EQ(said.size(), 1U);
+    const Json line = Json::parse(said[0]);
+    EXPECT_EQ(line["message"], "deleting nodeclaim");
+    EXPECT_EQ(line["reason"], reason);
+    EXPECT_EQ(line["Node"]["name"], "node-1");
+  }
+}
+
+TEST(LogLines, ADeadlineIsAsTheAnnotationHasIt) {
+  Happening set = some(HappeningKind::kDeadlineSet);
+  set.millis = 1'721'281'157'346;
+  const Json line = Json::parse(LogLines("c", "l").tell({set}, Watcher(), 0).at(0));
+  EXPECT_EQ(line["karpenter.sh/nodeclaim-termination-timestamp"], "2024-07-18T05:39:17Z");
+}
+
 TEST(LogLines, ProvisioningIsSummedUp) {
   Happening expected = some(HappeningKind::kPodsExpected);
   expected.args = {"default/a", "default/b"};
