@@ -18,17 +18,27 @@ using model::ConditionStatus;
 constexpr std::string_view kNodeClassReady = "NodeClassReady";
 constexpr std::string_view kRegistrationHealthy = "NodeRegistrationHealthy";
 
+std::int64_t class_generation(const ClusterState& state, const model::NodePool& pool) {
+  const auto* row = state.node_classes().find(pool.node_class);
+  return row == nullptr ? 0 : row->node_class.generation;
+}
+
 // Whether its nodes register: unhealthy when half of the last four claims did not, healthy as soon
-// as one has. Not said before a claim has told, and unknown again after a change.
-void set_registration(Conditions& conditions, const projections::PoolRow& row, LogTime now) {
+// as one has. Unknown before a claim has told, and again after a change of the pool or its class;
+// of a class that there is not, nothing is said.
+void set_registration(Conditions& conditions, const ClusterState& state,
+                      const projections::PoolRow& row, LogTime now) {
   const auto failures = std::count(row.registrations.begin(), row.registrations.end(), 'f');
   if (failures * 2 >= static_cast<std::int64_t>(projections::kRegistrationsMax))
     return conditions.set(kRegistrationHealthy, ConditionStatus::kFalse, "RegistrationFailed",
                           "Failed to register node", now);
   if (row.registrations.find('r') != std::string::npos)
     return conditions.set_true(kRegistrationHealthy, now);
+  if (!state.node_classes().contains(row.pool.node_class)) return;
   const model::Condition* known = conditions.find(kRegistrationHealthy);
-  if (known != nullptr && known->observed_generation != row.pool.generation)
+  if (known == nullptr || known->status == ConditionStatus::kUnknown ||
+      known->observed_generation != row.pool.generation ||
+      row.pool.node_class_observed_generation != class_generation(state, row.pool))
     conditions.set_waiting(kRegistrationHealthy, now);
 }
 
@@ -44,7 +54,7 @@ Conditions pool_conditions(const ClusterState& state, const Context& context,
                    std::move(fault), now);
   const model::Condition ready = node_class_ready(state, pool);
   conditions.set(kNodeClassReady, ready.status, ready.reason, ready.message, now);
-  set_registration(conditions, row, now);
+  set_registration(conditions, state, row, now);
   conditions.set_root({kValidationSucceeded, kNodeClassReady}, now);
   return conditions;
 }
@@ -54,11 +64,6 @@ model::Resources resources_of(const projections::PoolTotals& totals) {
   model::Resources resources = totals.capacity;
   resources.set_amount("nodes", totals.nodes);
   return resources;
-}
-
-std::int64_t class_generation(const ClusterState& state, const model::NodePool& pool) {
-  const auto* row = state.node_classes().find(pool.node_class);
-  return row == nullptr ? 0 : row->node_class.generation;
 }
 
 // A pool whose hash was computed by another recipe says nothing of its claims. True when none is

@@ -54,7 +54,10 @@ TEST(Pools, AReadyPoolIsShownAsReadyAndThenLeftAlone) {
     EXPECT_EQ(one->reason, type);
   }
   EXPECT_EQ(first->conditions.back().type, "Ready") << "the root comes last";
-  EXPECT_EQ(condition_of(first->conditions, "NodeRegistrationHealthy"), nullptr);
+  const Condition* healthy = condition_of(first->conditions, "NodeRegistrationHealthy");
+  ASSERT_NE(healthy, nullptr) << "Karpenter says at once that it is not known yet";
+  EXPECT_EQ(healthy->status, ConditionStatus::kUnknown);
+  EXPECT_EQ(healthy->reason, "AwaitingReconciliation");
   for (int i = 0; i < 5; ++i) story.step(10'000);
   EXPECT_FALSE(mirror_told(story)) << "what is shown is not written again";
   EXPECT_FALSE(verified(log).difference);
@@ -112,6 +115,42 @@ TEST(Pools, CountsFollowTheClaims) {
   ASSERT_TRUE(up);
   EXPECT_EQ(up->nodes, 0) << "what leaves does not count";
   EXPECT_EQ(up->resources, model::Resources{});
+}
+
+// A class that changes may be what its nodes failed for, or what they needed.
+TEST(Pools, AnotherClassGenerationMakesTheirRegistrationUnknown) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  (void)mirror_told(story);
+  bring_up_an_empty_node(story);
+  story.step();
+  story.step(6'000);
+  const auto up = mirror_told(story);
+  ASSERT_TRUE(up);
+  ASSERT_EQ(condition_of(up->conditions, "NodeRegistrationHealthy")->status,
+            ConditionStatus::kTrue);
+  model::NodeClass changed = story.state().node_classes().slots().begin()->second.row.node_class;
+  changed.generation = 2;
+  story.fact(events::NodeClassObserved{changed});
+  story.step();
+  story.step(6'000);
+  const auto after = mirror_told(story);
+  ASSERT_TRUE(after);
+  EXPECT_EQ(condition_of(after->conditions, "NodeRegistrationHealthy")->status,
+            ConditionStatus::kUnknown);
+}
+
+TEST(Pools, WithoutItsClassNothingIsSaidOfRegistration) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  story.list("NodeClass", {});
+  story.list("NodePool", {events::NodePoolObserved{pool_of("default")}});
+  story.list_all();
+  story.step();
+  const auto first = mirror_told(story);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(condition_of(first->conditions, "NodeRegistrationHealthy"), nullptr);
 }
 
 struct Fault {
