@@ -37,7 +37,7 @@ std::string consolidation_type(const std::string& reason) {
 void Counters::count(const Happening& h) {
   switch (h.kind) {
     case HappeningKind::kClaimCreated:
-      ++claims_created[{h.reason, h.pool}];
+      ++claims_created[{h.reason, h.pool, h.text == "true" ? "true" : "false"}];
       break;
     case HappeningKind::kRegistered:
       ++nodes_created[{h.pool, h.offer.zone}];

@@ -21,7 +21,7 @@ struct Counters {
   std::uint64_t decisions = 0;
   std::uint64_t rounds = 0;
   std::uint64_t failed_appends = 0;
-  Counts claims_created;       // reason, pool
+  Counts claims_created;       // reason, pool, whether minValues were relaxed
   Counts claims_terminated;    // pool, capacity type, zone
   Counts claims_disrupted;     // reason, pool, capacity type, consolidation policy, mode
   Counts pods_disrupted;       // the same

@@ -314,6 +314,7 @@ void Watcher::created(const Scene& scene, const model::Command& command) {
   if (std::exchange(memo.created, true)) return;
   Happening h = about_claim(scene, HappeningKind::kClaimCreated, claim.name.str());
   h.reason = command.reason;
+  h.text = model::label_value(claim.annotations, model::kMinValuesRelaxedAnnotation);
   h.resources = claim.requests;
   for (const model::RequirementSpec& requirement : claim.requirements)
     if (requirement.key == model::kInstanceTypeLabel) h.instance_types = requirement.values;

@@ -75,7 +75,8 @@ struct Happening {
   std::string pod;     // name
   std::string owner;   // of the pod
   std::string reason;  // of a command, a refusal, an interruption; a verdict's code
-  std::string text;    // a message, a verdict's subject, a version, a node class that is missing
+  std::string text;    // a message, a verdict's subject, a version, a node class that is missing;
+                       // of a new claim, whether its minValues were relaxed
   std::string claim_uid, node_uid, pool_uid, pod_uid;  // where known
   std::vector<std::string> uids;                       // of expected pods, in the order of args;
                                                        // of the class that a verdict is about

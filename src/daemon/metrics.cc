@@ -119,11 +119,9 @@ void karst_families(MetricsText& text, const View& view) {
 }
 
 void nodeclaim_families(MetricsText& text, const Counters& c) {
-  text.family("karpenter_nodeclaims_created_total", MetricType::kCounter,
-              "NodeClaims made, by the reason and the node pool.");
-  for (const auto& [values, count] : c.claims_created)
-    text.sample(static_cast<std::int64_t>(count),
-                {{"reason", values[0]}, {"nodepool", values[1]}, {"min_values_relaxed", "false"}});
+  counters(text, "karpenter_nodeclaims_created_total",
+           "NodeClaims made, by the reason and the node pool.",
+           {"reason", "nodepool", "min_values_relaxed"}, c.claims_created);
   counters(text, "karpenter_nodeclaims_terminated_total", "NodeClaims that are gone.",
            {"nodepool", "capacity_type", "zone"}, c.claims_terminated);
   const Names disrupted = {"reason", "nodepool", "capacity_type", "consolidation_policy",

@@ -70,6 +70,10 @@ inline std::string class_hash_version_key(std::string_view group, std::string_vi
 // What a pool's claims are compared with to find drift: a hash of its template, and its recipe.
 inline constexpr std::string_view kPoolHashAnnotation = "karpenter.sh/nodepool-hash";
 inline constexpr std::string_view kPoolHashVersionAnnotation = "karpenter.sh/nodepool-hash-version";
+// Of a claim made for pods: "true" when it has fewer kinds of instance types than its pool's
+// minValues ask for, which only MIN_VALUES_POLICY BestEffort allows; else "false".
+inline constexpr std::string_view kMinValuesRelaxedAnnotation =
+    "karpenter.sh/nodeclaim-min-values-relaxed";
 // The CommandId that made the object (docs/decisions/0003): AlreadyExists with our own id in it
 // means done.
 inline constexpr std::string_view kCommandIdAnnotation = "karst.sh/command-id";

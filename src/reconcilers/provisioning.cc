@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "reconcilers/buffers.h"
@@ -13,12 +14,23 @@
 #include "reconcilers/problem_of.h"
 #include "reconcilers/queries.h"
 #include "scheduling/claims.h"
+#include "scheduling/pool_table.h"
 
 namespace karst::reconcilers {
 namespace {
 
 constexpr std::int64_t kHoldMillis = 10'000;           // after a pass that left pods behind
 constexpr std::int64_t kLaunchAwaitedMillis = 30'000;  // from the decision to make the claim
+
+// What a relaxed claim asks for of a key: as many values as its types have.
+void lower_min_values(const scheduling::Pool& pool, const scheduling::NewClaim& wanted,
+                      model::RequirementSpec& requirement) {
+  std::set<std::string> values;
+  for (const std::size_t type : wanted.types)
+    for (std::string& value : scheduling::values_counted(pool.types, type, requirement.key))
+      values.insert(std::move(value));
+  requirement.min_values = std::min(requirement.min_values, static_cast<int>(values.size()));
+}
 
 // The claim object for a new node of the answer.
 model::NodeClaim claim_of(const ClusterState& state, const Context& context,
@@ -28,6 +40,8 @@ model::NodeClaim claim_of(const ClusterState& state, const Context& context,
   const model::NodePool& pool = from.pool;
   model::NodeClaim claim = claim_of_pool(state, context, pool, id);
   claim.labels = scheduling::claim_labels(from, wanted);
+  model::set_label(claim.annotations, model::kMinValuesRelaxedAnnotation,
+                   wanted.min_values_relaxed ? "true" : "false");
   model::RequirementSpec types{std::string(model::kInstanceTypeLabel), model::Operator::kIn, {}, 0};
   for (const std::size_t type : wanted.types) types.values.push_back(from.types[type].name);
   model::RequirementSpec capacity_types{
@@ -38,9 +52,11 @@ model::NodeClaim claim_of(const ClusterState& state, const Context& context,
     std::sort(list->begin(), list->end());
     list->erase(std::unique(list->begin(), list->end()), list->end());
   }
-  for (const model::RequirementSpec& requirement : wanted.requirements)
-    if (requirement.key != types.key && requirement.key != capacity_types.key)
-      claim.requirements.push_back(requirement);
+  for (const model::RequirementSpec& requirement : wanted.requirements) {
+    if (requirement.key == types.key || requirement.key == capacity_types.key) continue;
+    claim.requirements.push_back(requirement);
+    if (wanted.min_values_relaxed) lower_min_values(from, wanted, claim.requirements.back());
+  }
   claim.requirements.push_back(std::move(capacity_types));
   claim.requirements.push_back(std::move(types));
   std::sort(claim.requirements.begin(), claim.requirements.end());

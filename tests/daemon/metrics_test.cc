@@ -107,6 +107,8 @@ TEST(Counters, OneLineForEachThingThatHappens) {
   interrupted.lifetime_millis = 4'000;
   Happening shadow = seen(HappeningKind::kNotSent, "provisioned");
   shadow.args = {"create-nodeclaim", "log-1"};
+  Happening relaxed = seen(HappeningKind::kClaimCreated, "provisioned");
+  relaxed.text = "true";
   struct Case {
     Happening happening;
     std::string line;
@@ -115,6 +117,9 @@ TEST(Counters, OneLineForEachThingThatHappens) {
       {seen(HappeningKind::kClaimCreated, "provisioned"),
        "karpenter_nodeclaims_created_total{reason=\"provisioned\",nodepool=\"default\","
        "min_values_relaxed=\"false\"} 1\n"},
+      {relaxed,
+       "karpenter_nodeclaims_created_total{reason=\"provisioned\",nodepool=\"default\","
+       "min_values_relaxed=\"true\"} 1\n"},
       {seen(HappeningKind::kRegistered),
        "karpenter_nodes_created_total{nodepool=\"default\",zone=\"zone-a\"} 1\n"},
       {leaving,
