@@ -32,6 +32,7 @@ Offset<log::NodePoolObserved> put(Builder& b, const NodePoolObserved& v) {
   const auto hash_version = put(b, pool.hash_version);
   const auto conditions = put_all(b, pool.conditions);
   const auto status_resources = put_some(b, pool.status_resources);
+  const auto expire_after = put(b, pool.expire_after);
   return log::CreateNodePoolObserved(
       b, name, uid, pool.generation, labels, annotations, requirements, taints, startup_taints,
       node_class, pool.expire_after_millis.has_value(), pool.expire_after_millis.value_or(0),
@@ -40,7 +41,7 @@ Offset<log::NodePoolObserved> put(Builder& b, const NodePoolObserved& v) {
       as<log::ConsolidationPolicy>(pool.consolidation_policy), budgets, limits, pool.weight,
       pool.replicas.has_value(), pool.replicas.value_or(0), pool.deletion_millis,
       pool.creation_millis, hash, hash_version, conditions, status_resources, pool.status_nodes,
-      pool.node_class_observed_generation, pool.empty_fields);
+      pool.node_class_observed_generation, pool.empty_fields, expire_after);
 }
 void get(const log::NodePoolObserved& in, NodePoolObserved& out) {
   model::NodePool& pool = out.pool;
@@ -72,6 +73,7 @@ void get(const log::NodePoolObserved& in, NodePoolObserved& out) {
   pool.status_nodes = in.status_nodes();
   pool.node_class_observed_generation = in.node_class_observed_generation();
   pool.empty_fields = in.empty_fields();
+  get(in.expire_after(), pool.expire_after);
 }
 
 Offset<log::NodePoolGone> put(Builder& b, const NodePoolGone& v) {

@@ -136,12 +136,13 @@ Offset<log::NodeClaim> put(Builder& b, const model::NodeClaim& v) {
   const auto capacity = put_some(b, v.capacity);
   const auto allocatable = put_some(b, v.allocatable);
   const auto conditions = put_all(b, v.conditions);
+  const auto expire_after = put(b, v.expire_after);
   return log::CreateNodeClaim(
       b, name, uid, pool, pool_uid, labels, annotations, requirements, requests, taints,
       startup_taints, node_class, v.expire_after_millis.has_value(),
       v.expire_after_millis.value_or(0), v.termination_grace_millis.has_value(),
       v.termination_grace_millis.value_or(0), v.has_finalizer, v.creation_millis, v.deletion_millis,
-      provider_id, node_name, capacity, allocatable, conditions);
+      provider_id, node_name, capacity, allocatable, conditions, expire_after);
 }
 void get(const log::NodeClaim& in, model::NodeClaim& out) {
   get(in.name(), out.name);
@@ -166,6 +167,7 @@ void get(const log::NodeClaim& in, model::NodeClaim& out) {
   get_some(in.capacity(), out.capacity);
   get_some(in.allocatable(), out.allocatable);
   get_all(in.conditions(), out.conditions);
+  get(in.expire_after(), out.expire_after);
 }
 
 }  // namespace karst::events::codec

@@ -99,7 +99,8 @@ struct NodePool {
   std::vector<Taint> taints;
   std::vector<Taint> startup_taints;
   NodeClassRef node_class;
-  std::optional<std::int64_t> expire_after_millis;       // none: Never
+  std::optional<std::int64_t> expire_after_millis;  // none: Never
+  std::string expire_after;  // the same as people wrote it, which its claims repeat; may be empty
   std::optional<std::int64_t> termination_grace_millis;  // none: drain may take for ever
   std::optional<std::int64_t> consolidate_after_millis;  // none: Never
   ConsolidationPolicy consolidation_policy = ConsolidationPolicy::kWhenEmptyOrUnderutilized;
@@ -134,6 +135,7 @@ struct NodeClaim {
   std::vector<Taint> startup_taints;
   NodeClassRef node_class;
   std::optional<std::int64_t> expire_after_millis;
+  std::string expire_after;  // how to write it; of claims that were read, empty
   std::optional<std::int64_t> termination_grace_millis;
   bool has_finalizer = false;
   std::int64_t creation_millis = 0;
@@ -180,7 +182,7 @@ void fields(Archive& a, NodePool& p) {
     p.taints, p.startup_taints, p.node_class, p.expire_after_millis, p.termination_grace_millis,
     p.consolidate_after_millis, p.consolidation_policy, p.budgets, p.limits, p.weight, p.replicas,
     p.deletion_millis, p.creation_millis, p.hash, p.hash_version, p.conditions, p.status_resources,
-    p.status_nodes, p.node_class_observed_generation, p.empty_fields);
+    p.status_nodes, p.node_class_observed_generation, p.empty_fields, p.expire_after);
 }
 template <class Archive>
 void fields(Archive& a, Condition& c) {
@@ -191,7 +193,7 @@ void fields(Archive& a, NodeClaim& c) {
   a(c.name, c.uid, c.pool, c.pool_uid, c.labels, c.annotations, c.requirements, c.requests,
     c.taints, c.startup_taints, c.node_class, c.expire_after_millis, c.termination_grace_millis,
     c.has_finalizer, c.creation_millis, c.deletion_millis, c.provider_id, c.node_name, c.capacity,
-    c.allocatable, c.conditions);
+    c.allocatable, c.conditions, c.expire_after);
 }
 template <class Archive>
 void fields(Archive& a, DaemonSet& d) {

@@ -140,6 +140,7 @@ void read_pool_template(const Object& spec, model::NodePool& pool) {
       note_empty(inner, "startupTaints", model::kEmptyStartupTaints, pool);
       pool.node_class = read_class_ref(inner);
       pool.expire_after_millis = read_duration(inner, "expireAfter", kExpireAfterMillis);
+      pool.expire_after = inner.text("expireAfter");
       pool.termination_grace_millis = read_duration(inner, "terminationGracePeriod", std::nullopt);
     });
   });

@@ -57,13 +57,20 @@ json requirements_json(const std::vector<model::RequirementSpec>& requirements) 
   return array;
 }
 
-// Go's duration in the units that the CRD takes: whole hours, minutes or seconds.
-std::string duration_text(std::int64_t millis) {
-  if (millis % base::kMillisPerHour == 0)
-    return std::to_string(millis / base::kMillisPerHour) + "h";
-  if (millis % base::kMillisPerMinute == 0)
-    return std::to_string(millis / base::kMillisPerMinute) + "m";
-  return std::to_string(millis / base::kMillisPerSecond) + "s";
+// As Go prints a duration of whole seconds, which is how Kubernetes writes those that do not keep
+// what was read: "12h30m0s", "30m0s", "90s" as "1m30s".
+std::string go_duration(std::int64_t millis) {
+  const std::int64_t seconds = millis / base::kMillisPerSecond;
+  std::string text;
+  if (seconds >= 3600) text += std::to_string(seconds / 3600) + "h";
+  if (seconds >= 60) text += std::to_string(seconds / 60 % 60) + "m";
+  return text + std::to_string(seconds % 60) + "s";
+}
+
+// As it was written; where nobody has kept that, as Go prints it.
+std::string expire_after_text(const model::NodeClaim& claim) {
+  if (!claim.expire_after_millis) return "Never";
+  return claim.expire_after.empty() ? go_duration(*claim.expire_after_millis) : claim.expire_after;
 }
 
 json metadata_json(const model::NodeClaim& claim) {
@@ -180,12 +187,11 @@ std::string node_claim_json(const model::NodeClaim& claim) {
                  {"kind", claim.node_class.kind},
                  {"name", claim.node_class.name}}},
                {"resources", {{"requests", resources_json(claim.requests)}}},
-               {"expireAfter",
-                claim.expire_after_millis ? duration_text(*claim.expire_after_millis) : "Never"}};
+               {"expireAfter", expire_after_text(claim)}};
   if (!claim.taints.empty()) spec["taints"] = taints_json(claim.taints);
   if (!claim.startup_taints.empty()) spec["startupTaints"] = taints_json(claim.startup_taints);
   if (claim.termination_grace_millis)
-    spec["terminationGracePeriod"] = duration_text(*claim.termination_grace_millis);
+    spec["terminationGracePeriod"] = go_duration(*claim.termination_grace_millis);
   return dump({{"apiVersion", "karpenter.sh/v1"},
                {"kind", "NodeClaim"},
                {"metadata", metadata_json(claim)},

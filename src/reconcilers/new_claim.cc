@@ -37,6 +37,7 @@ model::NodeClaim claim_of_pool(const ClusterState& state, const Context& context
   claim.node_class = pool.node_class;
   stamp(state, context, claim);
   claim.expire_after_millis = pool.expire_after_millis;
+  claim.expire_after = pool.expire_after;
   claim.termination_grace_millis = pool.termination_grace_millis;
   claim.has_finalizer = true;
   return claim;

@@ -38,5 +38,19 @@ TEST(NewClaims, SayWhetherMinValuesWereRelaxedAndWhatIsLeftOfThem) {
   }
 }
 
+TEST(NewClaims, RepeatHowExpireAfterIsWritten) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  model::NodePool pool = pool_of("default");
+  pool.expire_after = "12h30m";
+  pool.expire_after_millis = 750 * base::kMillisPerMinute;
+  set_the_stage(story, pool);
+  add_pods(story, 1);
+  story.step(1'100);
+  const auto created = story.take<model::CreateNodeClaim>();
+  ASSERT_EQ(created.size(), 1u);
+  EXPECT_EQ(std::get<model::CreateNodeClaim>(created[0].spec).claim.expire_after, "12h30m");
+}
+
 }  // namespace
 }  // namespace karst::engine

@@ -273,6 +273,7 @@ TEST(ReduceNodePool, ReadsARealPool) {
   EXPECT_EQ(pool->node_class,
             (model::NodeClassRef{"karpenter.kwok.sh", "KWOKNodeClass", "default"}));
   EXPECT_EQ(pool->expire_after_millis, 720 * base::kMillisPerHour);
+  EXPECT_EQ(pool->expire_after, "720h") << "as it is written";
   EXPECT_EQ(pool->consolidate_after_millis, 1000);
   EXPECT_EQ(pool->consolidation_policy, model::ConsolidationPolicy::kWhenEmpty);
   EXPECT_EQ(pool->limits, (std::vector<std::pair<std::string, std::int64_t>>{{"cpu", 200'000}}));

@@ -37,7 +37,7 @@ TEST(NodeClaimJson, ReadsBackEqual) {
   model::NodeClaim wanted = claim();
   json object = json::parse(node_claim_json(wanted));
   EXPECT_EQ(object["spec"]["expireAfter"], "Never");
-  EXPECT_EQ(object["spec"]["terminationGracePeriod"], "90s");
+  EXPECT_EQ(object["spec"]["terminationGracePeriod"], "1m30s");
   EXPECT_EQ(object["spec"]["resources"]["requests"]["memory"], "3Gi");
   EXPECT_EQ(object["metadata"]["finalizers"], json::array({"karpenter.sh/termination"}));
   EXPECT_EQ(object["metadata"]["ownerReferences"][0]["kind"], "NodePool");
@@ -52,6 +52,34 @@ TEST(NodeClaimJson, ReadsBackEqual) {
   wanted.uid = model::ClaimUid("claim-uid");
   wanted.has_finalizer = true;
   EXPECT_EQ(*read, wanted);
+}
+
+// As Karpenter: what the pool says of expireAfter is repeated letter by letter, and a
+// terminationGracePeriod is printed anew.
+TEST(NodeClaimJson, DurationsAreAsKarpenterWritesThem) {
+  struct Case {
+    const char* name;
+    std::string given;
+    std::int64_t millis;
+    const char* expire_after;
+    const char* grace;
+  };
+  constexpr std::int64_t kHour = base::kMillisPerHour;
+  const Case cases[] = {
+      {"hours and minutes", "12h30m", 25 * kHour / 2, "12h30m", "12h30m0s"},
+      {"minutes alone", "750m", 25 * kHour / 2, "750m", "12h30m0s"},
+      {"not kept", "", 720 * kHour, "720h0m0s", "720h0m0s"},
+      {"seconds", "45s", 45'000, "45s", "45s"},
+      {"minutes", "0h5m", 300'000, "0h5m", "5m0s"},
+  };
+  for (const Case& test : cases) {
+    model::NodeClaim wanted = claim();
+    wanted.expire_after_millis = wanted.termination_grace_millis = test.millis;
+    wanted.expire_after = test.given;
+    const json spec = json::parse(node_claim_json(wanted))["spec"];
+    EXPECT_EQ(spec["expireAfter"], test.expire_after) << test.name;
+    EXPECT_EQ(spec["terminationGracePeriod"], test.grace) << test.name;
+  }
 }
 
 TEST(ClaimPatches, ReadBackEqual) {
