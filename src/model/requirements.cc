@@ -248,4 +248,21 @@ const std::set<std::string, std::less<>>& well_known_labels() {
   return kKeys;
 }
 
+std::string restricted_label_text(std::string_view key,
+                                  const std::set<std::string, std::less<>>& known,
+                                  std::string_view cloud_domain) {
+  const auto listed = [](const std::set<std::string, std::less<>>& texts) {
+    std::string all;
+    for (const std::string& text : texts) all += (all.empty() ? "" : " ") + text;
+    return all;
+  };
+  std::set<std::string, std::less<>> domains{"karpenter.sh"};
+  if (!cloud_domain.empty()) domains.emplace(cloud_domain);
+  return "using label " + std::string(key) +
+         " is not allowed as it might interfere with the internal provisioning logic; specify a "
+         "well known label: [" +
+         listed(known) + "], or a custom label that does not use a restricted domain: [" +
+         listed(domains) + "]";
+}
+
 }  // namespace karst::model

@@ -102,6 +102,12 @@ class Requirements {
 // The well-known label keys of Karpenter's core: undefined on a pool means "any".
 const std::set<std::string, std::less<>>& well_known_labels();
 
+// What Karpenter (1.14) says of a key that nobody may demand. `known`: the well-known keys, the
+// cloud's among them; `cloud_domain`: whose keys are the cloud's own, may be empty.
+std::string restricted_label_text(std::string_view key,
+                                  const std::set<std::string, std::less<>>& known,
+                                  std::string_view cloud_domain);
+
 template <class Archive>
 void fields(Archive& a, RequirementSpec& r) {
   a(r.key, r.op, r.values, r.min_values);

@@ -58,24 +58,11 @@ class Faults {
   std::string all_;
 };
 
-// Sorted, with a blank between them, as Go prints a list.
-std::string listed(const std::set<std::string, std::less<>>& texts) {
-  std::string all;
-  for (const std::string& text : texts) all += (all.empty() ? "" : " ") + text;
-  return all;
-}
-
 void check_key(const CloudLabels& cloud, std::string_view key, Faults& faults) {
   if (!is_restricted(cloud, key)) return;
   std::set<std::string, std::less<>> known = model::well_known_labels();
   known.insert(cloud.keys.begin(), cloud.keys.end());
-  std::set<std::string, std::less<>> domains{std::string(kOurDomain)};
-  if (!cloud.domain.empty()) domains.emplace(cloud.domain);
-  faults.add("using label " + std::string(key) +
-             " is not allowed as it might interfere with the internal provisioning logic; specify "
-             "a well known label: [" +
-             listed(known) + "], or a custom label that does not use a restricted domain: [" +
-             listed(domains) + "]");
+  faults.add(model::restricted_label_text(key, known, cloud.domain));
 }
 
 bool is_bound(Operator op) {

@@ -250,6 +250,7 @@ scheduling::Options options_of(const events::Config& config, const providers::Pr
   if (!config.reserved_capacity) options.reserved = ReservedMode::kOff;
   options.label_aliases = known_label_aliases();
   options.reservation_id_label = provider.reservation_label();
+  options.label_domain = provider.label_domain();
   return options;
 }
 

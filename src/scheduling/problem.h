@@ -51,6 +51,7 @@ struct Options {
   // Old label names and what they mean today; used on what pods, pools and volumes demand.
   std::map<std::string, std::string, std::less<>> label_aliases;
   std::string reservation_id_label;  // empty: nothing is reserved
+  std::string label_domain;          // of the cloud's own labels, for messages; may be empty
 };
 
 // Old names of labels that Kubernetes, its volumes and its clouds still use.

@@ -297,12 +297,36 @@ Said say(Prepared& prepared, Packer& packer, Removals& removals, std::size_t row
   return {"reserved", "a nodepool that comes first may have a reservation free later"};
 }
 
+// Karpenter leaves a pod alone that is pinned to a host, and says so. karst gives it the host if
+// there is room; a node that comes is another one.
+bool is_pinned(const model::PodShape& shape) {
+  const auto is_host = [](const auto& expression) {
+    return expression.key == model::kHostnameLabel && expression.op != model::Operator::kNotIn &&
+           expression.op != model::Operator::kDoesNotExist;
+  };
+  return model::has_label(shape.node_selector, model::kHostnameLabel) ||
+         std::any_of(shape.required_terms.begin(), shape.required_terms.end(),
+                     [&](const model::NodeSelectorTerm& term) {
+                       return std::any_of(term.expressions.begin(), term.expressions.end(),
+                                          is_host);
+                     });
+}
+
 std::vector<PoolReason> pool_reasons(Prepared& prepared, Packer& packer, Removals& removals,
                                      std::size_t row) {
   const PodRow& pod = prepared.rows[row];
   const bool of_volumes = !pod.source->volume_error.empty();
   if (!pod.unsupported.empty())
     return {{"", of_volumes ? "volume" : "unsupported", pod.unsupported, 0, 0, {}}};
+  if (is_pinned(pod.source->shape))
+    return {{"",
+             "requirements",
+             model::restricted_label_text(model::kHostnameLabel,
+                                          prepared.requirements.may_be_undefined(),
+                                          prepared.problem.options.label_domain),
+             0,
+             0,
+             {}}};
   if (prepared.pools.pools().empty())
     return {{"", "no_pool", "no dynamic nodepools found", 0, 0, {}}};
   std::vector<PoolReason> reasons;
