@@ -75,6 +75,7 @@ main() {
     and .spec.template.spec.volumes[0].emptyDir != null' "$work/trial.json" || true
   check "a ServiceMonitor is rendered where the API is there" monitor || true
   refused "an unknown setting" 'settings.batchMaxduration: there is no such setting; did you mean batchMaxDuration?' --set settings.batchMaxduration=1s
+  refused "a setting with a letter too few" 'settings.batchMaxDuraton: there is no such setting; did you mean batchMaxDuration?' --set settings.batchMaxDuraton=1s
   refused "an unknown feature gate" 'settings.featureGates.teleport: there is no such setting; there are:' --set settings.featureGates.teleport=true
   refused "a misspelt shadow" 'karst.shadwo: there is no such setting; there are: cloud, shadow, storage, extraArgs' --set karst.shadwo=true
   refused "a shadow in another case" 'karst.Shadow: there is no such setting; did you mean shadow?' --set karst.Shadow=true

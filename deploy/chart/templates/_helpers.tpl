@@ -93,14 +93,28 @@ annotations:
 {{- toYaml $affinity -}}
 {{- end -}}
 
+{{/* A name, and it without each of its letters. Names with one of these in common differ in a letter, or in two that changed places. */}}
+{{- define "karst.nearForms" -}}
+{{- $name := lower . -}}
+{{- $forms := list $name -}}
+{{- range $i := until (len $name) -}}
+{{- $forms = append $forms (printf "%s%s" (substr 0 $i $name) (substr (int (add1 $i)) (len $name) $name)) -}}
+{{- end -}}
+{{- toJson $forms -}}
+{{- end -}}
+
 {{/* Refuses keys that are not known. Call with a list: where, what is given, what is known. */}}
 {{- define "karst.refuseUnknown" -}}
 {{- $where := index . 0 -}}{{- $known := index . 2 -}}
 {{- range $key, $_ := index . 1 -}}
 {{- if not (has $key $known) -}}
 {{- $near := "" -}}
-{{- range $known -}}
-{{- if or (eq (lower .) (lower $key)) (contains (lower $key) (lower .)) (contains (lower .) (lower $key)) -}}{{- $near = . -}}{{- end -}}
+{{- $forms := include "karst.nearForms" $key | fromYamlArray -}}
+{{- range $one := $known -}}
+{{- if or (contains (lower $key) (lower $one)) (contains (lower $one) (lower $key)) -}}{{- $near = $one -}}{{- end -}}
+{{- range include "karst.nearForms" $one | fromYamlArray -}}
+{{- if has . $forms -}}{{- $near = $one -}}{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- fail (printf "%s.%s: there is no such setting%s; there are: %s" $where $key (ternary "" (printf "; did you mean %s?" $near) (eq $near "")) (join ", " $known)) -}}
 {{- end -}}
