@@ -64,6 +64,10 @@ tl::unexpected<base::Error> out_of_reach(const PreflightQuestion& asked,
                       asked.server + " does not accept the credentials of " + asked.user_place +
                           " (" + text +
                           "): they have expired, or are of another cluster; get new ones");
+  if (answer.status == 400 && asked.server.starts_with("http://"))
+    return base::fail(base::Kind::kDenied, asked.server + " answers " + text +
+                                               ": it speaks https; write https:// in " +
+                                               asked.cluster_place + ".server");
   if (answer.failure == http::Failure::kNone && answer.status < 500 && answer.status != 429)
     return base::fail(base::Kind::kDenied,
                       asked.server + " answers " + text + ": is it a Kubernetes API server?");

@@ -91,6 +91,8 @@ bad "a proxy that refuses" 4 'cannot be reached through the proxy: .*clusters\[0
   --kubeconfig "$(config a "$server, $ca, proxy-url: 'http://127.0.0.1:$base'" "$token")"
 bad "a refused token" 4 'does not accept the credentials of .*users\[0\].user \(HTTP 401.*get new ones' \
   --kubeconfig "$(config a "$server, $ca" 'token: expired')"
+bad "a port of https, spoken to without it" 4 'it speaks https; write https:// in .*clusters\[0\].cluster.server' \
+  --kubeconfig "$(config a "server: 'http://127.0.0.1:$((base + 2))'" "$token")"
 bad "a server that is no API server" 4 'is it a Kubernetes API server' \
   --kubeconfig "$(config a "server: 'http://127.0.0.1:$base'" '')"
 

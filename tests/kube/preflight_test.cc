@@ -94,6 +94,22 @@ TEST(Preflight, SaysThatServersHaveNoBasicAuthentication) {
   }
 }
 
+// What Go's servers answer to a request without TLS.
+TEST(Preflight, SaysThatAPortOfHttpsIsSpokenToWithoutIt) {
+  PreflightQuestion asked = question();
+  asked.server = "http://127.0.0.1:6443";
+  ScriptedServer server;
+  server.identity = status(400);
+  server.identity.body = "Client sent an HTTP request to an HTTPS server.\n";
+  const auto identity = preflight(asked, server);
+  ASSERT_FALSE(identity);
+  EXPECT_EQ(identity.error().kind, base::Kind::kDenied);
+  EXPECT_TRUE(identity.error().message.starts_with("http://127.0.0.1:6443 answers HTTP 400"));
+  EXPECT_TRUE(identity.error().message.ends_with(
+      ": it speaks https; write https:// in F: clusters[0].cluster.server"))
+      << identity.error().message;
+}
+
 TEST(Preflight, ReadsTheClustersUid) {
   const auto identity = preflight(question(), ScriptedServer());
   ASSERT_TRUE(identity) << identity.error().message;
