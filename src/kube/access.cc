@@ -12,8 +12,6 @@
 namespace karst::kube {
 namespace {
 
-constexpr const char* kAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount/";
-
 std::string setting(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -85,7 +83,7 @@ base::Result<ServerAccess> find_access(const std::string& option) {
                     "simulated cluster");
 }
 
-base::Result<ServerAccess> in_cluster_access() {
+base::Result<ServerAccess> in_cluster_access(const std::string& account_folder) {
   const std::string host = setting("KUBERNETES_SERVICE_HOST");
   const std::string port = setting("KUBERNETES_SERVICE_PORT");
   if (host.empty() || port.empty())
@@ -95,14 +93,14 @@ base::Result<ServerAccess> in_cluster_access() {
   ServerAccess access;
   access.server =
       "https://" + (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + port;
-  access.token_file = std::string(kAccountFolder) + "token";
-  access.ca_file = std::string(kAccountFolder) + "ca.crt";
+  access.token_file = account_folder + "/token";
+  access.ca_file = account_folder + "/ca.crt";
   access.cluster_place = access.user_place = "the pod's service account";
   return access;
 }
 
-std::string own_namespace() {
-  auto bytes = read_file(std::string(kAccountFolder) + "namespace", kCredentialBytesMax);
+std::string own_namespace(const std::string& account_folder) {
+  auto bytes = read_file(account_folder + "/namespace", kCredentialBytesMax);
   if (!bytes) return "";
   while (!bytes->empty() && std::isspace(static_cast<unsigned char>(bytes->back())))
     bytes->pop_back();

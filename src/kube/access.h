@@ -48,12 +48,15 @@ struct KubeconfigText {
 };
 base::Result<ServerAccess> merge_kubeconfigs(const std::vector<KubeconfigText>& files);
 
+// Where a pod finds its service account: token, ca.crt and namespace.
+inline constexpr const char* kAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount";
+
 // The service account of the pod that this process runs in. Errors: kInvalid when it does not run
 // in one.
-base::Result<ServerAccess> in_cluster_access();
+base::Result<ServerAccess> in_cluster_access(const std::string& account_folder = kAccountFolder);
 
 // Namespace of the pod that this process runs in; empty when it runs in none.
-std::string own_namespace();
+std::string own_namespace(const std::string& account_folder = kAccountFolder);
 
 // The whole file. Errors: kInvalid when it cannot be read or is larger than `bytes_max`.
 base::Result<std::string> read_file(const std::string& path, std::size_t bytes_max);
