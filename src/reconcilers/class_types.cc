@@ -43,6 +43,25 @@ const std::vector<model::InstanceType>& ClassTypes::of(const projections::Cluste
   return kept.types;
 }
 
+const ClassStanding& ClassTypes::standing(const projections::ClusterState& state,
+                                          const providers::Provider& provider,
+                                          const projections::NodeClassRow& row) {
+  const model::NodeClass& node_class = row.node_class;
+  const auto at = said_.find(node_class.ref);
+  if (at != said_.end() && at->second.node_class == row.position &&
+      at->second.resolved == row.resolved_position)
+    return at->second.standing;
+  std::erase_if(said_,
+                [&](const auto& said) { return !state.node_classes().contains(said.first); });
+  Said& said = said_[node_class.ref];
+  said.node_class = row.position;
+  said.resolved = row.resolved_position;
+  said.standing = {provider.class_hash(node_class, row.resolved),
+                   provider.status_of(node_class, row.resolved),
+                   provider.shifted_zones(row.resolved)};
+  return said.standing;
+}
+
 const scheduling::TypeList& ClassTypes::on_sale(
     const projections::ClusterState& state, const model::PoolName& pool, SaleKey key,
     const std::function<scheduling::TypeList(const SaleKey&)>& make) {

@@ -1,7 +1,8 @@
 // What machines of each node class can be, kept from round to round while the catalogue, the class,
-// what its selectors found and the memory that machines have shown stay as they are; and what each
-// pool has on sale of it, made ready for the solver. It only saves time: a fresh one answers the
-// same. Owned by whoever decides round after round; that thread.
+// what its selectors found and the memory that machines have shown stay as they are; what each
+// pool has on sale of it, made ready for the solver; and what is to be said of the class itself. It
+// only saves time: a fresh one answers the same. Owned by whoever decides round after round; that
+// thread.
 #pragma once
 
 #include <functional>
@@ -41,12 +42,24 @@ struct SaleKey {
   friend bool operator==(const SaleKey&, const SaleKey&) = default;
 };
 
+// What is to be said of a node class, of what its selectors found.
+struct ClassStanding {
+  std::string hash;
+  providers::NodeClassStatus status;
+  std::vector<std::string> shifted_zones;
+};
+
 class ClassTypes {
  public:
   // None for a class that is not there. Valid until the next call after a change of the state.
   const std::vector<model::InstanceType>& of(const projections::ClusterState& state,
                                              const providers::Provider& provider,
                                              const model::NodeClassRef& ref);
+
+  // REQUIRES: the row is of the state. Valid until the next call after a change of the state.
+  const ClassStanding& standing(const projections::ClusterState& state,
+                                const providers::Provider& provider,
+                                const projections::NodeClassRow& row);
 
   // The pool's offer: kept, or made when the key is another than the last time.
   const scheduling::TypeList& on_sale(
@@ -62,7 +75,13 @@ class ClassTypes {
     TypesVersion version;
     std::vector<model::InstanceType> types;
   };
+  struct Said {
+    model::Position node_class;
+    model::Position resolved;
+    ClassStanding standing;
+  };
   std::map<model::NodeClassRef, Kept> kept_;  // of classes that are there
+  std::map<model::NodeClassRef, Said> said_;  // likewise
   std::map<model::PoolName, Sale> sales_;     // of pools that are there
 };
 

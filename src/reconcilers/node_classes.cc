@@ -38,13 +38,14 @@ void resolve(const ClusterState& state, const Context& context, Plan& plan,
 void show(const ClusterState& state, const Context& context, Plan& plan,
           const projections::NodeClassRow& row) {
   const model::NodeClass& node_class = row.node_class;
-  providers::NodeClassStatus status = context.provider.status_of(node_class, row.resolved);
+  const providers::NodeClassStatus& status =
+      context.class_types.standing(state, context.provider, row).status;
   model::MirrorStatus mirror;
   mirror.group = node_class.ref.group;
   mirror.kind = node_class.ref.kind;
   mirror.name = node_class.ref.name;
   mirror.uid = node_class.uid;
-  mirror.fields_json = std::move(status.fields_json);
+  mirror.fields_json = status.fields_json;
   const std::vector<model::Condition>& told = told_conditions(state, mirror);
   Conditions conditions(told, node_class.generation);
   for (const model::Condition& one : told) conditions.clear(one.type);  // but for what still holds
@@ -58,7 +59,8 @@ void show(const ClusterState& state, const Context& context, Plan& plan,
 // Its pools say which zones they leave alone, and when that is over.
 void tell_shifts(const ClusterState& state, const Context& context, Plan& plan,
                  const projections::NodeClassRow& row) {
-  const std::vector<std::string> zones = context.provider.shifted_zones(row.resolved);
+  const std::vector<std::string>& zones =
+      context.class_types.standing(state, context.provider, row).shifted_zones;
   for (const auto& [name, slot] : state.pools().slots()) {
     if (slot.row.pool.node_class != row.node_class.ref) continue;
     const std::string subject = pool_subject(name);
@@ -103,7 +105,7 @@ void stamp_hash(const ClusterState& state, const Context& context, Plan& plan,
   const model::NodeClass& node_class = row.node_class;
   const std::string_view version = context.provider.class_hash_version();
   if (version.empty() || row.resolved_generation != node_class.generation) return;
-  const std::string hash = context.provider.class_hash(node_class, row.resolved);
+  const std::string& hash = context.class_types.standing(state, context.provider, row).hash;
   const bool same_version = node_class.hash_version == version;
   if (hash.empty() || (same_version && node_class.hash == hash)) return;
   const model::NodeClassRef& ref = node_class.ref;

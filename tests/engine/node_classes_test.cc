@@ -55,6 +55,7 @@ class Account final : public providers::Provider {
   }
   providers::NodeClassStatus status_of(const model::NodeClass&,
                                        std::string_view resolved) const override {
+    ++judged;
     model::Condition ready;
     ready.type = ready.reason = "Ready";
     ready.status = resolved.empty() ? ConditionStatus::kUnknown : ConditionStatus::kTrue;
@@ -83,6 +84,7 @@ class Account final : public providers::Provider {
   }
 
   mutable int asked = 0;
+  mutable int judged = 0;
 
  private:
   static constexpr std::string_view kKeys[] = {"reservation-id"};
@@ -126,6 +128,26 @@ TEST(NodeClasses, AreAskedForWhenTheyChangeAndEachMinute) {
   const auto changed = found(story, "large");
   EXPECT_EQ(changed.generation, 2);
   EXPECT_EQ(story.state().node_classes().slots().begin()->second.row.resolved, "large");
+}
+
+// What a class has found may be large: it is read when it has changed, not in every round.
+TEST(NodeClasses, AreJudgedWhenTheyOrWhatTheyFoundHasChanged) {
+  Account account;
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log, {}, &account);
+  set_the_stage(story);
+  found(story, "small");
+  const auto judged_in = [&](int rounds) {
+    const int before = account.judged;
+    for (int i = 0; i < rounds; ++i) story.step(1'000);
+    return account.judged - before;
+  };
+  judged_in(1);
+  EXPECT_EQ(judged_in(20), 0);
+  story.fact(events::NodeClassObserved{node_class(2)});
+  EXPECT_EQ(judged_in(20), 1) << "the class";
+  found(story, "large");
+  EXPECT_EQ(judged_in(20), 0) << "what it found was read in the round that brought it";
 }
 
 TEST(NodeClasses, MachinesOfAReservationThatEndsAreGivenUp) {
