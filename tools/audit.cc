@@ -79,6 +79,7 @@ base::Status write_trail(Trail& trail) {
     }
     progress.at(next - 1);
   }
+  KARST_TRY(trail.filter.complete());
   if (taken == 0 && !trail.filter.takes_all()) say_nothing_fits(trail.filter.text(), trail.log);
   // No end line then: what has none is no trail. finish() says where the damage is.
   if (trail.log.sound->damage() || (!trail.tree && next != trail.size + 1)) return {};
@@ -93,6 +94,14 @@ bool begins_at_one(const ReadLog& log) {
   auto cursor = log->read(model::Position(1));
   auto event = cursor ? (*cursor)->next() : base::Result<std::optional<events::Event>>();
   return event && *event && (*event)->envelope.position.value() == 1;
+}
+
+void say_streams_stay() {
+  fmt::print(
+      stderr,
+      "karst: a trail proves its streams: names in streams of what is withheld (of nodes and "
+      "claims, namespaces, budgets, workloads) can be read; the other formats replace those "
+      "of your users\n");
 }
 
 base::Status export_trail(const AuditExportOptions& options, const ReadLog& log) {
@@ -118,6 +127,7 @@ base::Status export_trail(const AuditExportOptions& options, const ReadLog& log)
   }
   if (trail.size == 0) return {};  // damaged at its first event: finish() says so
   if (!trail.key) say_unsigned();
+  if (!trail.redaction.none()) say_streams_stay();
   return write_trail(trail);
 }
 

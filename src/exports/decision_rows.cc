@@ -118,7 +118,7 @@ base::Status DecisionRows::see(const events::Event& event, bool taken, TableWrit
   row_.number(static_cast<std::int64_t>(e.position.value()));
   row_.number(e.log_time.value());
   row_.text(events::event_type_name(e.type));
-  row_.text(e.stream);
+  row_.text(shown_stream(e, withheld_.redaction, withheld_.log_secret));
   row_.number_or_null(static_cast<std::int64_t>(e.causation.value()));
   row_.number_or_null(static_cast<std::int64_t>(e.correlation.value()));
   row_.text_or_null(build_);

@@ -34,7 +34,7 @@ base::Status EventRows::see(const events::Event& event, bool taken, TableWriter&
   row_.number(e.wall_time.value());
   row_.text(events::event_type_name(e.type));
   row_.text(group_of(e.type));
-  row_.text(e.stream);
+  row_.text(shown_stream(e, withheld_.redaction, withheld_.log_secret));
   row_.number_or_null(static_cast<std::int64_t>(e.causation.value()));
   row_.number_or_null(static_cast<std::int64_t>(e.correlation.value()));
   row_.number(

@@ -22,17 +22,6 @@ std::optional<std::uint64_t> whole_number(std::string_view text) {
   return value;
 }
 
-template <class Item>
-void add_bounded(std::set<Item, std::less<>>& items, Item item) {
-  items.insert(std::move(item));
-  if (items.size() > kSubjectItemsMax) items.erase(items.begin());
-}
-
-void add_bounded(std::set<model::Position>& items, model::Position item) {
-  items.insert(item);
-  if (items.size() > kSubjectItemsMax) items.erase(items.begin());
-}
-
 std::string known_kinds() {
   std::string text;
   for (const std::string_view group : kGroups) text += std::string(group) + ", ";
@@ -82,8 +71,10 @@ base::Result<std::set<EventType>> types_of(const std::vector<std::string>& words
   return types;
 }
 
-base::Result<Filter> Filter::make(const FilterOptions& options, const model::LogId& log) {
+base::Result<Filter> Filter::make(const FilterOptions& options, const model::LogId& log,
+                                  std::size_t items_max) {
   Filter filter;
+  filter.items_max_ = items_max;
   const auto add_text = [&](std::string_view name, std::string_view value) {
     filter.text_ +=
         (filter.text_.empty() ? "" : " ") + std::string(name) + "=" + std::string(value);
@@ -184,6 +175,7 @@ bool Filter::takes(const events::Event& event) {
 
 // Whether it is about a subject; remembers what later events are known by.
 bool Filter::follow(const events::Event& event) {
+  seen_ = event.envelope.position;
   switch (event.envelope.type) {  // the many that name no subject are not decoded
     case EventType::kShapeRecorded:
     case EventType::kRoundClosed:
@@ -241,6 +233,24 @@ bool Filter::about_command(const model::Command& command) const {
          std::any_of(launch->items.begin(), launch->items.end(), [&](const auto& item) {
            return followed_.streams.contains("nodeclaim/" + item.name.str());
          });
+}
+
+template <class Items, class Item>
+void Filter::add_bounded(Items& items, Item item) {
+  if (items.size() < items_max_)
+    items.insert(std::move(item));
+  else if (!items.contains(item) && full_at_ == model::Position())
+    full_at_ = seen_;
+}
+
+base::Status Filter::complete() const {
+  if (full_at_ == model::Position()) return {};
+  return base::fail(base::Kind::kInvalid,
+                    text_ + ": from position " + std::to_string(full_at_.value()) +
+                        " on something is missing, because more than " +
+                        std::to_string(items_max_) +
+                        " claims, pods or commands are about it; ask for single claims, or export "
+                        "without --subject");
 }
 
 // A message of EC2 does not say the zone, so that interruptions have a stream of their own.

@@ -11,9 +11,9 @@
 // Subjects are followed through the log: outcomes belong to their command's subject, pods are known
 // by their uid once they were seen, launch orders belong to every claim in them, instances and
 // interruptions to the claim that they serve. So a Filter with subjects must see every event from
-// first() on, in order. Memory: the subjects' own uids, claims and commands, each bounded by
-// kSubjectItemsMax (the oldest is forgotten). Of a trimmed log they are known from its baseline
-// (begin). One thread.
+// first() on, in order. Memory: the subjects' own uids, claims and commands, each at most
+// kSubjectItemsMax: of more nothing is learnt, and complete() says so. Of a trimmed log they are
+// known from its baseline (begin). One thread.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,8 @@ class Filter {
  public:
   Filter() = default;  // takes everything
   // Errors: kInvalid names the option and what was expected.
-  static base::Result<Filter> make(const FilterOptions& options, const model::LogId& log);
+  static base::Result<Filter> make(const FilterOptions& options, const model::LogId& log,
+                                   std::size_t items_max = kSubjectItemsMax);
 
   // Everything is taken, whatever comes.
   bool takes_all() const { return text_.empty(); }
@@ -72,6 +73,9 @@ class Filter {
   bool takes(const events::Event& event);
   // Nothing from here on is wanted: reading may end.
   bool ends_before(const events::Envelope& envelope) const;
+  // After the last event: whether all that is about the subjects could be told. Errors: kInvalid,
+  // there were too many of them, and what to ask for instead.
+  base::Status complete() const;
   // What was asked for, as one line: "from=10 to=2026-11-21T10:00:00Z subject=node/a kind=facts".
   // Empty: everything.
   const std::string& text() const { return text_; }
@@ -92,6 +96,8 @@ class Filter {
   bool about(const events::Envelope& envelope, const events::Body& body) const;
   bool about_command(const model::Command& command) const;
   bool about_claim(const model::NodeClaim& claim) const;
+  template <class Items, class Item>
+  void add_bounded(Items& items, Item item);
   void follow_machine(const model::ProviderId& id);
   void learn(const events::Envelope& envelope, const events::Body& body);
 
@@ -99,6 +105,9 @@ class Filter {
   std::optional<model::Position> last_;
   std::optional<std::int64_t> from_millis_, to_millis_;
   bool has_subjects_ = false;
+  std::size_t items_max_ = kSubjectItemsMax;
+  model::Position seen_{1};
+  model::Position full_at_;  // from here on something may be missing; 0: nothing
   Followed followed_;
   std::set<events::EventType> types_;  // empty: all
   std::string text_;

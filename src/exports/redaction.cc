@@ -1,5 +1,8 @@
 #include "exports/redaction.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/sha256.h"
 #include "exports/filter.h"
 
@@ -14,7 +17,7 @@ const std::vector<std::string>& preset(std::string_view word) {
       "VolumeClaimObserved", "PersistentVolumeObserved", "VolumeAttachmentObserved",
       "NamespaceObserved", "DisruptionBudgetObserved", "CapacityBufferObserved",
       "PodTemplateObserved", "WorkloadObserved", "ObjectGone", "EvictRequested", "OutcomeReceived",
-      "VerdictReached", "PodsNominated",
+      "VerdictReached", "PodsNominated", "StatusMirrorRequested",
       // Whoever read the trail asked for names; what was refused is named.
       "AccessRecorded", "InputRefused"};
   static const std::vector<std::string> kAll = {"facts", "decisions", "outcomes", "housekeeping"};
@@ -24,7 +27,26 @@ const std::vector<std::string>& preset(std::string_view word) {
   return kNone;
 }
 
+// Streams whose last part is a uid, a hash, a number, or a name of ours or of the fleet.
+bool shows_no_name(std::string_view kind) {
+  static constexpr std::string_view kKinds[] = {"node",    "nodeclaim", "nodepool",    "nodeclass",
+                                                "pod",     "shape",     "daemonset",   "command",
+                                                "source",  "log",       "round",       "instance",
+                                                "message", "catalogue", "provisioning"};
+  return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
+}
+
 }  // namespace
+
+std::string shown_stream(const events::Envelope& envelope, const Redaction& redaction,
+                         std::string_view log_secret) {
+  const std::string_view stream = envelope.stream;
+  const std::string_view kind = stream.substr(0, stream.find('/'));
+  if (!redaction.withholds(envelope.type) || shows_no_name(kind)) return std::string(stream);
+  base::Sha256 hash;
+  const auto digest = hash.update("stream").update(log_secret).update(stream).finish();
+  return std::string(kind) + "/" + base::hex_lower(digest).substr(0, 16);
+}
 
 base::Result<Redaction> Redaction::make(const std::vector<std::string>& words) {
   Redaction redaction;

@@ -21,7 +21,12 @@ base::Status begin_at_baseline(const events::EventLog& log, Filter& filter,
                                const std::vector<Output>& outputs) {
   projections::ClusterState state;
   const auto baseline = projections::load_baseline(log, state);
-  if (!baseline) return base::fail(baseline.error());
+  if (!baseline) {
+    base::Error error = baseline.error();
+    // kGone is a reader that went away, which is no error of an export.
+    if (error.kind == base::Kind::kGone) error.kind = base::Kind::kInvalid;
+    return base::fail(std::move(error));
+  }
   if (!*baseline) return {};
   filter.begin(state);
   for (const Output& output : outputs) KARST_TRY(output.view->begin(**baseline, state, filter));
@@ -47,6 +52,7 @@ base::Result<Walked> walk(const events::EventLog& log, Filter& filter,
       KARST_TRY(output.view->see(**event, taken, *output.writer));
     at((*event)->envelope.position);
   }
+  KARST_TRY(filter.complete());
   for (const Output& output : outputs) {
     KARST_TRY(output.view->end(*output.writer));
     KARST_TRY(output.writer->finish());

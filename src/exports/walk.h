@@ -23,8 +23,8 @@ struct Walked {
   model::Position first, last;    // of those; 0: none
 };
 
-// Of a trimmed log: tells filter and views what its baseline knows. Errors: those of the log; kGone
-// when that is of another projection version; kCorrupt.
+// Of a trimmed log: tells filter and views what its baseline knows. Errors: those of the log;
+// kInvalid when that is of another projection version; kCorrupt.
 base::Status begin_at_baseline(const events::EventLog& log, Filter& filter,
                                const std::vector<Output>& outputs);
 

@@ -6,7 +6,9 @@
 set -euo pipefail
 all_seconds=300
 source "$(dirname "$0")/parts.sh"
-tools_needed sqlite3
+tools_needed sqlite3 python3
+readers=${KARST_EXPORTS:-$HOME/.cache/karst-exports}
+"$root/tests/audit/build.sh" "$readers" || { echo "canary.sh: the readers of Parquet could not be installed" >&2; exit 4; }
 canary=canary-7d1f # in every planted text
 data=$work/data
 
@@ -79,16 +81,25 @@ echo "# exports"
 "$karst" audit export --data "$data" --format jsonl > "$work/trail.jsonl"
 jq -r '.bytes // empty' "$work/trail.jsonl" | while read -r line; do base64 -d <<< "$line"; done > "$work/trail.bytes"
 for format in csv cloudevents cloudevents-batch sqlite parquet; do "$karst" audit export --data "$data" --format $format --out "$work/export.$format" 2> "$work/export.$format.err"; done
-for view in decisions nodeclaims; do "$karst" audit export --data "$data" --format csv --view $view > "$work/$view.csv"; done
+for view in decisions nodeclaims; do
+  "$karst" audit export --data "$data" --format csv --view $view > "$work/$view.csv"
+  "$karst" audit export --data "$data" --format parquet --view $view --out "$work/$view.parquet" 2> "$work/$view.parquet.err"
+done
 sqlite3 "$work/export.sqlite" .dump > "$work/export.sql"
-for file in dump.jsonl trail.jsonl trail.bytes export.csv export.cloudevents export.sql decisions.csv nodeclaims.csv karst.out; do
+# Parquet and the log's tables are compressed: what they hold is searched as its readers show it, the log's also as it is.
+for file in export decisions nodeclaims; do
+  "$readers/venv/bin/python" -c 'import sys, pyarrow.parquet as p; t = p.read_table(sys.argv[1]); print(t.schema.metadata); print(*t.to_pylist(), sep="\n")' "$work/$file.parquet" > "$work/$file.parquet.txt"
+done
+for file in dump.jsonl trail.jsonl trail.bytes export.csv export.cloudevents export.cloudevents-batch export.sql decisions.csv nodeclaims.csv karst.out \
+  export.parquet.txt decisions.parquet.txt nodeclaims.parquet.txt; do
   check "the search would find what $file holds" grep -qaF general "$work/$file" || true
 done
+check "the search would find what is in the files of the log" grep -rqaF general "$data" || true
 check "the API server has the canaries" bash -c 'kubectl --kubeconfig "$1" get pods,nodes,nodeclaims -o json | grep -qF "$2-environment"' - "$plane/kubeconfig.admin" $canary || true
 nowhere "the files of the log" "$data"
 nowhere "the log as it reads" "$work/dump.jsonl"
 nowhere "the trail, its bytes too" "$work/trail.jsonl" "$work/trail.bytes"
-nowhere "tables" "$work/export.csv" "$work/decisions.csv" "$work/nodeclaims.csv" "$work/export.sqlite" "$work/export.sql" "$work/export.parquet"
+nowhere "tables" "$work/export.csv" "$work/decisions.csv" "$work/nodeclaims.csv" "$work/export.sqlite" "$work/export.sql" "$work/export.parquet" "$work"/*.parquet.txt
 nowhere "CloudEvents" "$work/export.cloudevents" "$work/export.cloudevents-batch"
 nowhere "metrics" "$work/metrics"
 nowhere "what karst said" "$work/karst.out" "$work/karst.err"

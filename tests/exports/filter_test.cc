@@ -85,6 +85,22 @@ TEST(Filter, AnInterruptionOfEc2IsItsClaims) {
             (std::vector<std::uint64_t>{last - 2, last - 1}));
 }
 
+TEST(Filter, SaysWhenThereIsTooMuchToFollow) {
+  const SmallLog log;
+  for (const std::size_t items : {1U, 100U}) {
+    auto filter = Filter::make({"", "", {"nodepool/general"}, {}}, log.log().id(), items);
+    ASSERT_TRUE(filter);
+    auto cursor = log.log().read(model::Position(1));
+    for (auto event = (*cursor)->next(); event && *event; event = (*cursor)->next())
+      filter->takes(**event);
+    const base::Status complete = filter->complete();
+    EXPECT_EQ(complete.has_value(), items == 100);
+    if (complete) continue;
+    EXPECT_NE(complete.error().message.find("from position 5"), std::string::npos)
+        << complete.error().message;
+  }
+}
+
 TEST(Filter, KnowsACommandByItsWholeId) {
   const SmallLog log;
   EXPECT_EQ(taken(log.log(), {"", "", {"command/" + log.log().id().str() + "-7"}, {}}),

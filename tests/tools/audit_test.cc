@@ -197,11 +197,13 @@ TEST_F(Audit, TilesAreWrittenAsideAndOnce) {
   EXPECT_EQ(fs::last_write_time(bundle), long_ago) << "it had these bytes";
   EXPECT_EQ(verify({tiles}).code, 0);
   // One that fails leaves what was there.
-  fs::create_directories(bundle + ".part/mine");
-  write_file(bundle, "other");
+  fs::remove(bundle);
+  fs::create_directories(bundle + "/mine");
   EXPECT_EQ(take(), 4);
-  EXPECT_EQ(read_file(bundle), "other");
-  fs::remove_all(bundle + ".part");
+  EXPECT_TRUE(fs::is_directory(bundle + "/mine"));
+  for (const auto& entry : fs::directory_iterator(tiles + "/tile/entries"))
+    EXPECT_NE(entry.path().extension(), ".part");
+  fs::remove_all(bundle);
   EXPECT_EQ(take(), 0);
   EXPECT_EQ(verify({tiles}).code, 0);
   for (const auto& entry : fs::recursive_directory_iterator(tiles))

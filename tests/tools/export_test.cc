@@ -95,6 +95,19 @@ TEST(Export, FractionsOfAMillisecondAreCutOff) {
   EXPECT_EQ(state(finer).out, state(last).out);
 }
 
+model::DisruptionBudget budget_of(const std::string& namespace_name, const std::string& name) {
+  model::DisruptionBudget budget;
+  budget.namespace_name = namespace_name;
+  budget.name = name;
+  budget.uid = "budget-uid";
+  return budget;
+}
+std::string without(std::string text, const std::string& part) {
+  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part))
+    text.erase(at, part.size());
+  return text;
+}
+
 // Names of workloads are in what was refused, and in the words of who read the trail.
 TEST(Export, NoPlantedNameIsShownWhereWorkloadsAreWithheld) {
   const TempFolder folder;
@@ -103,7 +116,9 @@ TEST(Export, NoPlantedNameIsShownWhereWorkloadsAreWithheld) {
   std::vector<events::Record> records = records_of(data);
   for (const events::Body& body :
        {events::Body(events::AccessRecorded{"auditor", "explain pod/payroll/secret-job"}),
-        events::Body(events::InputRefused{"Pod", "payroll/secret-job", "payroll: no cpu", "d"})}) {
+        events::Body(events::InputRefused{"Pod", "payroll/secret-job", "payroll: no cpu", "d"}),
+        events::Body(events::ObjectObserved{budget_of("payroll", "secret-job")}),
+        events::Body(events::ObjectGone{model::key_of(budget_of("payroll", "secret-job"))})}) {
     events::Record record = events::make_record(body);
     record.log_time = records.back().log_time;
     records.push_back(std::move(record));
@@ -115,8 +130,14 @@ TEST(Export, NoPlantedNameIsShownWhereWorkloadsAreWithheld) {
     words.insert(words.end(), {"--redact", "workloads"});
     const Ended ended = karst(words);
     EXPECT_EQ(ended.code, 0) << ended.err;
+    // A trail proves its streams, with the names that are in them, and says so.
+    const bool trail = format == "jsonl";
+    EXPECT_EQ(has(ended.err, "names in streams"), trail) << ended.err;
+    const std::string stream = "poddisruptionbudget/payroll/secret-job";
+    EXPECT_EQ(has(ended.out, stream), trail);
+    const std::string shown = trail ? without(ended.out, stream) : ended.out;
     for (const char* name : {"payroll", "secret-job", "web-0"})
-      EXPECT_FALSE(has(ended.out, name)) << format << " shows " << name;
+      EXPECT_FALSE(has(shown, name)) << format << " shows " << name;
     if (format != "jsonl") continue;
     write_file(folder / "trail", ended.out);
     const Ended verified = karst({"audit", "verify", folder / "trail"});

@@ -76,7 +76,7 @@ TEST_F(Trim, EveryReaderBeginsWhereTheLogDoes) {
 
 // What is there is never denied: it has a story, or it is said where that went.
 TEST_F(Trim, WhatTheStateKnowsIsExplained) {
-  ASSERT_EQ(trim({"--before", "513"}).code, 0);
+  ASSERT_EQ(trim({"--before", std::to_string(last_)}).code, 0);
   std::vector<std::string> subjects = {"nodepool/default"};
   for (const Json& claim : summary({"state", "claims"}))
     subjects.push_back("nodeclaim/" + claim["name"].get<std::string>());
