@@ -77,7 +77,7 @@ main() {
   refused "an unknown setting" 'settings.batchMaxduration: there is no such setting; did you mean batchMaxDuration?' --set settings.batchMaxduration=1s
   refused "a setting with a letter too few" 'settings.batchMaxDuraton: there is no such setting; did you mean batchMaxDuration?' --set settings.batchMaxDuraton=1s
   refused "an unknown feature gate" 'settings.featureGates.teleport: there is no such setting; there are:' --set settings.featureGates.teleport=true
-  refused "a misspelt shadow" 'karst.shadwo: there is no such setting; there are: cloud, shadow, storage, extraArgs' --set karst.shadwo=true
+  refused "a misspelt shadow" 'karst.shadwo: there is no such setting; did you mean shadow?' --set karst.shadwo=true
   refused "a shadow in another case" 'karst.Shadow: there is no such setting; did you mean shadow?' --set karst.Shadow=true
   refused "a shadow a level too high" 'shadow: there is no such setting; did you mean karst.shadow?' --set shadow=true
   refused "a shadow under a misspelt karst" 'krast.shadow: there is no such setting; did you mean karst.shadow?' --set krast.shadow=true
