@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,11 +11,11 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <random>
 
 namespace karst::tools {
 namespace {
 
+constexpr int kPartTriesMax = 100;
 constexpr mode_t kMode = 0666;  // less the umask: tiles are made to be published
 
 tl::unexpected<base::Error> cannot_write(const std::filesystem::path& path, int reason) {
@@ -44,6 +46,25 @@ int write_all(int descriptor, std::string_view bytes) {
   return ::fsync(descriptor) == 0 ? 0 : errno;
 }
 
+// Two exports may write to one folder, each tile with the same bytes: one after the other. What one
+// left that was killed is written over.
+int open_part(const std::string& part) {
+  for (int tries = 0; tries < kPartTriesMax; ++tries) {
+    const int descriptor = ::open(part.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kMode);
+    if (descriptor < 0) return -1;
+    while (::flock(descriptor, LOCK_EX) != 0 && errno == EINTR) {
+    }
+    struct stat ours{}, there{};
+    if (::fstat(descriptor, &ours) == 0 && ::lstat(part.c_str(), &there) == 0 &&
+        ours.st_ino == there.st_ino && ours.st_dev == there.st_dev &&
+        ::ftruncate(descriptor, 0) == 0)
+      return descriptor;
+    ::close(descriptor);  // the other one has just finished it
+  }
+  errno = EBUSY;
+  return -1;
+}
+
 }  // namespace
 
 base::Status write_tile_file(const std::filesystem::path& path, std::string_view bytes) {
@@ -51,17 +72,14 @@ base::Status write_tile_file(const std::filesystem::path& path, std::string_view
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);
   if (error) return cannot_write(path, error.value());
-  // Two exports may write to one folder, each tile with the same bytes.
-  const std::string part = fmt::format("{}.{:08x}.part", path.string(), std::random_device()());
-  const int descriptor =
-      ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode);
+  const std::string part = path.string() + ".part";
+  const int descriptor = open_part(part);
   if (descriptor < 0) return cannot_write(path, errno);
   int reason = write_all(descriptor, bytes);
-  ::close(descriptor);
   if (reason == 0 && std::rename(part.c_str(), path.c_str()) != 0) reason = errno;
-  if (reason == 0) return {};
-  ::unlink(part.c_str());
-  return cannot_write(path, reason);
+  if (reason != 0) ::unlink(part.c_str());
+  ::close(descriptor);  // and with it the lock
+  return reason == 0 ? base::Status() : cannot_write(path, reason);
 }
 
 base::Status sync_tile_files(const std::filesystem::path& folder) {

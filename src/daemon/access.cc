@@ -323,8 +323,8 @@ void AccessServer::run() {
     for (std::size_t i = 0; i < talks.size(); ++i) {
       const bool late = now > talks[i].until_millis;
       if (waits[i + 1].revents == 0 && !talks[i].waits && !late) continue;
-      const std::optional<std::string_view> answer =
-          late ? "no\n" : answer_of(talks[i], now, pace, record_);
+      std::optional<std::string_view> answer = answer_of(talks[i], now, pace, record_);
+      if (!answer && late) answer = "no\n";
       if (!answer) continue;
       // A few bytes into an empty buffer; who does not read them has gone.
       (void)!send(talks[i].socket, answer->data(), answer->size(), MSG_NOSIGNAL | MSG_DONTWAIT);

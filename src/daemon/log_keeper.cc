@@ -200,7 +200,10 @@ base::Status LogKeeper::end_expiry() {
       told_since(*parts_.log, events::EventType::kArchiveExpired, *expiring_, expiry_told_from_);
   if (!told) return base::fail(told.error());
   if (!*told) return {};
-  while (archive_->end() <= **told) KARST_TRY(seal_next(**told));
+  // Another process may have sealed it, which leaves nothing for us.
+  while (archive_->end() <= **told)
+    if (const base::Status sealed = seal_next(**told); !sealed && archive_->end() <= **told)
+      return base::fail(sealed.error());
   KARST_TRY(expirer_->finish(*expiring_, **told, parts_.clock->wall()));
   expiring_.reset();
   parts_.notices->relief(parts_.clock->wall(),

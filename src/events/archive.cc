@@ -139,7 +139,7 @@ base::Result<bool> is_leaf(const EventLog& log, const Event& archived, const std
 base::Result<Archive> Archive::open(const std::string& folder, const LogIdentity& log) {
   std::error_code code;
   fs::create_directories(folder, code);
-  if (!fs::is_directory(folder)) {
+  if (std::error_code ignored; !fs::is_directory(folder, ignored)) {
     errno = code ? code.value() : ENOTDIR;
     return base::fail(archive_file_error("cannot make the folder", folder)
                           .value()
@@ -230,10 +230,9 @@ base::Status Archive::take_over_what_is_new() {
                           std::to_string(now->end().value() - 1) + ", expected " +
                           identity_.id.str() + " up to " + std::to_string(end().value() - 1) +
                           " at least; put back what was there");
-  if (now->end() == end()) return {};
+  if (now->end() != end()) same_history_ = false;
   expired_ = std::move(now->expired_);
   segments_ = std::move(now->segments_);
-  same_history_ = false;
   return {};
 }
 
@@ -292,6 +291,8 @@ base::Status Archive::each_expired_tile(
 }
 
 base::Status Archive::settle() {
+  const auto held = ArchiveLock::take(folder_);
+  if (!held) return base::fail(held.error());
   return remove_what_expired(folder_, expired_, {});
 }
 
@@ -316,6 +317,8 @@ base::Status Archive::expire(const TrimMark& mark, const std::function<void()>& 
     return base::fail(kept.error());
   KARST_TRY(each_leaves_tile(folder_, mark.baseline.position,
                              [](std::uint64_t, std::string_view) { return base::Status(); }));
+  const auto held = ArchiveLock::take(folder_);  // who looks finds the old beginning, or the new
+  if (!held) return base::fail(held.error());
   KARST_TRY(write_expired(folder_, mark));
   expired_ = mark;
   std::erase_if(segments_, [&](const ArchivedSegment& s) { return s.last < mark.first(); });

@@ -119,7 +119,9 @@ base::Result<std::string> read_archive_file(const std::string& path, std::size_t
 
 base::Result<ArchiveLock> ArchiveLock::take(const std::string& folder) {
   const std::string path = folder + "/log";
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // NFS locks only what may be written.
+  int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0) file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return archive_file_error("cannot open", path);
   while (::flock(file, LOCK_EX) != 0 && errno == EINTR) {
   }

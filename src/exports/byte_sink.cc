@@ -31,7 +31,7 @@ tl::unexpected<base::Error> taken(const std::string& path) {
 
 // Whether somebody is at it: what a killed process left is locked by nobody.
 bool is_locked(const std::string& part) {
-  const int descriptor = ::open(part.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  const int descriptor = ::open(part.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) return false;
   const bool locked = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   ::close(descriptor);

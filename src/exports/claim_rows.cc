@@ -192,8 +192,8 @@ void ClaimRows::learn(const events::Event& event, const events::Body& body) {
     const std::string_view deadline =
         model::label_value(seen->claim.annotations, model::kTerminationTimestampAnnotation);
     Memo& memo = memos_[seen->claim.name];
-    if (deadline.empty() || !memo.annotation.empty()) return;
-    memo.annotation_millis = now;
+    if (deadline.empty()) return;
+    if (memo.annotation.empty()) memo.annotation_millis = now;
     memo.annotation = annotation_text(deadline);
   }
 }
@@ -204,17 +204,19 @@ void ClaimRows::removal(const model::Command& command, std::int64_t now_millis) 
   if (remove == nullptr || remove->object.kind != model::ObjectKind::kNodeClaim) return;
   const model::ClaimName name(remove->object.name);
   Memo& memo = memos_[name];
+  // One that was taken back does not count.
+  const projections::ClaimRow* claim = state_.claims().find(name);
+  const bool stands = claim != nullptr && !claim->delete_reason.empty();
   if (is_interruption(command.reason)) {
-    if (memo.interruption_millis != 0) return;
+    if (memo.interruption_millis != 0 && stands) return;
     memo.interruption_millis = now_millis;
     memo.interruption_kind = command.reason;
     return;
   }
-  if (memo.disruption_millis != 0) return;
+  if (memo.disruption_millis != 0 && stands) return;
   memo.disruption_millis = now_millis;
   memo.disruption_reason = command.reason;
   memo.disrupted_pods = 0;
-  const projections::ClaimRow* claim = state_.claims().find(name);
   if (claim == nullptr) return;
   if (const auto* pods = state_.pods().on(claim->node.str()))
     memo.disrupted_pods = static_cast<std::int64_t>(pods->reschedulable);
@@ -225,11 +227,15 @@ void ClaimRows::tainted(const model::Outcome& outcome, std::int64_t now_millis) 
   if (open == nullptr || outcome.kind != model::OutcomeKind::kDone) return;
   const auto* taint = std::get_if<model::TaintNode>(&open->command.spec);
   const auto* node = taint == nullptr ? nullptr : state_.nodes().find(taint->node);
-  if (node == nullptr || !taint->add) return;
+  if (node == nullptr) return;
   const auto* claim = state_.claim_by_provider_id(node->node.provider_id);
   if (claim == nullptr) return;
   Memo& memo = memos_[claim->claim.name];
-  if (!memo.taint.empty()) return;
+  if (!taint->add) {  // called off: what counts is the next one
+    memo.taint.clear();
+    memo.taint_millis = 0;
+  }
+  if (!taint->add || !memo.taint.empty()) return;
   memo.taint_millis = now_millis;
   memo.taint = taint_text(taint->taint);
 }

@@ -168,6 +168,19 @@ TEST(Archive, RefusesWhatIsNotItsOwn) {
 }
 
 // Two logs that went on from one copy have one id and two histories: an archive is that of one.
+TEST(Archive, AFolderThatCannotBeIsAnError) {
+  TempFolder folder;
+  std::filesystem::create_symlink("loop", folder / "loop");
+  write_file(folder / "file", "text");
+  for (const std::string& path :
+       {folder / "loop/x", folder / std::string(300, 'x'), folder / "file"}) {
+    const auto archive = Archive::open(path, {model::LogId("log"), std::string(32, 's')});
+    ASSERT_FALSE(archive) << path;
+    EXPECT_NE(archive.error().message.find("expected a folder"), std::string::npos);
+    EXPECT_NE(archive.error().message.find(path), std::string::npos) << archive.error().message;
+  }
+}
+
 TEST(Archive, GoesOnWithItsOwnHistoryAlone) {
   TempFolder folder;
   const auto opened = [&](const std::string& name) {

@@ -110,13 +110,15 @@ TEST_F(TrimExports, SubjectsKeepWhatBelongsToThem) {
     return rows;
   };
   std::vector<Cells> subjects = most("nodeclaim", "stream");
+  const auto nodes = most("node", "stream");
+  const auto pools = ask(whole, "SELECT nodepool FROM nodeclaims");
+  ASSERT_FALSE(nodes.empty() || pools.empty());
   for (const Cells& pod : most("pod",
                                "max('pod/' || (payload ->> '$.namespace_name') || '/' || "
                                "(payload ->> '$.name'))"))
     subjects.push_back(pod);
-  subjects.push_back(most("node", "stream")[0]);
-  subjects.push_back(
-      {{"subject", "nodepool/" + ask(whole, "SELECT nodepool FROM nodeclaims")[0]["nodepool"]}});
+  subjects.push_back(nodes[0]);
+  subjects.push_back({{"subject", "nodepool/" + pools[0].at("nodepool")}});
   for (const Cells& row : subjects) {
     const std::string subject = row.at("subject");
     const auto was = positions(long_story(), subject, first);
