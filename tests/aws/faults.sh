@@ -4,7 +4,7 @@
 # and T2 of launching and terminating against what the account, the API server and the log say. ROUNDS plays all of it so often (1), and LONG=1 plays each
 # fault alone as well, with minutes without any room. Ends with "N passed, N failed"; exit 4: a server does not run. About 1.5 minutes.
 set -euo pipefail
-all_seconds=${FAULTS_SECONDS:-600}
+all_seconds=${FAULTS_SECONDS:-900}
 . "$(dirname "$0")/parts.sh"
 pods_wanted=${PODS:-18}
 machines_max=8  # the pool's limit: six that are needed, and two that replace those that go
@@ -86,8 +86,8 @@ main() {
   await "$pods_wanted pods run on nodes" 180 running "$pods_wanted"
   [ -z "${LONG:-}" ] || alone
   for _ in $(seq "${ROUNDS:-1}"); do
-    under "no room but in two offers, fleets in part, failures in a row" "$storm" "$(no_room_but_in us-east-1a us-east-1b)" "${STORM_SECONDS:-90}"
-    under "lost, doubled and cut answers, another order's token" "$answers" "$(no_room_but_in us-east-1a us-east-1b)" "${STORM_SECONDS:-90}"
+    under "no room but in two offers, fleets in part, failures in a row" "$storm" "$(no_room_but_in us-east-1a us-east-1b)" "${STORM_SECONDS:-240}"
+    under "lost, doubled and cut answers, another order's token" "$answers" "$(no_room_but_in us-east-1a us-east-1b)" "${STORM_SECONDS:-240}"
   done
   echo "# a start at which no read is answered at once"
   kill -9 "$karst_pid"; wait "$karst_pid" 2> /dev/null || true
