@@ -28,7 +28,7 @@
 namespace karst::index {
 
 inline constexpr std::string_view kIndexFormat = "1";
-inline constexpr std::uint64_t kEventsPerBatchMax = 4096;  // read and written in one go
+inline constexpr std::uint64_t kEventsPerBatchMax = 4096;     // read and written in one go
 inline constexpr std::uint64_t kUnflushedBytesMax = 5 << 20;  // in memory, before tables are made
 
 // "DIR/index"
