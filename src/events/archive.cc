@@ -141,9 +141,9 @@ base::Result<Archive> Archive::open(const std::string& folder, const LogIdentity
   fs::create_directories(folder, code);
   if (std::error_code ignored; !fs::is_directory(folder, ignored)) {
     errno = code ? code.value() : ENOTDIR;
-    return base::fail(archive_file_error("cannot make the folder", folder)
-                          .value()
-                          .with_context("expected a folder that is there or can be made"));
+    base::Error error = archive_file_error("cannot make the folder", folder).value();
+    error.message += "; expected a folder that is there or can be made";
+    return base::fail(std::move(error));
   }
   if (!fs::exists(folder + "/log", code)) {
     const std::string other = anything_in(folder);

@@ -27,10 +27,7 @@ tl::unexpected<base::Error> folder_error(const std::string& doing, const std::st
     case EMFILE:
     case ENFILE:
     case ENOMEM:
-      return base::fail(base::Kind::kDenied,
-                        message +
-                            ". That is a limit of this process or machine and says nothing of "
-                            "the log: raise it (ulimit -n, memory) and try again");
+      return base::fail(base::Kind::kDenied, message + std::string(kLimitAdvice));
     default:
       return base::fail(base::Kind::kInvalid,
                         message + ". Expected a folder that is the log's, or can be made");

@@ -4,12 +4,18 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 
 namespace karst::events {
 
 inline constexpr std::uint64_t kBallastBytes = 64 << 20;
+
+// What to do when the process may not open more files, or there is no memory: ends a message.
+inline constexpr std::string_view kLimitAdvice =
+    ". That is a limit of this process or machine and says nothing of the log: raise it (ulimit "
+    "-n, memory) and try again";
 
 // Held from open until destruction, and let go of by the kernel when the process dies.
 class FolderLock {

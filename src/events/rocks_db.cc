@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "events/frames.h"
+#include "events/log_folder.h"
 #include "events/rocks_options.h"
 #include "events/table_ends.h"
 
@@ -35,10 +36,7 @@ base::Error to_error(const rocksdb::Status& status) {
   if (says(EDQUOT)) return {base::Kind::kFull, text};
   if (says(EACCES)) return {base::Kind::kDenied, text};
   if (says(EMFILE) || says(ENFILE) || says(ENOMEM))
-    return {base::Kind::kDenied,
-            text +
-                ". That is a limit of this process or machine and says nothing of the log: "
-                "raise it (ulimit -n, memory) and try again"};
+    return {base::Kind::kDenied, text + std::string(kLimitAdvice)};
   if (says(EIO))
     return {base::Kind::kDenied, text +
                                      ". The disk could not do it, see the kernel's log; the log "

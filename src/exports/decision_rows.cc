@@ -52,10 +52,9 @@ std::string dumped(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// As the event shows it.
-std::string config_text(const events::Config& config) {
-  const events::Record record = events::make_record(events::DaemonStarted{"", "", config});
-  const auto text = events::payload_json(EventType::kDaemonStarted, record.payload);
+// `payload`: of a DaemonStarted.
+std::string config_text(std::string_view payload) {
+  const auto text = events::payload_json(EventType::kDaemonStarted, payload);
   const Json json = text ? Json::parse(*text) : Json::object();
   return json.contains("config") ? dumped(json["config"]) : "{}";
 }
@@ -82,7 +81,7 @@ base::Status DecisionRows::begin(const events::Baseline& baseline,
                                  const projections::ClusterState& state, const Filter&) {
   if (withheld_.redaction.withholds(EventType::kDaemonStarted)) return {};
   decision_version_ = baseline.decision_version;
-  config_ = config_text(state.config());
+  config_ = config_text(events::make_record(events::DaemonStarted{"", "", state.config()}).payload);
   return {};
 }
 
@@ -106,7 +105,7 @@ void DecisionRows::learn(const events::Event& event) {
     const auto& started = std::get<events::DaemonStarted>(body);
     build_ = started.version;
     decision_version_ = started.decision_version;
-    config_ = config_text(started.config);
+    config_ = config_text(event.payload);
   }
 }
 

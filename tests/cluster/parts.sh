@@ -66,8 +66,11 @@ k() { kubectl --kubeconfig "$plane/kubeconfig.admin" "$@"; }
 count() { k get "$@" --no-headers --ignore-not-found 2> /dev/null | wc -l; }
 has() { [ "$(count "${@:2}")" -ge "$1" ]; }
 none_left() { [ "$(count "$@")" = 0 ]; }
+all_zero() {  # all_zero PORT SERIES...: each of them is there, and 0
+  curl -fsS --max-time 2 "http://127.0.0.1:$1/metrics" | grep -E "^($(IFS='|'; echo "${*:2}")) " | tee /dev/stderr | awk -v series=$(($# - 1)) '{ sum += $2 } END { exit NR != series || sum != 0 }'
+}
 knows_none_left() {  # knows_none_left PORT: karst has been told so too, and its log says it; before that it is not stopped
-  curl -fsS --max-time 2 "http://127.0.0.1:$1/metrics" | grep -E "^(karpenter_cluster_state_node_count|karst_nodeclaims|karst_commands_open|karst_instances) " | tee /dev/stderr | awk '{ sum += $2 } END { exit NR != 4 || sum != 0 }'
+  all_zero "$1" karpenter_cluster_state_node_count karst_nodeclaims karst_commands_open karst_instances
 }
 running() {  # running N: so many pods have a node and run
   local got; got=$(k get pods -o json | jq '[.items[] | select(.spec.nodeName != null and .status.phase == "Running")] | length')
