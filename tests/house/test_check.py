@@ -104,9 +104,33 @@ class Sections(unittest.TestCase):
         ]
         for name, script, want_code, want_line in table:
             with self.subTest(name), mock.patch("shutil.which", return_value="/bin/true"), mock.patch.object(check, "CLUSTER_TESTS", ["story"]):
-                files = {"tests/cluster/story.sh": f"#!/bin/sh\n{script}\n", "build/release/karst": ""}
+                files = {"tests/cluster/story.sh": f"#!/bin/sh\n{script}\n", "tests/cluster/build.sh": "#!/bin/sh\n", "build/release/karst": ""}
                 code, output = self.in_tree(files, check.check_cluster)
                 self.assertEqual((code, output.splitlines()[-1]), (want_code, want_line))
+
+    def test_without_a_control_plane_no_story_passes(self):
+        with mock.patch("shutil.which", return_value="/bin/true"):
+            files = {"tests/cluster/build.sh": "#!/bin/sh\necho no network; exit 1\n", "build/release/karst": ""}
+            code, output = self.in_tree(files, check.check_cluster)
+        self.assertEqual((code, output.splitlines()[-1]), (1, "0 passed, 1 failed"))
+        self.assertIn("no network", output)
+
+    def test_what_runs_beside_is_counted_once(self):
+        table = [
+            ("good", "echo 7 passed, 0 failed", False, 0, "8 passed, 0 failed"),
+            ("bad", "echo 7 passed, 2 failed; exit 1", False, 1, "8 passed, 2 failed"),
+            ("killed", "kill -9 $$", False, 1, "1 passed, 1 failed"),
+            ("skips", "echo 7 passed, 0 failed, 1 skipped", False, 0, "8 passed, 0 failed, 1 skipped"),
+            ("skips in CI", "echo 7 passed, 0 failed, 1 skipped; exit 1", True, 1, "8 passed, 0 failed, 1 skipped"),
+        ]
+        for name, script, in_ci, want_code, want_line in table:
+            with self.subTest(name):
+                out = io.StringIO()
+                with contextlib.redirect_stdout(out):
+                    code = check.run_sections(["cluster"], {"cluster": (lambda tally: tally.add(passed=1), "waits")}, in_ci,
+                                              lambda: check.Beside(["dev", "fuzz"], ("sh", "-c", script)))
+                self.assertEqual((code, out.getvalue().splitlines()[-1]), (want_code, want_line))
+                self.assertRegex(out.getvalue(), r"  dev\+fuzz +\d+ checks")
 
     def test_a_story_that_cannot_run_is_skipped_loudly(self):
         with mock.patch("shutil.which", return_value=None):

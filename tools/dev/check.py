@@ -223,6 +223,10 @@ def check_cluster(tally):
         return tally.skip("the tests on a real control plane: they need go (1.21 or newer) and kubectl in PATH; tools/dev/install says how")
     if not (ROOT / "build/release/karst").is_file() and not build(tally, "release"):
         return None
+    code, output = run(["nice", "-n", COMPUTING_NICE, "tests/cluster/build.sh"], BUILD_SECONDS_MAX)
+    if code != 0:
+        show_end(output)
+        return tally.fail("tests/cluster/build.sh: the control plane was not built")
     for name in CLUSTER_TESTS:
         script(tally, f"tests/cluster/{name}.sh")
     return None
@@ -234,16 +238,23 @@ def script(tally, name):
     if not path.is_file():
         return tally.skip(f"{name} is not there")
     code, output = run([path, ROOT / "build/release"], STORY_SECONDS_MAX, log)
+    show_end(output)
+    add_last_line(tally, output, code, name, f"see {log}")
+    return None
+
+
+def add_last_line(tally, output, code, name, where):
+    """Counts what the last line says, "N passed, N failed[, N skipped]". Returns how many checks it tells of."""
     last = re.fullmatch(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", output.rstrip().rpartition("\n")[2])
     passed, failed, skipped = (int(number or 0) for number in last.groups()) if last else (0, 0, 0)
-    show_end(output)
     tally.add(passed=passed)
-    if failed or not passed or code != 0:
-        for _ in range(max(failed, 1)):
-            tally.fail(f"{name} (exit {code}); see {log}")
+    if not failed and (not passed or (code != 0 and not skipped)):
+        failed = 1
+    for _ in range(failed):
+        tally.fail(f"{name} (exit {code}); {where}")
     for _ in range(skipped):
-        tally.skip(f"a part of {name}; see {log}")
-    return None
+        tally.skip(f"a part of {name}; {where}")
+    return passed + failed
 
 
 def check_aws(tally):
@@ -311,12 +322,47 @@ SECTIONS = {
     "quickstart": (check_quickstart, "tools/quickstart, and every command that it prints"),
 }
 QUICK = ("house", "release")
+WAITING = ("cluster", "aws", "audit", "quickstart")  # they wait for servers most of the time
+COMPUTING = ("dev", "tsan", "fuzz")  # run beside those, at lower priority, in a process of their own
+COMPUTING_NICE = 10
+COMPUTING_SECONDS_MAX = 7200
 
 
-def run_sections(names, sections, in_ci):
-    total, times = Tally(), []
+class Beside:
+    """Sections run by a second tools/dev/check.py, beside this one's; what it says is shown, and counted, when it has ended."""
+
+    def __init__(self, names, command=(sys.executable, __file__)):
+        self.names, self.began = names, time.monotonic()
+        self.output = tempfile.TemporaryFile("w+", errors="replace")
+        print(f"\n=== {' '.join(names)}: begun beside what follows, told at its end", flush=True)
+        self.process = subprocess.Popen([*command, *names], cwd=ROOT, stdout=self.output, stderr=subprocess.STDOUT,
+                                        preexec_fn=lambda: os.nice(COMPUTING_NICE))
+
+    def label(self):
+        return "+".join(self.names)
+
+    def finish(self, tally):
+        """(checks, seconds from its start to here)"""
+        try:
+            code = self.process.wait(COMPUTING_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            code = self.process.wait()
+        self.output.seek(0)
+        said = self.output.read()
+        self.output.close()
+        print(said, end="", flush=True)
+        checks = add_last_line(tally, said, code, " ".join(self.names), "a part of it is above")
+        return checks, time.monotonic() - self.began
+
+
+def run_sections(names, sections, in_ci, beside=None):
+    """Runs the sections in turn. What beside() starts runs along with those that wait for servers, and is counted at the end."""
+    total, times, other = Tally(), [], None
     for name in names:
         function, meaning = sections[name]
+        if beside and not other and name in WAITING:
+            other = beside()
         print(f"\n=== {name}: {meaning}", flush=True)
         began, before = time.monotonic(), total.passed + total.failed
         try:
@@ -325,9 +371,11 @@ def run_sections(names, sections, in_ci):
             total.fail(f"section {name}: {error}")
         times.append((name, total.passed + total.failed - before, time.monotonic() - began))
         print(f"=== {name}: {times[-1][1]} checks in {times[-1][2]:.0f} s", flush=True)
+    if other:
+        times.append((other.label(), *other.finish(total)))
     print("\n=== summary")
     for name, checks, seconds in times:
-        print(f"  {name:<12}{checks:>6} checks {seconds:>7.0f} s")
+        print(f"  {name:<14}{checks:>6} checks {seconds:>7.0f} s")
     print("\n".join(f"  {remark}" for remark in total.remarks))
     if total.skipped and in_ci:
         print("  CI=true: what is skipped counts as a failure of this run")
@@ -347,7 +395,9 @@ def main():
     for folder in ("/usr/local/go/bin", *sorted(glob.glob("/usr/lib/go-1.*/bin"))):
         os.environ["PATH"] += os.pathsep + folder
     names = arguments.section or (QUICK if arguments.quick else list(SECTIONS))
-    return run_sections(names, SECTIONS, os.environ.get("CI", "") not in ("", "0", "false"))
+    aside = [name for name in names if name in COMPUTING] if any(name in WAITING for name in names) else []
+    return run_sections([name for name in names if name not in aside], SECTIONS, os.environ.get("CI", "") not in ("", "0", "false"),
+                        (lambda: Beside(aside)) if aside else None)
 
 
 if __name__ == "__main__":
