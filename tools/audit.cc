@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string>
 
+#include "base/system_error.h"
 #include "daemon/head_file.h"
 #include "exports/redaction.h"
 #include "exports/walk.h"
@@ -242,7 +243,9 @@ base::Status export_tiles(const AuditExportOptions& options, const ReadLog& log)
   // Last: whoever sees it finds all that it speaks of.
   if (tree.size > 0) KARST_TRY(sync_tile_files(out));
   const proof::Checkpoint head{origin, tree.size, tree.root};
-  return write_tile_file(out / "checkpoint", checkpoint_bytes(head, *key ? &**key : nullptr));
+  KARST_TRY(write_tile_file(out / "checkpoint", checkpoint_bytes(head, *key ? &**key : nullptr)));
+  base::sync_folder_of(out / "checkpoint");
+  return {};
 }
 
 bool asks_for_part(const exports::FilterOptions& filter) {

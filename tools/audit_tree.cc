@@ -115,6 +115,9 @@ base::Result<std::optional<proof::SignerKey>> signer_of(const std::string& file,
   if (key) return std::optional(std::move(*key));
   if (file.empty() && key.error().kind == base::Kind::kGone)
     return std::optional<proof::SignerKey>();
+  // kGone is what a reader of the output is that went away.
+  if (key.error().kind == base::Kind::kGone)
+    return base::fail(base::Kind::kInvalid, key.error().message);
   return base::fail(key.error());
 }
 

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
 #include "base/base64.h"
 #include "base/one_line.h"
+#include "base/system_error.h"
 #include "base/time.h"
 #include "proof/consistency.h"
 #include "proof/tile_check.h"
@@ -23,7 +25,12 @@ constexpr std::uintmax_t kSmallFileMax = 16 << 20;  // whole in memory: all but 
 base::Result<std::string> read_small(const std::filesystem::path& path) {
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (error) return base::fail(base::Kind::kGone, path.string() + ": " + error.message());
+  if (error) {
+    const bool is_gone = error.value() == ENOENT || error.value() == ENOTDIR;
+    return base::fail(
+        base::kind_of_errno(error.value(), is_gone ? base::Kind::kGone : base::Kind::kDenied),
+        path.string() + ": " + error.message());
+  }
   if (size > kSmallFileMax)
     return base::fail(base::Kind::kInvalid, path.string() + " is too large for what it should be");
   std::ifstream in(path, std::ios::binary);
@@ -189,6 +196,12 @@ base::Status verify_trail(const std::string& file, std::ifstream& in, const std:
     const auto count = static_cast<std::size_t>(in.gcount());
     KARST_TRY(check.feed(std::string_view(piece).substr(0, count)));
     progress.at(done += count);
+    if (in.bad())
+      return base::fail(
+          base::Kind::kDenied,
+          fmt::format("{} cannot be read on after {} bytes, which says nothing of the trail: "
+                      "see the kernel's log of that disk, or try another copy",
+                      file, done));
   }
   auto found = check.finish();
   if (!found) return base::fail(found.error());

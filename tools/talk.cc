@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "base/one_line.h"
+#include "base/system_error.h"
 #include "exports/byte_sink.h"
 
 namespace karst::tools {
@@ -101,7 +102,7 @@ int& lost_because() {
 
 // What a person does about output that was not written.
 std::string_view instead_of(int reason) {
-  const bool full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
+  const bool full = base::kind_of_errno(reason, base::Kind::kDenied) == base::Kind::kFull;
   return full ? "free some space there, or send the output elsewhere" : "send the output elsewhere";
 }
 

@@ -12,6 +12,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/system_error.h"
+
 namespace karst::tools {
 namespace {
 
@@ -19,8 +21,9 @@ constexpr int kPartTriesMax = 100;
 constexpr mode_t kMode = 0666;  // less the umask: tiles are made to be published
 
 tl::unexpected<base::Error> cannot_write(const std::filesystem::path& path, int reason) {
-  const bool full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
-  return base::fail(full ? base::Kind::kFull : base::Kind::kDenied,
+  const base::Kind kind = base::kind_of_errno(reason, base::Kind::kDenied);
+  const bool full = kind == base::Kind::kFull;
+  return base::fail(kind,
                     fmt::format("{}: cannot be written: {}{}", path.string(), std::strerror(reason),
                                 full ? ". Free some space there, or write elsewhere"
                                      : ". Expected a folder that can be written"));

@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/sha256.h"
+#include "base/system_error.h"
 #include "daemon/system_clock.h"
 
 namespace karst::daemon {
@@ -26,6 +26,7 @@ namespace {
 
 constexpr std::string_view kVerb = "access ";
 constexpr std::string_view kSocketName = "access.sock";
+constexpr int kOutOfFilesWaitMillis = 100;
 constexpr std::size_t kMessageMax = kVerb.size() + kAccessCommandMax + 1;
 
 std::int64_t now_millis() {
@@ -33,10 +34,9 @@ std::int64_t now_millis() {
 }
 
 tl::unexpected<base::Error> cannot(const std::string& doing, const std::string& path) {
-  const base::Kind kind = errno == EACCES || errno == EPERM || errno == EROFS
-                              ? base::Kind::kDenied
-                              : base::Kind::kInvalid;
-  return base::fail(kind, doing + " " + path + ": " + std::strerror(errno));
+  const int code = errno;
+  return base::fail(base::kind_of_errno(code, base::Kind::kInvalid),
+                    doing + " " + path + ": " + std::strerror(code));
 }
 
 class File {
@@ -53,16 +53,6 @@ class File {
  private:
   int descriptor_;
 };
-
-// nullopt: it is no regular file.
-std::optional<std::size_t> size_of(const File& file) {
-  struct stat about{};
-  if (fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
-  return static_cast<std::size_t>(about.st_size);
-}
-bool is_full(std::size_t size) {
-  return size + kAccessLineMax > kAccessFileMax;
-}
 
 // The path of a socket has 108 bytes, that of a folder 4,096: by way of the folder's descriptor.
 sockaddr_un address_in(const File& folder) {
@@ -109,96 +99,6 @@ bool tell_daemon(const std::string& data, const std::string& command) {
   char answer[2] = {};
   return recv(socket.get(), answer, sizeof(answer), MSG_WAITALL) == 2 &&
          std::string_view(answer, 2) == "ok";
-}
-
-base::Status write_line(const std::string& data, const std::string& line) {
-  const std::string path = data + "/access";
-  const File file(::open(
-      path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
-  if (file.get() < 0 && errno != ENXIO) return cannot("cannot open", path);  // ENXIO: a pipe
-  const std::optional<std::size_t> size = size_of(file);
-  if (!size) return base::fail(base::Kind::kInvalid, path + " is no regular file: move it away");
-  if (is_full(*size))
-    return base::fail(base::Kind::kFull,
-                      path + " has " + std::to_string(*size) +
-                          " bytes of such records and takes no more: start karst on this folder, "
-                          "which takes them over into the log, or move the file away and keep it");
-  if (write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
-    return cannot("cannot write", path);
-  return {};
-}
-
-// The lines of a file, in bounded memory.
-class Lines {
- public:
-  explicit Lines(const std::string& path)
-      : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)) {}
-
-  bool can_be_read() const { return size_of(file_).has_value(); }
-  bool full() const { return is_full(size_of(file_).value_or(0)); }
-  // The file goes on after kAccessFileMax.
-  bool cut() const { return read_ >= kAccessFileMax; }
-  // One that is longer than kAccessLineMax is cut.
-  std::optional<std::string> next() {
-    std::string line;
-    for (bool any = false;; any = true) {
-      if (at_ == bytes_.size() && !fill()) return any ? std::optional(line) : std::nullopt;
-      const char byte = bytes_[at_++];
-      if (byte == '\n') return line;
-      if (line.size() < kAccessLineMax) line += byte;
-    }
-  }
-
- private:
-  bool fill() {
-    bytes_.resize(64 << 10);
-    const ssize_t size = cut() ? 0 : read(file_.get(), bytes_.data(), bytes_.size());
-    bytes_.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-    read_ += bytes_.size();
-    at_ = 0;
-    return !bytes_.empty();
-  }
-  const File file_;
-  std::string bytes_;
-  std::size_t at_ = 0, read_ = 0;
-};
-
-struct OfflineAccess {
-  std::string time, user, command;
-};
-
-std::optional<OfflineAccess> parse_line(std::string_view line) {
-  const std::size_t first = line.find('\t'), second = line.find('\t', first + 1);
-  if (first == std::string_view::npos || second == std::string_view::npos) return std::nullopt;
-  const std::string time(line.substr(0, first));
-  if (!base::parse_rfc3339(time)) return std::nullopt;
-  return OfflineAccess{time, plain_command(line.substr(first + 1, second - first - 1)),
-                       plain_command(line.substr(second + 1))};
-}
-
-// Some in a row that differ by their times only.
-struct Run {
-  OfflineAccess first;
-  std::string last_time;
-  std::size_t count = 1;
-
-  bool takes(const OfflineAccess& access) {
-    if (access.user != first.user || access.command != first.command) return false;
-    last_time = access.time;
-    ++count;
-    return true;
-  }
-  events::AccessRecorded told() const {
-    const std::string when =
-        count == 1 ? "at " + first.time
-                   : std::to_string(count) + " times from " + first.time + " to " + last_time;
-    return {first.user, first.command + " (" + when + ", while no daemon ran)"};
-  }
-};
-
-events::AccessRecorded not_as_written(std::size_t count) {
-  return {"unknown", std::to_string(count) +
-                         " more, while no daemon ran: DIR/access held what karst does not write"};
 }
 
 // No more than kAccessPerSecondMax in any second.
@@ -262,18 +162,6 @@ std::optional<std::string_view> answer_of(
 
 }  // namespace
 
-std::string plain_command(std::string_view command) {
-  std::string plain(command);
-  if (command.size() > kAccessCommandMax) {
-    const std::string mark = " ... (cut: it has " + std::to_string(command.size()) +
-                             " bytes, SHA-256 " + base::hex_lower(base::sha256(command)) + ")";
-    plain = plain.substr(0, kAccessCommandMax - mark.size()) + mark;
-  }
-  for (char& c : plain)
-    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7F) c = '?';
-  return plain;
-}
-
 base::Result<std::unique_ptr<AccessServer>> AccessServer::listen(
     const std::string& data, std::function<bool(events::AccessRecorded)> record) {
   const std::string path = data + "/" + std::string(kSocketName);
@@ -334,6 +222,9 @@ void AccessServer::run() {
     if (!knocks) continue;
     const int socket = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (socket >= 0) talks.push_back({socket, now + kAccessTalkMillis, ""});
+    // It knocks on, and nothing can be done: without a pause that is a loop that takes a whole
+    // core.
+    if (socket < 0 && base::is_at_a_limit(errno)) poll(waits.data(), 1, kOutOfFilesWaitMillis);
   }
   for (const Talk& talk : talks) close(talk.socket);
 }
@@ -341,50 +232,8 @@ void AccessServer::run() {
 base::Status tell_access(const std::string& data, std::string_view command, base::WallTime now) {
   const std::string plain = plain_command(command);
   if (tell_daemon(data, plain)) return {};
-  return write_line(
+  return write_access_line(
       data, base::format_rfc3339(now.value()) + "\t" + user_name(getuid()) + "\t" + plain + "\n");
-}
-
-std::vector<events::AccessRecorded> offline_accesses(const std::string& data) {
-  const std::string taken = data + "/access.taken";
-  // What a daemon before this one has taken and not recorded comes first.
-  if (access(taken.c_str(), F_OK) != 0 && rename((data + "/access").c_str(), taken.c_str()) != 0)
-    return {};
-  Lines lines(taken);
-  if (!lines.can_be_read()) return {not_as_written(1)};
-  std::vector<Run> runs;
-  std::size_t too_many = 0, none = 0;
-  std::string last_time;
-  while (const std::optional<std::string> line = lines.next()) {
-    const auto access = parse_line(*line);
-    if (!access) {
-      ++none;
-      continue;
-    }
-    last_time = access->time;
-    if (!runs.empty() && too_many == 0 && runs.back().takes(*access))
-      continue;
-    else if (runs.size() < kAccessOfflineMax)
-      runs.push_back({*access, access->time});
-    else
-      ++too_many;
-  }
-  std::vector<events::AccessRecorded> found;
-  for (const Run& run : runs) found.push_back(run.told());
-  if (too_many > 0)
-    found.push_back({"several", std::to_string(too_many) + (lines.cut() ? " and more" : " more") +
-                                    ", up to " + last_time +
-                                    ", while no daemon ran: too many to name"});
-  if (lines.full())
-    found.push_back({"unknown", "others may be missing, after " + last_time +
-                                    ", while no daemon ran: DIR/access was full, which readers "
-                                    "were told"});
-  if (none > 0) found.push_back(not_as_written(none));
-  return found;
-}
-
-void forget_accesses(const std::string& data) {
-  unlink((data + "/access.taken").c_str());
 }
 
 }  // namespace karst::daemon

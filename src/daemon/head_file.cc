@@ -9,6 +9,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/system_error.h"
+
 namespace karst::daemon {
 namespace {
 
@@ -34,11 +36,9 @@ tl::unexpected<base::Error> damaged(const std::string& data, const std::string& 
 }
 
 tl::unexpected<base::Error> failed(const std::string& path) {
-  const base::Kind kind = errno == ENOSPC || errno == EDQUOT ? base::Kind::kFull
-                          : errno == EACCES || errno == EPERM || errno == EROFS
-                              ? base::Kind::kDenied
-                              : base::Kind::kInvalid;
-  return base::fail(kind, path + ": " + std::strerror(errno));
+  const int code = errno;
+  return base::fail(base::kind_of_errno(code, base::Kind::kInvalid),
+                    path + ": " + std::strerror(code));
 }
 
 base::Status replace(const std::string& path, const std::string& bytes) {
@@ -52,6 +52,7 @@ base::Status replace(const std::string& path, const std::string& bytes) {
   close(file);
   if (status && rename(aside.c_str(), path.c_str()) != 0) status = failed(path);
   if (!status) unlink(aside.c_str());
+  if (status) base::sync_folder_of(path);
   return status;
 }
 

@@ -14,8 +14,16 @@ Trail::Trail(const Store& store, const base::Clock& clock, Indexer::Tell tell)
 
 void Trail::fill(DaemonParts& parts) const {
   parts.index_lag = [this] { return indexer_->lag(); };
-  parts.accesses = offline_accesses(store_.data);
-  parts.accesses_recorded = [this] { forget_accesses(store_.data); };
+  OfflineAccesses offline = offline_accesses(store_.data);
+  parts.accesses = std::move(offline.accesses);
+  if (offline.unread) {
+    tell_(false, offline.unread->message);
+    return;
+  }
+  // The file is the only other copy: it goes once the log's is durable.
+  parts.accesses_recorded = [this] {
+    if (const base::Status synced = store_.log->sync(); synced) forget_accesses(store_.data);
+  };
 }
 
 void Trail::listen(ports::FactSink& sink) {

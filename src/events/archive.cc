@@ -23,6 +23,12 @@ tl::unexpected<base::Error> no_archive(const std::string& folder, const std::str
                     folder + " holds no archive of a log that can be used: " + what);
 }
 
+// What cannot be read may be an archive: only what is not there says that it is none.
+tl::unexpected<base::Error> no_archive(const std::string& folder, const base::Error& error) {
+  if (error.kind == base::Kind::kInvalid) return no_archive(folder, error.message);
+  return base::fail(error.with_context("the archive " + folder));
+}
+
 std::string secret_text(const LogIdentity& log) {
   return base::hex_lower(
       {reinterpret_cast<const std::uint8_t*>(log.secret.data()), log.secret.size()});
@@ -81,7 +87,7 @@ std::string anything_in(const std::string& folder) {
 // another covers says nothing more; two processes of an earlier version made such.
 base::Result<std::vector<ArchivedSegment>> list(const std::string& folder, model::Position first) {
   auto files = range_files(folder, kSegmentSuffix);
-  if (!files) return no_archive(folder, files.error().message);
+  if (!files) return no_archive(folder, files.error());
   std::vector<ArchivedSegment> found;
   for (RangeFile& file : *files) {
     if (file.last < first) continue;
@@ -163,7 +169,7 @@ base::Result<Archive> Archive::open(const std::string& folder, const LogIdentity
 
 base::Result<Archive> Archive::open_existing(const std::string& folder) {
   auto text = read_archive_file(folder + "/log", 4096);
-  if (!text) return no_archive(folder, text.error().message);
+  if (!text) return no_archive(folder, text.error());
   auto identity = parse_identity(folder, *text);
   if (!identity) return base::fail(identity.error());
   auto expired = read_expired(folder);

@@ -145,6 +145,9 @@ base::Result<BaselineNote> write_baseline_file(const std::string& folder,
 base::Result<Baseline> read_baseline_file(const std::string& folder, const BaselineNote& note) {
   const std::string path = folder + "/" + baseline_name(note.position);
   auto bytes = read_archive_file(path, kBaselineBytesMax);
+  const bool is_unreadable = !bytes && bytes.error().kind != base::Kind::kInvalid &&
+                             bytes.error().kind != base::Kind::kCorrupt;
+  if (is_unreadable) return base::fail(bytes.error());
   if (!bytes) return damaged_file(path, bytes.error().message);
   if (bytes->size() != note.size || base::hex_lower(base::sha256(*bytes)) != note.digest)
     return damaged_file(path,

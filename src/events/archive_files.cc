@@ -10,7 +10,9 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <thread>
+
+#include "base/system_error.h"
 
 namespace karst::events {
 namespace {
@@ -38,10 +40,8 @@ std::optional<RangeFile> parse_range(const std::string& name, std::string_view s
 
 tl::unexpected<base::Error> archive_file_error(const std::string& doing, const std::string& path) {
   const int code = errno;
-  const base::Kind kind = code == ENOSPC || code == EDQUOT                   ? base::Kind::kFull
-                          : code == EACCES || code == EPERM || code == EROFS ? base::Kind::kDenied
-                                                                             : base::Kind::kInvalid;
-  return base::fail(kind, doing + " " + path + ": " + std::strerror(code));
+  return base::fail(base::kind_of_errno(code, base::Kind::kInvalid),
+                    doing + " " + path + ": " + std::strerror(code));
 }
 
 std::string position_digits(model::Position position) {
@@ -64,7 +64,8 @@ base::Result<std::vector<RangeFile>> range_files(const std::string& folder,
     found.push_back(std::move(*file));
   }
   if (code)
-    return base::fail(base::Kind::kInvalid, "cannot read " + folder + ": " + code.message());
+    return base::fail(base::kind_of_errno(code.value(), base::Kind::kInvalid),
+                      "cannot read " + folder + ": " + code.message());
   std::sort(found.begin(), found.end(), [](const RangeFile& a, const RangeFile& b) {
     return a.first != b.first ? a.first < b.first : a.last < b.last;
   });
@@ -105,27 +106,53 @@ base::Status write_archive_file(const std::string& folder, const std::string& na
 base::Result<std::string> read_archive_file(const std::string& path, std::size_t size_max) {
   std::error_code code;
   const auto size = fs::file_size(path, code);
-  if (code) return base::fail(base::Kind::kInvalid, "cannot read " + path + ": " + code.message());
+  if (code)
+    return base::fail(base::kind_of_errno(code.value(), base::Kind::kInvalid),
+                      "cannot read " + path + ": " + code.message());
   if (size > size_max)
     return base::fail(base::Kind::kCorrupt, path + " has " + std::to_string(size) +
                                                 " bytes, at most " + std::to_string(size_max) +
                                                 " were expected");
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return archive_file_error("cannot open", path);
   std::string bytes(size, '\0');
-  std::ifstream in(path, std::ios::binary);
-  in.read(bytes.data(), static_cast<std::streamsize>(size));
-  if (!in) return base::fail(base::Kind::kDenied, "cannot read " + path);
+  std::size_t have = 0;
+  while (have < size) {
+    const ssize_t got = ::read(file, bytes.data() + have, size - have);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      auto failed =
+          got < 0 ? archive_file_error("cannot read", path)
+                  : base::fail(base::Kind::kCorrupt, path + " became shorter while it was read");
+      ::close(file);
+      return failed;
+    }
+    have += static_cast<std::size_t>(got);
+  }
+  ::close(file);
   return bytes;
 }
 
-base::Result<ArchiveLock> ArchiveLock::take(const std::string& folder) {
+base::Result<ArchiveLock> ArchiveLock::take(const std::string& folder,
+                                            std::chrono::milliseconds wait_max) {
   const std::string path = folder + "/log";
   // NFS locks only what may be written.
   int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return archive_file_error("cannot open", path);
-  while (::flock(file, LOCK_EX) != 0 && errno == EINTR) {
+  ArchiveLock lock(file);
+  for (auto waited = std::chrono::milliseconds(0);
+       ::flock(file, LOCK_EX | LOCK_NB) != 0 && (errno == EWOULDBLOCK || errno == EINTR);
+       waited += kArchiveLockLook) {
+    if (waited >= wait_max)
+      return base::fail(base::Kind::kTaken,
+                        path + ": another process has held the archive for " +
+                            std::to_string(wait_max.count() / 1000) +
+                            " s; look whether a 'karst log archive' or 'karst log trim' is "
+                            "stopped, or hangs");
+    std::this_thread::sleep_for(kArchiveLockLook);
   }
-  return ArchiveLock(file);
+  return lock;
 }
 
 ArchiveLock::~ArchiveLock() {

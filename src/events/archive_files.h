@@ -2,6 +2,7 @@
 // they hold is archive.h's and archive_expiry.h's.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,13 +44,17 @@ base::Status write_archive_file(const std::string& folder, const std::string& na
 base::Result<std::string> read_archive_file(const std::string& path, std::size_t size_max);
 base::Status sync_archive_folder(const std::string& folder);
 
-// Held while a segment is sealed: a daemon and `log archive` may do that to one folder. Let go of
-// by the kernel when the process dies. On a file system without locks nothing is held.
+// Held while a segment is sealed, or what is too old goes: a daemon and `log archive` may do that
+// to one folder. Let go of by the kernel when the process dies. On a file system without locks
+// nothing is held.
+inline constexpr std::chrono::milliseconds kArchiveLockWaitMax{10'000};
+inline constexpr std::chrono::milliseconds kArchiveLockLook{50};  // between two looks
 class ArchiveLock {
  public:
-  // Waits for whoever holds it, for the second that one takes. Errors: kDenied, kInvalid when
-  // FOLDER/log cannot be opened.
-  static base::Result<ArchiveLock> take(const std::string& folder);
+  // Waits for whoever holds it. Errors: kTaken after `wait_max`; kDenied, kInvalid when FOLDER/log
+  // cannot be opened.
+  static base::Result<ArchiveLock> take(const std::string& folder,
+                                        std::chrono::milliseconds wait_max = kArchiveLockWaitMax);
   ArchiveLock(ArchiveLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
   ArchiveLock& operator=(ArchiveLock&&) = delete;
   ~ArchiveLock();

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/set_digest.h"
+#include "base/system_error.h"
 
 namespace karst::events {
 namespace {
@@ -64,12 +65,8 @@ std::optional<Parsed> parse_slot(const Slot& slot) {
 
 tl::unexpected<base::Error> system_error(const std::string& doing, const std::string& path) {
   const int code = errno;
-  const bool denied = code == EACCES || code == EPERM || code == EROFS || code == EMFILE ||
-                      code == ENFILE || code == ENOMEM || code == EIO;
-  const base::Kind kind = denied                             ? base::Kind::kDenied
-                          : code == ENOSPC || code == EDQUOT ? base::Kind::kFull
-                                                             : base::Kind::kCorrupt;
-  return base::fail(kind, doing + " " + path + ": " + std::strerror(code));
+  return base::fail(base::kind_of_errno(code, base::Kind::kCorrupt),
+                    doing + " " + path + ": " + std::strerror(code));
 }
 
 // The newer whole slot; nullopt when neither is whole.

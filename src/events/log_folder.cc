@@ -10,28 +10,21 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/system_error.h"
+
 namespace karst::events {
 namespace {
 
 tl::unexpected<base::Error> folder_error(const std::string& doing, const std::string& path) {
   const int code = errno;
   const std::string message = doing + " " + path + ": " + std::strerror(code);
-  switch (code) {
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return base::fail(base::Kind::kDenied, message + ". karst needs to read and write there");
-    case ENOSPC:
-    case EDQUOT:
-      return base::fail(base::Kind::kFull, message + ". Free some space");
-    case EMFILE:
-    case ENFILE:
-    case ENOMEM:
-      return base::fail(base::Kind::kDenied, message + std::string(kLimitAdvice));
-    default:
-      return base::fail(base::Kind::kInvalid,
-                        message + ". Expected a folder that is the log's, or can be made");
-  }
+  const base::Kind kind = base::kind_of_errno(code, base::Kind::kInvalid);
+  if (base::is_at_a_limit(code)) return base::fail(kind, message + std::string(kLimitAdvice));
+  if (code == EIO) return base::fail(kind, message + ". See the kernel's log of that disk");
+  if (kind == base::Kind::kDenied)
+    return base::fail(kind, message + ". karst needs to read and write there");
+  if (kind == base::Kind::kFull) return base::fail(kind, message + ". Free some space");
+  return base::fail(kind, message + ". Expected a folder that is the log's, or can be made");
 }
 
 std::string read_holder(int file) {

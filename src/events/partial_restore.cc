@@ -9,6 +9,8 @@
 #include <fstream>
 #include <utility>
 
+#include "base/system_error.h"
+
 namespace karst::events {
 namespace {
 
@@ -46,9 +48,8 @@ tl::unexpected<base::Error> not_empty(const std::string& folder) {
 }
 
 tl::unexpected<base::Error> failed(const std::string& doing, const std::string& path, int reason) {
-  const base::Kind kind =
-      reason == ENOSPC || reason == EDQUOT ? base::Kind::kFull : base::Kind::kDenied;
-  return base::fail(kind, doing + " " + path + ": " + std::strerror(reason));
+  return base::fail(base::kind_of_errno(reason, base::Kind::kDenied),
+                    doing + " " + path + ": " + std::strerror(reason));
 }
 
 // All but the mark and the lock, which say meanwhile whose it is.

@@ -10,13 +10,14 @@
 #include <cstring>
 #include <utility>
 
+#include "base/system_error.h"
+
 namespace karst::exports {
 namespace {
 
 base::Error failed(std::string_view what, const std::string& name, int reason) {
-  base::Kind kind = base::Kind::kDenied;
-  if (reason == EPIPE) kind = base::Kind::kGone;
-  if (reason == ENOSPC || reason == EDQUOT || reason == EFBIG) kind = base::Kind::kFull;
+  const base::Kind kind =
+      base::kind_of_errno(reason, reason == EPIPE ? base::Kind::kGone : base::Kind::kDenied);
   return {kind,
           name + ": cannot be " + std::string(what) + ": " + std::strerror(reason) +
               (kind == base::Kind::kFull ? ". Free some space there, or write elsewhere" : "")};
@@ -115,6 +116,7 @@ base::Status OutputFile::finish() {
   if (std::rename(part_path_.c_str(), path_.c_str()) != 0)
     return base::fail(failed("made", path_, errno));
   ::close(std::exchange(descriptor_, -1));
+  base::sync_folder_of(path_);
   return {};
 }
 

@@ -85,7 +85,8 @@ void add_time(Row& row, std::int64_t millis) {
   millis == 0 ? row.skip() : row.text(base::format_rfc3339(millis));
 }
 
-// From one moment to another as a duration and as seconds, cut to tenths; 0 while one is missing.
+// From one moment to another as a duration and as seconds, rounded to tenths; 0 while one is
+// missing.
 void add_span(Row& row, std::int64_t from, std::int64_t to) {
   const std::int64_t millis = from == 0 || to == 0 ? 0 : std::max<std::int64_t>(to - from, 0);
   row.text(go_duration(millis));

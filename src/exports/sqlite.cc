@@ -2,17 +2,25 @@
 
 #include <sqlite3.h>
 
+#include <cstring>
 #include <utility>
+
+#include "base/system_error.h"
 
 namespace karst::exports {
 namespace {
 
 base::Error failed(sqlite3* database) {
-  const bool full = (sqlite3_errcode(database) & 0xff) == SQLITE_FULL;
+  // SQLite itself knows ENOSPC alone: a full quota is an I/O error to it.
+  int system = 0;
+  sqlite3_file_control(database, "main", SQLITE_FCNTL_LAST_ERRNO, &system);
+  const bool full = (sqlite3_errcode(database) & 0xff) == SQLITE_FULL ||
+                    base::kind_of_errno(system, base::Kind::kDenied) == base::Kind::kFull;
   const char* path = sqlite3_db_filename(database, "main");
   return {full ? base::Kind::kFull : base::Kind::kDenied,
           "the SQLite file " + std::string(path == nullptr ? "" : path) +
               " cannot be written: " + sqlite3_errmsg(database) +
+              (system == 0 ? "" : ": " + std::string(std::strerror(system))) +
               (full ? ". Free some space there, or write elsewhere" : "")};
 }
 

@@ -23,7 +23,7 @@ class SqliteFile {
   // Adds the table; the writer must not outlive the file. Its finish() makes the indexes.
   base::Result<std::unique_ptr<TableWriter>> add(const Table& table);
   base::Status set_meta(std::string_view key, std::string_view value);
-  // Commits and closes.
+  // Commits; the destructor closes.
   base::Status finish();
 
  private:

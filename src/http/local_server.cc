@@ -16,11 +16,14 @@
 #include <thread>
 #include <vector>
 
+#include "base/system_error.h"
+
 namespace karst::http {
 namespace {
 
 constexpr std::size_t kReadBytes = 4096;
 constexpr int kPortMax = 65535;
+constexpr int kOutOfFilesWaitMillis = 100;
 
 std::int64_t now_millis() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -238,7 +241,13 @@ class LocalServer::Loop {
 
   void accept_one() {
     Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (socket.get() < 0) return;
+    if (socket.get() < 0) {
+      // It knocks on, and nothing can be done: without a pause that is a loop that takes a whole
+      // core.
+      pollfd wake{wake_.get(), POLLIN, 0};
+      if (base::is_at_a_limit(errno)) (void)::poll(&wake, 1, kOutOfFilesWaitMillis);
+      return;
+    }
     if (connections_.size() >= kServerConnectionsMax) {
       const auto oldest = std::min_element(
           connections_.begin(), connections_.end(),

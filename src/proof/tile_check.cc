@@ -30,7 +30,8 @@ class Check {
  private:
   base::Result<std::string> get(const std::string& path) {
     auto bytes = read_(path);
-    if (!bytes) return untrue(path, "it cannot be read: " + bytes.error().message);
+    if (!bytes && bytes.error().kind == base::Kind::kGone)
+      return untrue(path, "it is not there: " + bytes.error().message);
     return bytes;
   }
 

@@ -14,7 +14,7 @@ namespace karst::proof {
 
 inline constexpr std::size_t kBundleBytesMax = 256 * (2 + 0xffff);
 
-// The bytes of a file, by its path below the folder. Errors: kGone, kDenied.
+// The bytes of a file, by its path below the folder. Errors: kGone when it is not there, kDenied.
 using ReadFile = std::function<base::Result<std::string>(const std::string& path)>;
 
 struct TileFindings {
@@ -27,7 +27,8 @@ struct TileFindings {
 // Proven against the checkpoint, whose signature is the caller's to check. Bundles may be missing
 // from the first on, as those of a trimmed log are: the tiles of level 0 stand for them. `since`: a
 // smaller tree whose root is wanted too; 0: none. Errors: kCorrupt with the file that is not true
-// or not there; kInvalid when there is no checkpoint.
+// or not there; kInvalid when there is no checkpoint; those of `read` but kGone, which say nothing
+// of the tree.
 base::Result<TileFindings> check_tiles(const ReadFile& read, std::uint64_t since);
 
 }  // namespace karst::proof

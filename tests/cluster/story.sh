@@ -128,7 +128,8 @@ follow_a_volume() {
 
 # What others write into a status stays there, however often both write (docs/decisions/0021-a-status-is-shared.md).
 share_a_status() {
-  local claim before; claim=$(k get nodeclaims -l karpenter.sh/nodepool=web -o json | jq -r '.items[0].metadata.name')
+  # The oldest, whose pods stay: the newest may be that of the pod with the volume, and go as empty meanwhile.
+  local claim before; claim=$(k get nodeclaims -l karpenter.sh/nodepool=web -o json | jq -r '.items | sort_by(.metadata.creationTimestamp)[0].metadata.name')
   before=$(status_writes "$claim")
   check "somebody writes into the status of a claim and of its pool, 20 times, and takes Ready away" others_write 20 "nodeclaim/$claim" nodepool/web || true
   await "the claim is Ready again" 60 condition "$claim" Ready True Ready || true
@@ -220,6 +221,8 @@ server_away() {
   local pid args; pid=$(cat "$plane/apiserver.pid")
   mapfile -d '' -t args < "/proc/$pid/cmdline"
   check "two more pods are asked for" k scale deployment even --replicas=$((4 * times + 2))
+  # kube-scheduler looks at a pod that it could not call unschedulable again after five minutes only.
+  await "the scheduler has told of each" 30 all_judged $((pods_wanted + 2)) || true
   away_from=$(date -u +%Y-%m-%dT%H:%M:%S.%6NZ)
   kill -9 "$pid"  # asked to stop it waits for its watches to end
   await "the API server is stopped" 30 gone "$pid"
@@ -231,6 +234,7 @@ server_away() {
   pods_wanted=$((pods_wanted + 2))
   await "$pods_wanted pods run on nodes, after all" 120 running "$pods_wanted"
 }
+all_judged() { local got; got=$(k get pods -o json | jq '[.items[] | select(any(.status.conditions[]?; .type == "PodScheduled"))] | length'); echo "$got of $1 pods"; [ "$got" = "$1" ]; }
 gone() { ! kill -0 "$1" 2> /dev/null; }
 
 # A person deletes a claim under running pods: they are evicted, and run again elsewhere. A disruption budget first, then a

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -52,7 +53,7 @@ class AccessTest : public ::testing::Test {
   }
   std::vector<std::string> offline() {
     std::vector<std::string> lines;
-    for (const events::AccessRecorded& access : offline_accesses(data_))
+    for (const events::AccessRecorded& access : offline_accesses(data_).accesses)
       lines.push_back(access.user + " | " + access.command);
     return lines;
   }
@@ -98,6 +99,48 @@ TEST_F(AccessTest, WithoutADaemonALineIsLeftForTheNext) {
                            me() + " | later (at 2027-01-15T08:00:02.000Z, while no daemon ran)"});
   forget_accesses(data_);
   EXPECT_EQ(offline(), std::vector<std::string>());
+}
+
+// What is there and cannot be read is not thrown away, and not called something else.
+TEST_F(AccessTest, WhatCannotBeReadStaysForTheNextStart) {
+  ASSERT_TRUE(tell_access(data_, "audit export", base::WallTime(1'800'000'000'000)));
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  close(next);
+  const rlimit none{static_cast<rlim_t>(next), limit.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &none);
+  const OfflineAccesses refused = offline_accesses(data_);
+  setrlimit(RLIMIT_NOFILE, &limit);
+  ASSERT_TRUE(refused.unread);
+  EXPECT_EQ(refused.unread->kind, base::Kind::kDenied);
+  EXPECT_NE(refused.unread->message.find("/access.taken: Too many open files"), std::string::npos)
+      << refused.unread->message;
+  ASSERT_EQ(refused.accesses.size(), 1U) << "the trail says that something is missing";
+  EXPECT_NE(refused.accesses[0].command.find("could not be read (Too many open files)"),
+            std::string::npos)
+      << refused.accesses[0].command;
+  EXPECT_EQ(offline(),
+            std::vector<std::string>{
+                me() + " | audit export (at 2027-01-15T08:00:00.000Z, while no daemon ran)"});
+}
+
+// An admin's command writes it as root, and the daemon that reads it is not root.
+TEST_F(AccessTest, WhatRootWritesIsTheFoldersOwners) {
+  if (geteuid() != 0) return;  // nobody else can give files away
+  ASSERT_EQ(chown(data_.c_str(), 65532, 65532), 0);
+  ASSERT_TRUE(tell_access(data_, "audit export", base::WallTime(0)));
+  struct stat about{};
+  ASSERT_EQ(stat((data_ + "/access").c_str(), &about), 0);
+  EXPECT_EQ(about.st_uid, 65532U);
+  // But not what has another name elsewhere.
+  const std::string other = folder_ / "other";
+  write_file(other, "");
+  ASSERT_EQ(unlink((data_ + "/access").c_str()), 0);
+  ASSERT_EQ(link(other.c_str(), (data_ + "/access").c_str()), 0);
+  ASSERT_TRUE(tell_access(data_, "audit export", base::WallTime(0)));
+  ASSERT_EQ(stat(other.c_str(), &about), 0);
+  EXPECT_EQ(about.st_uid, 0U);
 }
 
 TEST_F(AccessTest, ADaemonThatCannotRecordItLeavesALine) {

@@ -1,8 +1,10 @@
 // What is in the rows, and how CSV and SQLite write them.
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -313,6 +315,28 @@ TEST(Sqlite, HasStrictTablesIndexesAndMeta) {
     EXPECT_EQ(got, want) << question;
   }
   sqlite3_close(database);
+  std::filesystem::remove(path);
+}
+
+// SQLite calls all but ENOSPC a disk I/O error.
+TEST(Sqlite, AFileThatMayNotGrowIsAFullDisk) {
+  const std::string path =
+      std::filesystem::temp_directory_path() / ("karst-sqlite-full-" + std::to_string(getpid()));
+  std::filesystem::remove(path);
+  auto file = SqliteFile::open(path);
+  ASSERT_TRUE(file) << file.error().message;
+  const auto before = signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  const rlimit small{16 << 10, limit.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  base::Status status = file->set_meta("much", std::string(1 << 20, 'x'));
+  if (status) status = file->finish();
+  setrlimit(RLIMIT_FSIZE, &limit);
+  signal(SIGXFSZ, before);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().kind, base::Kind::kFull) << status.error().message;
+  EXPECT_NE(status.error().message.find("Free some space"), std::string::npos);
   std::filesystem::remove(path);
 }
 

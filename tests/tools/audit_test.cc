@@ -1,6 +1,7 @@
 // What an auditor does with the program: export, take home, verify, and be told of any change.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/auditor.h"
@@ -234,6 +235,26 @@ TEST_F(Audit, TheVerdictIsOnStdoutAndNamesEachThingOnce) {
   EXPECT_EQ(missing.code, 2);
   EXPECT_EQ(missing.err.find(none), missing.err.rfind(none)) << missing.err;
   EXPECT_TRUE(says(missing, "cannot be read: expected what")) << missing.err;
+}
+
+// What cannot be read is no forgery: an auditor's script must not take it for one.
+TEST_F(Audit, ATileThatCannotBeReadIsNotCalledUntrue) {
+  const std::string tiles = folder_ / "tiles";
+  ASSERT_EQ(karst({"audit", "export", "--data", story(), "--format", "tiles", "--out", tiles}).code,
+            0);
+  ASSERT_EQ(verify({tiles}).code, 0);
+  std::string tile;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(tiles + "/tile/0"))
+    if (entry.is_regular_file()) tile = entry.path();
+  ASSERT_FALSE(tile.empty());
+  std::filesystem::rename(tile, folder_ / "aside");
+  const Ended missing = verify({tiles});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_TRUE(says(missing, "it is not there")) << missing.err << missing.out;
+  std::filesystem::create_symlink(tile, tile);  // to itself: ELOOP, as EACCES of who is not root
+  const Ended unreadable = verify({tiles});
+  EXPECT_EQ(unreadable.code, 2) << unreadable.out;
+  EXPECT_TRUE(says(unreadable, tile)) << unreadable.err;
 }
 
 // A part that has everything leaves no positions over.

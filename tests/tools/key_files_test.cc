@@ -24,6 +24,19 @@ TEST_F(KeyFiles, OneThatAllCanReadIsRefused) {
   EXPECT_EQ(karst({"audit", "keygen", "--out", folder_ / "k2", "--name", "a b"}).code, 2);
 }
 
+TEST_F(KeyFiles, OneThatIsNotThereIsToldInEachFormat) {
+  const std::string key = folder_ / "none";
+  for (const std::string format : {"jsonl", "parquet", "sqlite", "tiles"}) {
+    std::vector<std::string> words = {"audit",    "export", "--data",        story(),
+                                      "--format", format,   "--signing-key", key};
+    if (format != "jsonl") words.insert(words.end(), {"--out", folder_ / ("out." + format)});
+    const Ended ended = karst(words);
+    EXPECT_EQ(ended.code, 2) << format;
+    EXPECT_TRUE(says(ended, "the signing key " + key + ": ")) << format << ended.err;
+    EXPECT_TRUE(says(ended, "audit keygen")) << format << ended.err;
+  }
+}
+
 // Each wrong file is told for what it is, and none is shown.
 TEST_F(KeyFiles, OneThatIsNoneIsToldWhy) {
   const std::string key = new_key("key");
