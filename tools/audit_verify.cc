@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
@@ -20,23 +19,35 @@ namespace karst::tools {
 namespace {
 
 constexpr std::size_t kPieceBytes = 1 << 20;
-constexpr std::uintmax_t kSmallFileMax = 16 << 20;  // whole in memory: all but trails
+constexpr std::size_t kSmallFileMax =
+    17 << 20;  // whole in memory: all but trails; the largest is a bundle
 
+// Errors: kGone, kInvalid when it is no file or too large, kDenied when it cannot be read.
 base::Result<std::string> read_small(const std::filesystem::path& path) {
   std::error_code error;
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (error) {
-    const bool is_gone = error.value() == ENOENT || error.value() == ENOTDIR;
-    return base::fail(
-        base::kind_of_errno(error.value(), is_gone ? base::Kind::kGone : base::Kind::kDenied),
-        path.string() + ": " + error.message());
-  }
-  if (size > kSmallFileMax)
-    return base::fail(base::Kind::kInvalid, path.string() + " is too large for what it should be");
+  const auto there = std::filesystem::status(path, error);
+  if (there.type() == std::filesystem::file_type::not_found)
+    return base::fail(base::Kind::kGone, path.string() + " is not there");
+  if (error)
+    return base::fail(base::kind_of_errno(error.value(), base::Kind::kDenied),
+                      path.string() + ": " + error.message());
+  if (!std::filesystem::is_regular_file(there))
+    return base::fail(base::Kind::kInvalid, path.string() + " is no regular file");
   std::ifstream in(path, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  std::string bytes;
+  // By read(), which tells: a buffer's iterator throws.
+  while (in && bytes.size() <= kSmallFileMax) {
+    const std::size_t have = bytes.size();
+    bytes.resize(have + kPieceBytes);
+    in.read(bytes.data() + have, static_cast<std::streamsize>(kPieceBytes));
+    bytes.resize(have + static_cast<std::size_t>(in.gcount()));
+  }
   if (!in.is_open() || in.bad())
-    return base::fail(base::Kind::kDenied, path.string() + " cannot be read");
+    return base::fail(base::Kind::kDenied, path.string() +
+                                               " cannot be read; see its permissions, or the "
+                                               "kernel's log of that disk");
+  if (bytes.size() > kSmallFileMax)
+    return base::fail(base::Kind::kInvalid, path.string() + " is too large for what it should be");
   return bytes;
 }
 
@@ -329,6 +340,10 @@ base::Status verify(const AuditVerifyOptions& options) {
   if (begin.starts_with("{\"trail\":")) return verify_trail(options.file, in, begin, *trusted);
   std::string bytes = begin;
   for (char next = 0; bytes.size() <= kSmallFileMax && in.get(next);) bytes += next;
+  if (in.bad())
+    return base::fail(base::Kind::kDenied, options.file +
+                                               " cannot be read, which says nothing of the log: "
+                                               "see the kernel's log of that disk");
   if (bytes.size() > kSmallFileMax)
     return base::fail(base::Kind::kInvalid, options.file + " is too large for what it should be");
   if (begin.starts_with("{\"consistency\"")) return verify_growth(bytes, *trusted);

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "events/archive.h"
+#include "events/archive_files.h"
 #include "events/high_water.h"
 #include "tools/open_log.h"
 #include "tools/talk.h"
@@ -47,6 +49,7 @@ base::Status archive_log(const LogArchiveOptions& options, const ReadLog& log) {
     ++sealed;
     bytes += (*segment)->bytes;
     progress.at((*segment)->last.value());
+    std::this_thread::sleep_for(events::kArchiveLockPause);
   }
   Json summary;
   summary["log"] = log.log->id().str();

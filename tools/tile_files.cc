@@ -34,8 +34,9 @@ bool has_already(const std::filesystem::path& path, std::string_view bytes) {
   if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(path, error))) return false;
   if (std::filesystem::file_size(path, error) != bytes.size() || error) return false;
   std::ifstream in(path, std::ios::binary);
-  const std::string there((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  return there == bytes;
+  std::string there(bytes.size(), '\0');
+  in.read(there.data(), static_cast<std::streamsize>(there.size()));
+  return in && there == bytes;
 }
 
 // 0, or why not.

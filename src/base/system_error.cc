@@ -17,6 +17,10 @@ Kind kind_of_errno(int code, Kind otherwise) {
     case EPERM:
     case EROFS:
     case EIO:
+    case ESTALE:
+    case ENOTCONN:
+    case ETIMEDOUT:
+    case EHOSTDOWN:
       return Kind::kDenied;
     default:
       return is_at_a_limit(code) ? Kind::kDenied : otherwise;

@@ -72,7 +72,7 @@ base::Result<bool> write_line_once(const std::string& data, const std::string& l
   if (file.get() < 0 && errno != ENXIO) return cannot_do("cannot open", path);  // ENXIO: a pipe
   const std::optional<std::size_t> size = size_of(file);
   if (!size) return base::fail(base::Kind::kInvalid, path + " is no regular file: move it away");
-  give_to_owner_of(data, file);
+  if (*size == 0) give_to_owner_of(data, file);
   if (is_full(*size))
     return base::fail(base::Kind::kFull,
                       path + " has " + std::to_string(*size) +

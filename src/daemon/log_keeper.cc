@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
+
+#include "events/archive_files.h"
 
 namespace karst::daemon {
 
@@ -74,8 +77,7 @@ bool LogKeeper::archive_fits() {
     return false;
   }
   fits_ = true;
-  if (std::exchange(failing_, false))
-    parts_.notices->relief(parts_.clock->wall(), "the log is archived again");
+  archived_again();
   return true;
 }
 
@@ -84,12 +86,19 @@ void LogKeeper::seal() {
   while (!stopped() &&
          parts_.log->synced().value() >= archive_->end().value() - 1 + events::kSegmentEventsMax) {
     if (const auto sealed = seal_next(parts_.log->synced()); !sealed) {
-      if (sealed.error().kind == base::Kind::kRetry) return;
-      return alarm_once(failing_, "the log is not archived: ", sealed.error());
+      if (sealed.error().kind != base::Kind::kRetry)
+        return alarm_once(failing_, "the log is not archived: ", sealed.error());
+      if (!stopped()) archived_again();  // by somebody else
+      return;
     }
-    if (std::exchange(failing_, false))
-      parts_.notices->relief(parts_.clock->wall(), "the log is archived again");
+    archived_again();
+    std::this_thread::sleep_for(events::kArchiveLockPause);
   }
+}
+
+void LogKeeper::archived_again() {
+  if (std::exchange(failing_, false))
+    parts_.notices->relief(parts_.clock->wall(), "the log is archived again");
 }
 
 // One segment, and the log is told. Errors: kRetry when there is none, or nobody hears it any more.
@@ -173,7 +182,8 @@ void LogKeeper::expire() {
   if (!expiring_) expiry_due_millis_ = now + kExpireEveryMillis;
   const base::Status status = expiring_ ? end_expiry() : begin_expiry();
   if (!status) {
-    expiring_.reset();
+    // What the log says already goes once nobody else is at the archive.
+    if (status.error().kind != base::Kind::kTaken) expiring_.reset();
     if (status.error().kind == base::Kind::kRetry) return;  // stopped
     return alarm_once(expiry_failing_, "old events stay in the archive: ", status.error());
   }

@@ -71,6 +71,7 @@ class LogKeeper {
   base::Status end_expiry();
   base::Status seal_next(model::Position last);
   base::Result<base::LogTime> last_time() const;
+  void archived_again();
   void alarm_once(bool& failing, const std::string& what, const base::Error& error);
   bool stopped();
 

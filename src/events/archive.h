@@ -44,7 +44,7 @@ class Archive {
   // Of this log: made when the folder holds none. Errors: kInvalid when it is another log's or not
   // an archive, kDenied, kFull.
   static base::Result<Archive> open(const std::string& folder, const LogIdentity& log);
-  // To read. Errors: kInvalid when the folder holds none.
+  // To read. Errors: kInvalid when the folder holds none, kDenied.
   static base::Result<Archive> open_existing(const std::string& folder);
 
   const LogIdentity& identity() const { return identity_; }

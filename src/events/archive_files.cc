@@ -148,7 +148,7 @@ base::Result<ArchiveLock> ArchiveLock::take(const std::string& folder,
       return base::fail(base::Kind::kTaken,
                         path + ": another process has held the archive for " +
                             std::to_string(wait_max.count() / 1000) +
-                            " s; look whether a 'karst log archive' or 'karst log trim' is "
+                            " s; look whether a 'karst log archive' or 'karst log expire' is "
                             "stopped, or hangs");
     std::this_thread::sleep_for(kArchiveLockLook);
   }

@@ -32,15 +32,15 @@ struct RangeFile {
   std::uint64_t bytes = 0;
 };
 std::string range_name(model::Position first, model::Position last, std::string_view suffix);
-// Those of a folder, by their first positions; other files are passed over. Errors: kInvalid when
-// it cannot be read.
+// Those of a folder, by their first positions; other files are passed over. Errors: those of
+// archive_file_error.
 base::Result<std::vector<RangeFile>> range_files(const std::string& folder,
                                                  std::string_view suffix);
 
 // Whole, on stable storage, or not there at all: so is its name, and what was removed before.
 base::Status write_archive_file(const std::string& folder, const std::string& name,
                                 std::string_view bytes);
-// Errors: kInvalid when it is not there, kCorrupt above `size_max`, kDenied.
+// Errors: kInvalid when it is not there, kCorrupt above `size_max`, those of archive_file_error.
 base::Result<std::string> read_archive_file(const std::string& path, std::size_t size_max);
 base::Status sync_archive_folder(const std::string& folder);
 
@@ -48,7 +48,9 @@ base::Status sync_archive_folder(const std::string& folder);
 // to one folder. Let go of by the kernel when the process dies. On a file system without locks
 // nothing is held.
 inline constexpr std::chrono::milliseconds kArchiveLockWaitMax{10'000};
-inline constexpr std::chrono::milliseconds kArchiveLockLook{50};  // between two looks
+inline constexpr std::chrono::milliseconds kArchiveLockLook{5};  // between two looks
+// Who takes it again and again lets go of it for so long between, or others would never get it.
+inline constexpr std::chrono::milliseconds kArchiveLockPause{2 * kArchiveLockLook};
 class ArchiveLock {
  public:
   // Waits for whoever holds it. Errors: kTaken after `wait_max`; kDenied, kInvalid when FOLDER/log

@@ -30,8 +30,11 @@ class Check {
  private:
   base::Result<std::string> get(const std::string& path) {
     auto bytes = read_(path);
-    if (!bytes && bytes.error().kind == base::Kind::kGone)
+    if (bytes) return bytes;
+    if (bytes.error().kind == base::Kind::kGone)
       return untrue(path, "it is not there: " + bytes.error().message);
+    if (bytes.error().kind == base::Kind::kInvalid)
+      return untrue(path, "it is no such file: " + bytes.error().message);
     return bytes;
   }
 
@@ -112,6 +115,7 @@ class Check {
 
 base::Result<TileFindings> check_tiles(const ReadFile& read, std::uint64_t since) {
   auto bytes = read("checkpoint");
+  if (!bytes && bytes.error().kind == base::Kind::kDenied) return base::fail(bytes.error());
   if (!bytes)
     return base::fail(base::Kind::kInvalid, "there is no checkpoint: " + bytes.error().message);
   TileFindings found;

@@ -14,7 +14,8 @@ namespace karst::proof {
 
 inline constexpr std::size_t kBundleBytesMax = 256 * (2 + 0xffff);
 
-// The bytes of a file, by its path below the folder. Errors: kGone when it is not there, kDenied.
+// The bytes of a file, by its path below the folder. Errors: kGone when it is not there, kInvalid
+// when it is no file or too large for one, kDenied when it cannot be read.
 using ReadFile = std::function<base::Result<std::string>(const std::string& path)>;
 
 struct TileFindings {

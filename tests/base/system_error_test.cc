@@ -16,10 +16,14 @@ TEST(SystemError, SaysWhatTheCallerReactsTo) {
     Kind kind;
     bool limit;
   } table[] = {
-      {ENOSPC, Kind::kFull, false},   {EDQUOT, Kind::kFull, false},  {EFBIG, Kind::kFull, false},
-      {EACCES, Kind::kDenied, false}, {EPERM, Kind::kDenied, false}, {EROFS, Kind::kDenied, false},
-      {EIO, Kind::kDenied, false},    {EMFILE, Kind::kDenied, true}, {ENFILE, Kind::kDenied, true},
-      {ENOMEM, Kind::kDenied, true},  {ENOENT, Kind::kGone, false},  {EISDIR, Kind::kGone, false},
+      {ENOSPC, Kind::kFull, false},      {EDQUOT, Kind::kFull, false},
+      {EFBIG, Kind::kFull, false},       {EACCES, Kind::kDenied, false},
+      {EPERM, Kind::kDenied, false},     {EROFS, Kind::kDenied, false},
+      {EIO, Kind::kDenied, false},       {EMFILE, Kind::kDenied, true},
+      {ENFILE, Kind::kDenied, true},     {ENOMEM, Kind::kDenied, true},
+      {ESTALE, Kind::kDenied, false},    {ENOTCONN, Kind::kDenied, false},
+      {ETIMEDOUT, Kind::kDenied, false}, {EHOSTDOWN, Kind::kDenied, false},
+      {ENOENT, Kind::kGone, false},      {EISDIR, Kind::kGone, false},
   };
   for (const auto& c : table) {
     EXPECT_EQ(kind_of_errno(c.code, Kind::kGone), c.kind) << std::strerror(c.code);

@@ -133,7 +133,7 @@ TEST_F(AccessTest, WhatRootWritesIsTheFoldersOwners) {
   struct stat about{};
   ASSERT_EQ(stat((data_ + "/access").c_str(), &about), 0);
   EXPECT_EQ(about.st_uid, 65532U);
-  // But not what has another name elsewhere.
+  // But not what has another name elsewhere, nor what was something before.
   const std::string other = folder_ / "other";
   write_file(other, "");
   ASSERT_EQ(unlink((data_ + "/access").c_str()), 0);

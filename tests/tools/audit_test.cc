@@ -251,6 +251,17 @@ TEST_F(Audit, ATileThatCannotBeReadIsNotCalledUntrue) {
   const Ended missing = verify({tiles});
   EXPECT_EQ(missing.code, 1);
   EXPECT_TRUE(says(missing, "it is not there")) << missing.err << missing.out;
+  // What can be read and is no tile is untrue, whatever is in its place.
+  std::filesystem::create_directory(tile);
+  EXPECT_EQ(verify({tiles}).code, 1);
+  std::filesystem::remove(tile);
+  std::filesystem::copy(folder_ / "aside", tile);
+  std::filesystem::resize_file(tile, 18 << 20);
+  EXPECT_EQ(verify({tiles}).code, 1);
+  std::filesystem::remove(tile);
+  std::filesystem::create_symlink("/proc/self/mem", tile);  // EIO at its first byte
+  EXPECT_EQ(verify({tiles}).code, 2);
+  std::filesystem::remove(tile);
   std::filesystem::create_symlink(tile, tile);  // to itself: ELOOP, as EACCES of who is not root
   const Ended unreadable = verify({tiles});
   EXPECT_EQ(unreadable.code, 2) << unreadable.out;
