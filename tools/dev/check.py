@@ -22,6 +22,9 @@ os.environ.update(CCACHE_BASEDIR=str(ROOT), CCACHE_NOHASHDIR="true")  # one cach
 PROGRAM_SECONDS_MAX = {"release": 900, "dev": 1800, "tsan": 1800}  # for one test program
 LAW_SEED = 20261121  # of rapidcheck: the same problems in each run; RC_PARAMS= for others, tools/long-run laws for many
 LAW_CASES = {"release": 100, "dev": 25, "tsan": 25}  # of each law
+# What a sanitizer need not see again: these start `karst solve` 120 times, each with the whole catalogue of AWS, a fifth of all the
+# time; its parts run under ASan in test_scheduling, test_providers, test_objects and test_oracle.
+LEFT_OUT = {("dev", "test_tools"): "Solve.*:SolvePolicies.*"}
 LONGEST_FIRST = ("test_tools", "test_simulation", "test_proof", "test_oracle", "test_scheduling", "test_kube")
 BUILD_SECONDS_MAX = 3000
 STORY_SECONDS_MAX = 1800
@@ -29,6 +32,7 @@ CLUSTER_TESTS = ("crds", "chart", "image", "bad_starts", "shadow", "story", "ter
 AUDIT_SCRIPTS = ("proof", "exports", "readers")
 AWS_STORIES = ("story", "narrow", "faults", "kills")
 FUZZ_SECONDS = int(os.environ.get("KARST_FUZZ_SECONDS", "60"))
+FUZZERS_A_CORE = 2
 QUICKSTART_SECONDS = os.environ.get("KARST_QUICKSTART_SECONDS", "45")
 THREADED = ("test_base", "test_daemon", "test_http", "test_kube")  # what the tsan section builds, of those that exist
 JOBS = os.cpu_count() or 2
@@ -101,14 +105,15 @@ def count_gtest(output, code):
 
 def run_programs(tally, preset, names):
     """Runs test programs, as many at once as there are cores; prints a line each, and what a failed one said."""
-    env = {"RC_PARAMS": os.environ.get("RC_PARAMS", f"seed={LAW_SEED} max_success={LAW_CASES[preset]}"), "ASAN_OPTIONS": "detect_stack_use_after_return=1",
+    env = {"RC_PARAMS": os.environ.get("RC_PARAMS", f"seed={LAW_SEED} max_success={LAW_CASES[preset]}"), "ASAN_OPTIONS": "detect_stack_use_after_return=1:malloc_context_size=6",
            "UBSAN_OPTIONS": "print_stacktrace=1",
            "TSAN_OPTIONS": f"suppressions={ROOT}/tools/dev/tsan.supp second_deadlock_stack=1"}
 
     def one(name):
         began, program = time.monotonic(), ROOT / "build" / preset / "tests" / name
         log = ROOT / "build" / preset / "logs" / f"{name}.txt"
-        code, output = run([program], PROGRAM_SECONDS_MAX[preset], log, env) if program.is_file() else (127, "not built\n")
+        command = [program] + ([f"--gtest_filter=-{LEFT_OUT[preset, name]}"] if (preset, name) in LEFT_OUT else [])
+        code, output = run(command, PROGRAM_SECONDS_MAX[preset], log, env) if program.is_file() else (127, "not built\n")
         return name, count_gtest(output, code), output, time.monotonic() - began, log
 
     names = [name for name in LONGEST_FIRST if name in names] + [name for name in names if name not in LONGEST_FIRST]
@@ -195,11 +200,11 @@ def check_fuzz(tally):
     def one(name):
         with tempfile.TemporaryDirectory() as corpus:
             seeds = ROOT / "tests/fuzz/corpus" / name
-            command = [built[name], f"-max_total_time={FUZZ_SECONDS}", "-timeout=20", "-rss_limit_mb=2048",
+            command = [built[name], f"-max_total_time={FUZZ_SECONDS}", "-timeout=40", "-rss_limit_mb=2048",
                        f"-artifact_prefix={ROOT}/build/fuzz/{name}-", corpus] + ([seeds] if seeds.is_dir() else [])
             return run(command, FUZZ_SECONDS + 120, ROOT / "build/fuzz/logs" / f"{name}.txt")
 
-    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+    with concurrent.futures.ThreadPoolExecutor(FUZZERS_A_CORE * JOBS) as pool:
         results = pool.map(lambda name: (name, *(one(name) if name in built else (127, "not built\n"))), names)
         for name, code, output in results:
             runs = re.search(r"^Done (\d+) runs", output, re.MULTILINE)
