@@ -2,8 +2,6 @@
 // karst reads or writes files.
 #pragma once
 
-#include <string>
-
 #include "base/error.h"
 
 namespace karst::base {
@@ -17,10 +15,5 @@ Kind kind_of_errno(int code, Kind otherwise);
 
 // EMFILE, ENFILE, ENOMEM: the process or the machine ran out of something that a limit can give.
 bool is_at_a_limit(int code);
-
-// The name of a file that was renamed there outlives a power cut from here on. Where a folder
-// cannot be synced, as on some network file systems, nothing is done: what was renamed is whole,
-// with the old name or the new.
-void sync_folder_of(const std::string& path);
 
 }  // namespace karst::base

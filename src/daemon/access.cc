@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/descriptor.h"
 #include "base/system_error.h"
 #include "daemon/system_clock.h"
 
@@ -33,29 +34,8 @@ std::int64_t now_millis() {
   return SystemClock().monotonic_millis();
 }
 
-tl::unexpected<base::Error> cannot(const std::string& doing, const std::string& path) {
-  const int code = errno;
-  return base::fail(base::kind_of_errno(code, base::Kind::kInvalid),
-                    doing + " " + path + ": " + std::strerror(code));
-}
-
-class File {
- public:
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  ~File() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int get() const { return descriptor_; }
-  int release() { return std::exchange(descriptor_, -1); }
-
- private:
-  int descriptor_;
-};
-
 // The path of a socket has 108 bytes, that of a folder 4,096: by way of the folder's descriptor.
-sockaddr_un address_in(const File& folder) {
+sockaddr_un address_in(const base::Descriptor& folder) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::string path =
@@ -85,8 +65,8 @@ void set_time_out(int socket) {
 
 // True when the daemon has it.
 bool tell_daemon(const std::string& data, const std::string& command) {
-  const File folder(open_folder(data));
-  const File socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const base::Descriptor folder(open_folder(data));
+  const base::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (folder.get() < 0 || socket.get() < 0) return false;
   set_time_out(socket.get());
   const sockaddr_un address = address_in(folder);
@@ -166,19 +146,19 @@ base::Result<std::unique_ptr<AccessServer>> AccessServer::listen(
     const std::string& data, std::function<bool(events::AccessRecorded)> record) {
   const std::string path = data + "/" + std::string(kSocketName);
   unlink(path.c_str());
-  const File folder(open_folder(data));
-  if (folder.get() < 0) return cannot("cannot open", data);
-  File socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (socket.get() < 0) return cannot("cannot make the socket", path);
+  const base::Descriptor folder(open_folder(data));
+  if (folder.get() < 0) return access_error("cannot open", data);
+  base::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (socket.get() < 0) return access_error("cannot make the socket", path);
   // Before it has a name: the mode of the inode is taken from that of the socket.
-  if (fchmod(socket.get(), 0600) != 0) return cannot("cannot protect the socket", path);
+  if (fchmod(socket.get(), 0600) != 0) return access_error("cannot protect the socket", path);
   const sockaddr_un address = address_in(folder);
   if (bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
       chmod(path.c_str(), 0600) != 0 ||
       ::listen(socket.get(), static_cast<int>(kAccessConnectionsMax)) != 0)
-    return cannot("cannot listen on", path);
+    return access_error("cannot listen on", path);
   const int stop = eventfd(0, EFD_CLOEXEC);
-  if (stop < 0) return cannot("cannot make an event for", path);
+  if (stop < 0) return access_error("cannot make an event for", path);
   return std::unique_ptr<AccessServer>(
       new AccessServer(socket.release(), stop, path, std::move(record)));
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/sha256.h"
 #include "base/system_error.h"
 #include "base/time.h"
@@ -17,28 +18,8 @@ namespace {
 
 constexpr int kWriteTriesMax = 3;
 
-tl::unexpected<base::Error> cannot_do(const std::string& doing, const std::string& path) {
-  const int code = errno;
-  return base::fail(base::kind_of_errno(code, base::Kind::kInvalid),
-                    doing + " " + path + ": " + std::strerror(code));
-}
-
-class AccessFile {
- public:
-  explicit AccessFile(int descriptor) : descriptor_(descriptor) {}
-  ~AccessFile() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  AccessFile(const AccessFile&) = delete;
-  AccessFile& operator=(const AccessFile&) = delete;
-  int get() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
 // nullopt: it is no regular file.
-std::optional<std::size_t> size_of(const AccessFile& file) {
+std::optional<std::size_t> size_of(const base::Descriptor& file) {
   struct stat about{};
   if (fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
   return static_cast<std::size_t>(about.st_size);
@@ -49,7 +30,7 @@ bool is_full(std::size_t size) {
 
 // What root writes the daemon must be able to read: it is its folder. Who is not root cannot do it,
 // and has no need to.
-void give_to_owner_of(const std::string& data, const AccessFile& file) {
+void give_to_owner_of(const std::string& data, const base::Descriptor& file) {
   struct stat folder{}, about{};
   if (stat(data.c_str(), &folder) != 0 || fstat(file.get(), &about) != 0) return;
   // Of a file with another name elsewhere nothing is given away.
@@ -58,7 +39,7 @@ void give_to_owner_of(const std::string& data, const AccessFile& file) {
 }
 
 // A daemon that starts meanwhile may have moved it aside, and read it already.
-bool is_at(const std::string& path, const AccessFile& file) {
+bool is_at(const std::string& path, const base::Descriptor& file) {
   struct stat made{}, there{};
   return fstat(file.get(), &made) == 0 && lstat(path.c_str(), &there) == 0 &&
          made.st_ino == there.st_ino && made.st_dev == there.st_dev;
@@ -67,9 +48,9 @@ bool is_at(const std::string& path, const AccessFile& file) {
 // False: written, but perhaps into what nobody reads any more.
 base::Result<bool> write_line_once(const std::string& data, const std::string& line) {
   const std::string path = data + "/access";
-  const AccessFile file(::open(
+  const base::Descriptor file(::open(
       path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
-  if (file.get() < 0 && errno != ENXIO) return cannot_do("cannot open", path);  // ENXIO: a pipe
+  if (file.get() < 0 && errno != ENXIO) return access_error("cannot open", path);  // ENXIO: a pipe
   const std::optional<std::size_t> size = size_of(file);
   if (!size) return base::fail(base::Kind::kInvalid, path + " is no regular file: move it away");
   if (*size == 0) give_to_owner_of(data, file);
@@ -80,7 +61,7 @@ base::Result<bool> write_line_once(const std::string& data, const std::string& l
                           "which takes them over into the log, or move the file away and keep it");
   const ssize_t written = write(file.get(), line.data(), line.size());
   if (written >= 0 && written < static_cast<ssize_t>(line.size())) errno = ENOSPC;
-  if (written != static_cast<ssize_t>(line.size())) return cannot_do("cannot write", path);
+  if (written != static_cast<ssize_t>(line.size())) return access_error("cannot write", path);
   return is_at(path, file);
 }
 
@@ -121,7 +102,7 @@ class Lines {
     at_ = 0;
     return !bytes_.empty();
   }
-  const AccessFile file_;
+  const base::Descriptor file_;
   int refused_;
   std::string bytes_;
   std::size_t at_ = 0, read_ = 0;
@@ -179,6 +160,12 @@ OfflineAccesses unread(const std::string& taken, int reason) {
 }
 
 }  // namespace
+
+tl::unexpected<base::Error> access_error(const std::string& doing, const std::string& path) {
+  const int code = errno;
+  return base::fail(base::kind_of_errno(code, base::Kind::kInvalid),
+                    doing + " " + path + ": " + std::strerror(code));
+}
 
 std::string plain_command(std::string_view command) {
   std::string plain(command);

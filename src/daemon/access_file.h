@@ -24,16 +24,18 @@ inline constexpr std::size_t kAccessOfflineMax = 1'000;  // that are taken over;
 // long it was, and its SHA-256.
 std::string plain_command(std::string_view command);
 
-// Appends it; the file is the folder's owner's. Errors: kFull (there is no room for another line,
-// and what to do), kDenied, kInvalid when something else is there, kRetry when it was taken away
-// each time.
+// With errno. kFull, kDenied, otherwise kInvalid.
+tl::unexpected<base::Error> access_error(const std::string& doing, const std::string& path);
+
+// Appends it; a file that root makes is the folder's owner's. Errors: kFull (there is no room for
+// another line, and what to do), kDenied, kInvalid when something else is there, kRetry when it was
+// taken away each time.
 base::Status write_access_line(const std::string& data, const std::string& line);
 
 // What was read while no daemon ran.
 struct OfflineAccesses {
   std::vector<events::AccessRecorded> accesses;
   // It could not be read: `accesses` says that something is missing, and the file is to stay.
-  // kDenied, kFull.
   std::optional<base::Error> unread;
 };
 

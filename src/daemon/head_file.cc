@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/sync_folder.h"
 #include "base/system_error.h"
 
 namespace karst::daemon {
@@ -52,7 +53,8 @@ base::Status replace(const std::string& path, const std::string& bytes) {
   close(file);
   if (status && rename(aside.c_str(), path.c_str()) != 0) status = failed(path);
   if (!status) unlink(aside.c_str());
-  if (status) base::sync_folder_of(path);
+  // Not every file system can; what was renamed is whole.
+  if (status) (void)base::sync_folder(std::filesystem::path(path).parent_path());
   return status;
 }
 

@@ -7,21 +7,12 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/descriptor.h"
 #include "base/ed25519.h"
 #include "proof/checkpoint.h"
 
 namespace karst::daemon {
 namespace {
-
-struct KeyFile {
-  int descriptor = -1;
-  explicit KeyFile(int d) : descriptor(d) {}
-  KeyFile(const KeyFile&) = delete;
-  KeyFile& operator=(const KeyFile&) = delete;
-  ~KeyFile() {
-    if (descriptor >= 0) close(descriptor);
-  }
-};
 
 tl::unexpected<base::Error> wrong(base::Kind kind, const std::string& file,
                                   const std::string& what) {
@@ -42,10 +33,10 @@ std::string own_key_file(const std::string& data) {
 }
 
 base::Result<proof::SignerKey> read_signing_key(const std::string& file, const model::LogId& log) {
-  const KeyFile in(open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (in.descriptor < 0) return cannot_open(file, errno);
+  const base::Descriptor in(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (in.get() < 0) return cannot_open(file, errno);
   struct stat about{};
-  if (fstat(in.descriptor, &about) != 0 || !S_ISREG(about.st_mode))
+  if (fstat(in.get(), &about) != 0 || !S_ISREG(about.st_mode))
     return wrong(base::Kind::kInvalid, file,
                  S_ISDIR(about.st_mode) ? "is a folder; expected the file in it that holds the key"
                                         : "is no regular file; expected one that holds the key");
@@ -59,7 +50,7 @@ base::Result<proof::SignerKey> read_signing_key(const std::string& file, const m
                  "everybody on this machine can read it; chmod 600 it (in Kubernetes: "
                  "defaultMode: 0400 of the secret's volume), and think of a new key");
   std::string bytes(kKeyFileBytesMax, '\0');
-  const ssize_t count = read(in.descriptor, bytes.data(), bytes.size());
+  const ssize_t count = read(in.get(), bytes.data(), bytes.size());
   if (count < 0) return wrong(base::Kind::kDenied, file, std::strerror(errno));
   bytes.resize(static_cast<std::size_t>(count));
   auto key = proof::parse_key_file(bytes, proof::origin_of(log));
@@ -68,15 +59,15 @@ base::Result<proof::SignerKey> read_signing_key(const std::string& file, const m
 }
 
 base::Result<proof::SignerKey> make_signing_key(const std::string& file, const std::string& name) {
-  const KeyFile out(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (out.descriptor < 0)
+  const base::Descriptor out(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (out.get() < 0)
     return errno == EEXIST ? wrong(base::Kind::kTaken, file,
                                    "it exists, and a key is never written over; name another file")
                            : wrong(base::Kind::kDenied, file, std::strerror(errno));
   proof::SignerKey key{name, base::new_ed25519_seed()};
   const std::string text = key.text() + "\n";
-  if (write(out.descriptor, text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
-      fsync(out.descriptor) != 0) {
+  if (write(out.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
+      fsync(out.get()) != 0) {
     const std::string why = std::strerror(errno);
     unlink(file.c_str());
     return wrong(base::Kind::kFull, file, why);

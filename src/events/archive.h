@@ -56,7 +56,7 @@ class Archive {
   model::Position end() const;
   // What is gone, since when, and by which event; nullopt: nothing. Its `archive` is empty.
   const std::optional<TrimMark>& expired() const { return expired_; }
-  // What it folded to. Errors: kCorrupt when it is not what expired() says.
+  // What it folded to. Errors: kCorrupt when it is not what expired() says, kDenied.
   base::Result<std::optional<Baseline>> baseline() const;
   // Its leaf hashes, 256 each time. Errors: kCorrupt; those of `take`.
   base::Status each_expired_tile(
@@ -71,7 +71,7 @@ class Archive {
   // Takes over what others have sealed meanwhile, then seals the next segment: events from end() up
   // to `last`, as many as one takes; nullopt when there are none. It is sealed behind those of the
   // same history only. Errors: those of the log, of open_existing and of same_history; kDenied,
-  // kFull, kInvalid of the folder, which is then as it was.
+  // kFull, kInvalid of the folder, kTaken (ArchiveLock), which is then as it was.
   base::Result<std::optional<ArchivedSegment>> seal_next(const EventLog& log, model::Position last);
 
   // A segment's events. Errors: kCorrupt names the file.
@@ -80,7 +80,7 @@ class Archive {
   // Expiry, in this order. A crash between two steps leaves an archive that opens and comes back
   // whole, or beginning at the new place.
   // 1. What an earlier one left goes: segments that have expired, what was kept and is not in
-  // force. Errors: kDenied.
+  // force. Errors: kDenied, kTaken.
   base::Status settle();
   // 2. The leaf hashes of what will go, whole tiles from this one on, at most kLeavesFileTilesMax.
   base::Status keep_leaves(std::uint64_t tile, std::string_view hashes);
@@ -89,7 +89,7 @@ class Archive {
   // 4. ArchiveExpired (expired_of) is appended to the log, and sealed into this archive.
   // 5. From here on the archive begins at mark.first(); then the segments before it go, oldest
   // first. `marked` and `removed` (of each segment) are places for tests. Errors: kInvalid before
-  // 4, kCorrupt when 2 or 3 are not there: nothing has changed then; kFull, kDenied.
+  // 4, kCorrupt when 2 or 3 are not there: nothing has changed then; kFull, kDenied, kTaken.
   base::Status expire(const TrimMark& mark, const std::function<void()>& marked = {},
                       const std::function<void()>& removed = {});
 

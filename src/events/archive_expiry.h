@@ -21,13 +21,13 @@ namespace karst::events {
 // At most so many tiles in one file: 32 MiB.
 inline constexpr std::uint64_t kLeavesFileTilesMax = 4096;
 
-// Errors: kCorrupt; kNewer when a later karst wrote it.
+// Errors: kCorrupt; kDenied; kNewer when a later karst wrote it.
 base::Result<std::optional<TrimMark>> read_expired(const std::string& folder);
 // In force when it returns. Errors: kFull, kDenied.
 base::Status write_expired(const std::string& folder, const TrimMark& mark);
 
 base::Result<BaselineNote> write_baseline_file(const std::string& folder, const Baseline& baseline);
-// Errors: kCorrupt when it is not what the note says.
+// Errors: kCorrupt when it is not what the note says, or not there; kDenied.
 base::Result<Baseline> read_baseline_file(const std::string& folder, const BaselineNote& note);
 
 // REQUIRES: whole tiles, at most kLeavesFileTilesMax, from this one on.

@@ -12,6 +12,8 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/descriptor.h"
+#include "base/sync_folder.h"
 #include "base/system_error.h"
 
 namespace karst::events {
@@ -73,11 +75,8 @@ base::Result<std::vector<RangeFile>> range_files(const std::string& folder,
 }
 
 base::Status sync_archive_folder(const std::string& folder) {
-  const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) return archive_file_error("cannot open", folder);
-  const bool synced = fsync(file) == 0;
-  ::close(file);
-  return synced ? base::Status() : archive_file_error("cannot sync", folder);
+  errno = base::sync_folder(folder);
+  return errno == 0 ? base::Status() : archive_file_error("cannot sync", folder);
 }
 
 base::Status write_archive_file(const std::string& folder, const std::string& name,
@@ -113,23 +112,17 @@ base::Result<std::string> read_archive_file(const std::string& path, std::size_t
     return base::fail(base::Kind::kCorrupt, path + " has " + std::to_string(size) +
                                                 " bytes, at most " + std::to_string(size_max) +
                                                 " were expected");
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return archive_file_error("cannot open", path);
+  const base::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) return archive_file_error("cannot open", path);
   std::string bytes(size, '\0');
-  std::size_t have = 0;
-  while (have < size) {
-    const ssize_t got = ::read(file, bytes.data() + have, size - have);
+  for (std::size_t have = 0; have < size;) {
+    const ssize_t got = ::read(file.get(), bytes.data() + have, size - have);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) {
-      auto failed =
-          got < 0 ? archive_file_error("cannot read", path)
-                  : base::fail(base::Kind::kCorrupt, path + " became shorter while it was read");
-      ::close(file);
-      return failed;
-    }
+    if (got < 0) return archive_file_error("cannot read", path);
+    if (got == 0)
+      return base::fail(base::Kind::kCorrupt, path + " became shorter while it was read");
     have += static_cast<std::size_t>(got);
   }
-  ::close(file);
   return bytes;
 }
 

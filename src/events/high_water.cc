@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/set_digest.h"
+#include "base/sync_folder.h"
 #include "base/system_error.h"
 
 namespace karst::events {
@@ -85,12 +86,8 @@ std::optional<Parsed> newest(int file) {
 
 base::Status sync_folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path();
-  const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) return system_error("cannot open", folder);
-  const bool good = fsync(file) == 0;
-  close(file);
-  if (!good) return system_error("cannot sync", folder);
-  return {};
+  errno = base::sync_folder(folder);
+  return errno == 0 ? base::Status() : system_error("cannot sync", folder);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <utility>
 
+#include "base/sync_folder.h"
 #include "base/system_error.h"
 
 namespace karst::events {
@@ -65,10 +66,7 @@ base::Status remove_restored(const std::string& folder) {
 }
 
 base::Status sync_folder(const std::string& folder) {
-  const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) return failed("cannot open", folder, errno);
-  const int reason = fsync(file) == 0 ? 0 : errno;
-  ::close(file);
+  const int reason = base::sync_folder(folder);
   return reason == 0 ? base::Status() : failed("cannot sync", folder, reason);
 }
 

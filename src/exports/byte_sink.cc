@@ -8,8 +8,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
+#include "base/sync_folder.h"
 #include "base/system_error.h"
 
 namespace karst::exports {
@@ -116,7 +118,8 @@ base::Status OutputFile::finish() {
   if (std::rename(part_path_.c_str(), path_.c_str()) != 0)
     return base::fail(failed("made", path_, errno));
   ::close(std::exchange(descriptor_, -1));
-  base::sync_folder_of(path_);
+  // What was renamed is whole, with the old name or the new, also where a folder cannot be synced.
+  (void)base::sync_folder(std::filesystem::absolute(path_).parent_path());
   return {};
 }
 

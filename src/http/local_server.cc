@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "base/system_error.h"
 
 namespace karst::http {
@@ -50,31 +51,8 @@ std::string_view reason_of(int status) {
   }
 }
 
-// Owns a descriptor.
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  ~Descriptor() { reset(); }
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    if (this != &other) {
-      reset();
-      fd_ = std::exchange(other.fd_, -1);
-    }
-    return *this;
-  }
-  int get() const { return fd_; }
-
- private:
-  void reset() {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = -1;
-  }
-  int fd_;
-};
-
 struct Client {
-  Descriptor socket;
+  base::Descriptor socket;
   std::string in;
   std::string out;
   bool close_after = false;
@@ -162,9 +140,9 @@ base::Result<Resolved> resolve(const std::string& address) {
 }
 
 // 0, or errno.
-int bind_to(const addrinfo& where, Descriptor& socket) {
-  socket = Descriptor(::socket(where.ai_family, where.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC,
-                               where.ai_protocol));
+int bind_to(const addrinfo& where, base::Descriptor& socket) {
+  socket = base::Descriptor(::socket(
+      where.ai_family, where.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, where.ai_protocol));
   if (socket.get() < 0) return errno;
   const int on = 1, off = 0;
   (void)setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -176,10 +154,10 @@ int bind_to(const addrinfo& where, Descriptor& socket) {
 }
 
 // IPv6 first, which for every address takes IPv4 along; IPv4 where there is no IPv6.
-base::Result<Descriptor> open_listener(const std::string& address) {
+base::Result<base::Descriptor> open_listener(const std::string& address) {
   const base::Result<Resolved> resolved = resolve(address);
   if (!resolved) return base::fail(resolved.error());
-  Descriptor socket;
+  base::Descriptor socket;
   int error = EAFNOSUPPORT;
   for (const int family : {AF_INET6, AF_INET})
     for (const addrinfo* one = resolved->get(); one != nullptr; one = one->ai_next) {
@@ -196,7 +174,7 @@ base::Result<Descriptor> open_listener(const std::string& address) {
 
 class LocalServer::Loop {
  public:
-  Loop(Descriptor listener, Handler handler)
+  Loop(base::Descriptor listener, Handler handler)
       : listener_(std::move(listener)),
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         handler_(std::move(handler)) {
@@ -240,7 +218,8 @@ class LocalServer::Loop {
   }
 
   void accept_one() {
-    Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    base::Descriptor socket(
+        accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (socket.get() < 0) {
       // It knocks on, and nothing can be done: without a pause that is a loop that takes a whole
       // core.
@@ -311,8 +290,8 @@ class LocalServer::Loop {
     return true;
   }
 
-  Descriptor listener_;
-  Descriptor wake_;
+  base::Descriptor listener_;
+  base::Descriptor wake_;
   Handler handler_;
   std::vector<Client> connections_;
   std::thread thread_;

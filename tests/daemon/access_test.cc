@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -10,6 +9,7 @@
 #include <mutex>
 
 #include "daemon/system_clock.h"
+#include "tests/events/few_files.h"
 #include "tests/events/log_fixture.h"
 
 namespace karst::daemon {
@@ -104,14 +104,10 @@ TEST_F(AccessTest, WithoutADaemonALineIsLeftForTheNext) {
 // What is there and cannot be read is not thrown away, and not called something else.
 TEST_F(AccessTest, WhatCannotBeReadStaysForTheNextStart) {
   ASSERT_TRUE(tell_access(data_, "audit export", base::WallTime(1'800'000'000'000)));
-  rlimit limit{};
-  getrlimit(RLIMIT_NOFILE, &limit);
-  const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  close(next);
-  const rlimit none{static_cast<rlim_t>(next), limit.rlim_max};
-  setrlimit(RLIMIT_NOFILE, &none);
-  const OfflineAccesses refused = offline_accesses(data_);
-  setrlimit(RLIMIT_NOFILE, &limit);
+  const OfflineAccesses refused = [&] {
+    const events::testing::FewFiles limit(0);
+    return offline_accesses(data_);
+  }();
   ASSERT_TRUE(refused.unread);
   EXPECT_EQ(refused.unread->kind, base::Kind::kDenied);
   EXPECT_NE(refused.unread->message.find("/access.taken: Too many open files"), std::string::npos)

@@ -1,32 +1,13 @@
 // A log under the limits of its process: what the machine refuses says nothing of the log.
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "events/archive.h"
 #include "events/archive_files.h"
+#include "tests/events/few_files.h"
 #include "tests/events/log_fixture.h"
 
 namespace karst::events::testing {
 namespace {
-
-// Lets the process open so many files more than it has.
-class FewFiles {
- public:
-  explicit FewFiles(int more) {
-    getrlimit(RLIMIT_NOFILE, &before_);
-    const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    close(next);
-    rlimit few = before_;
-    few.rlim_cur = static_cast<rlim_t>(next + more);
-    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
-  }
-  ~FewFiles() { setrlimit(RLIMIT_NOFILE, &before_); }
-
- private:
-  rlimit before_{};
-};
 
 TEST(Limits, TooFewFilesAreNoDamage) {
   TempFolder folder;
