@@ -49,6 +49,28 @@ class Patch {
     operations_.push_back({{"op", "test"}, {"path", pointer}, {"value", found}});
     operations_.push_back({{"op", "add"}, {"path", pointer}, {"value", wanted}});
   }
+  // Puts another value in the place of the list's element, or takes the element out if `wanted` is
+  // null, under the test that it is still there; the rest of the list may change.
+  void change_element(const std::string& list, std::size_t index, const json& found,
+                      const json& wanted) {
+    const std::string pointer = list + "/" + std::to_string(index);
+    operations_.push_back({{"op", "test"}, {"path", pointer}, {"value", found}});
+    if (wanted.is_null())
+      operations_.push_back({{"op", "remove"}, {"path", pointer}});
+    else
+      operations_.push_back({{"op", "replace"}, {"path", pointer}, {"value", wanted}});
+  }
+  // At the end. No list: it is made, under the test that there still is none.
+  void append(const std::string& list, const json& elements) {
+    if (elements.empty()) return;
+    if (!at(object_, list).is_array()) {
+      operations_.push_back({{"op", "test"}, {"path", list}, {"value", nullptr}});
+      operations_.push_back({{"op", "add"}, {"path", list}, {"value", elements}});
+      return;
+    }
+    for (const json& element : elements)
+      operations_.push_back({{"op", "add"}, {"path", list + "/-"}, {"value", element}});
+  }
   void set_keys(const std::string& pointer, const model::Labels& wanted) {
     const json found = at(object_, pointer);
     if (wanted.empty()) return;
@@ -82,22 +104,42 @@ bool same_taint(const json& found, const model::Taint& taint) {
          text(found, "effect") == model::taint_effect_name(taint.effect);
 }
 
-void remove_taint(json& taints, const model::Taint& taint) {
-  json kept = json::array();
-  for (const json& found : taints)
-    if (!same_taint(found, taint)) kept.push_back(found);
-  taints = std::move(kept);
+bool any_is(const std::vector<model::Taint>& taints, const json& found) {
+  return std::any_of(taints.begin(), taints.end(),
+                     [&](const model::Taint& taint) { return same_taint(found, taint); });
 }
 
-// A taint is its key and effect; another value is replaced.
-void add_taint(json& taints, const model::Taint& taint) {
-  for (const json& found : taints)
-    if (same_taint(found, taint) && text(found, "value") == taint.value) return;
-  remove_taint(taints, taint);
+json taint_object(const model::Taint& taint) {
   json object = {{"key", taint.key},
                  {"effect", std::string(model::taint_effect_name(taint.effect))}};
   if (!taint.value.empty()) object["value"] = taint.value;
-  taints.push_back(std::move(object));
+  return object;
+}
+
+// A taint is its key and effect; another value is replaced. Each operation is about one taint: the
+// list has many writers, and none of the others' is lost or stands in the way of ours. Somebody who
+// adds the same taint meanwhile makes the API server refuse the second one (422, Duplicate value).
+void change_taints(Patch& patch, const json& node, const std::vector<model::Taint>& add,
+                   const std::vector<model::Taint>& remove) {
+  const std::string list = "/spec/taints";
+  const json taints = array_at(node, list);
+  json missing = json::array();
+  for (auto taint = add.begin(); taint != add.end(); ++taint) {
+    const json wanted = taint_object(*taint);
+    if (any_is({std::next(taint), add.end()}, wanted)) continue;  // the last one's value counts
+    bool there = false;
+    for (std::size_t i = 0; i < taints.size(); ++i) {
+      if (!same_taint(taints[i], *taint) || any_is(remove, taints[i])) continue;
+      there = true;
+      if (text(taints[i], "value") != taint->value)
+        patch.change_element(list, i, taints[i], wanted);
+    }
+    if (!there) missing.push_back(wanted);
+  }
+  // From the end: what is taken out moves those behind it.
+  for (std::size_t i = taints.size(); i-- > 0;)
+    if (any_is(remove, taints[i])) patch.change_element(list, i, taints[i], json());
+  patch.append(list, missing);
 }
 
 json finalizers_with(const json& object, bool wanted,
@@ -133,24 +175,24 @@ std::string annotation_of(const json& object, std::string_view key) {
 }
 
 std::optional<std::string> taint_patch(const json& node, const model::TaintNode& command) {
-  json taints = array_at(node, "/spec/taints");
-  if (command.add)
-    add_taint(taints, command.taint);
-  else
-    remove_taint(taints, command.taint);
   Patch patch(node);
-  patch.replace_list("/spec/taints", taints);
+  if (command.add)
+    change_taints(patch, node, {command.taint}, {});
+  else
+    change_taints(patch, node, {}, {command.taint});
   return patch.finish();
 }
 
 std::optional<std::string> sync_patch(const json& node, const model::SyncNode& command) {
-  json taints = array_at(node, "/spec/taints");
-  for (const model::Taint& taint : command.remove_taints) remove_taint(taints, taint);
-  for (const model::Taint& taint : command.add_taints) add_taint(taints, taint);
   Patch patch(node);
   patch.set_keys("/metadata/labels", command.labels);
   patch.set_keys("/metadata/annotations", command.annotations);
-  patch.replace_list("/spec/taints", taints);
+  // Taints are given once: the owner of a startup taint may have taken it away since an earlier
+  // attempt, of which only the answer was lost.
+  const bool registered =
+      text(at(node, "/metadata/labels"), std::string(model::kRegisteredLabel).c_str()) == "true";
+  change_taints(patch, node, registered ? std::vector<model::Taint>() : command.add_taints,
+                command.remove_taints);
   if (command.add_finalizer)
     patch.replace_list("/metadata/finalizers", finalizers_with(node, true));
   if (!command.owner_uid.empty())

@@ -156,10 +156,12 @@ model::Outcome Hands::sync_node(const model::SyncNode& command) {
     return refused(model::RefusalCode::kInvalid,
                    "no new finalizers can be added if the object is being deleted");
   api_.update_node(command.node.str(), [&](model::Node& node, model::ClaimUid& owner) {
+    const bool registered = model::label_value(node.labels, model::kRegisteredLabel) == "true";
     for (const auto& [key, value] : command.labels) model::set_label(node.labels, key, value);
     for (const auto& [key, value] : command.annotations)
       model::set_label(node.annotations, key, value);
-    for (const model::Taint& taint : command.add_taints) add_taint(node, taint);
+    if (!registered)
+      for (const model::Taint& taint : command.add_taints) add_taint(node, taint);
     for (const model::Taint& taint : command.remove_taints) remove_taint(node, taint);
     if (command.add_finalizer) node.has_finalizer = true;
     if (!command.owner_uid.empty()) owner = command.owner_uid;

@@ -158,6 +158,10 @@ def synced(node, payload):
             and ("owner_uid" not in payload or any(owner["uid"] == payload["owner_uid"] for owner in meta.get("ownerReferences") or [])))
 
 
+def registered(node):
+    return (node["metadata"].get("labels") or {}).get("karpenter.sh/registered") == "true"
+
+
 def as_wished(kind, payload, thing):
     """Whether an object is as a command wants it that reads first, and writes only if it must."""
     if kind == "TaintRequested":
@@ -246,6 +250,8 @@ def effective(kind, payload, outcome, asked):
     gone_is_done = kind == "TerminateRequested" or (kind == "FinalizerRequested" and not payload.get("add"))
     if gone_is_done and any(e["code"] == 404 or (e["verb"] == "delete" and e["code"] == 200 and e["object"].get("kind") == "Status") for _, e in asked):
         return True
+    if kind == "NodeSyncRequested" and any(e["verb"] == "get" and e["code"] == 200 and registered(e["object"]) for _, e in asked):
+        payload = {**payload, "add_taints": []}  # an earlier attempt gave them: a startup taint's owner may have taken it away since
     return any(e["code"] == 200 and "uid" in e["object"].get("metadata", {}) and as_wished(kind, payload, e["object"]) for _, e in asked)
 
 

@@ -44,6 +44,13 @@ def refused(position, name):
     return [create(position, name), event(position + 1, "OutcomeReceived", command=position, attempt=1, kind="Refused")]
 
 
+def registration(position, code, labels):
+    """A node's registration with a startup taint, which was done with a look at the node: it was so already."""
+    node = {"metadata": {"name": "n", "uid": "uid-n", "labels": labels}, "spec": {}}
+    return ([event(position, "NodeSyncRequested", node="n", node_uid="uid-n", add_taints=[{"key": "cni"}]), event(position + 1, "OutcomeReceived", command=position, attempt=1)],
+            [{**request(position, code, "n", answer=node, resource="nodes"), "verb": "get"}])
+
+
 def join(events, requests):
     with tempfile.TemporaryDirectory() as folder:
         audit, log = pathlib.Path(folder, "audit.jsonl"), pathlib.Path(folder, "log.jsonl")
@@ -73,6 +80,8 @@ class Join(unittest.TestCase):
             ("no command's id", [], [request(0, 403, audit_id="f0e1")], "every write carries a command's id"),
             ("a refusal that the log takes for a success", [create(20, "two"), event(21, "OutcomeReceived", command=20, attempt=1, object_uid="uid-two")],
              [request(20, 403)], "every command that was done shows its write"),
+            ("a startup taint is given once", *registration(20, 200, {"karpenter.sh/registered": "true"}), None),
+            ("a startup taint that was never given", *registration(20, 200, {}), "every command that was done shows its write"),
             ("a success that the log takes for a refusal", refused(20, "two") + [seen(22, "two")], [made(20, "two")], "no command that was refused had its effect"),
         ]
         for name, events, requests, fails in table:

@@ -248,14 +248,6 @@ TEST(KubeWriter, DeletesAndEvictionsNameTheUid) {
   EXPECT_EQ(force["gracePeriodSeconds"], 5);
 }
 
-TEST(KubeWriter, ATaintPatchTestsUidAndTheListThatItReplaces) {
-  const json patch = json::parse(play(kTaint, {kNode, {200}}).requests[1].body);
-  EXPECT_EQ(patch, json::parse(R"([{"op":"test","path":"/metadata/uid","value":"nu"},
-      {"op":"test","path":"/spec/taints","value":[{"key":"a","effect":"NoExecute"}]},
-      {"op":"add","path":"/spec/taints","value":[{"key":"a","effect":"NoExecute"},{"key":
-           "karpenter.sh/disrupted","effect":"NoSchedule"}]}])"));
-}
-
 TEST(KubeWriter, SyncsANodeInOnePatchAndNotTwice) {
   model::SyncNode sync;
   sync.node = model::NodeName("n");

@@ -47,6 +47,25 @@ std::string bring_up(Bench& bench, const std::string& name) {
   return uid;
 }
 
+TEST(Hands, GiveTaintsToANodeUntilItIsRegistered) {
+  Bench bench(plain_scenario());
+  bring_up(bench, "c");
+  const auto node = [&]() -> const model::Node& {
+    return bench.world.api().nodes().begin()->second.node;
+  };
+  const model::Taint startup{"cni-not-ready", "", model::TaintEffect::kNoSchedule};
+  model::SyncNode sync;
+  sync.node = node().name;
+  sync.uid = node().uid;
+  sync.labels = {{std::string(model::kRegisteredLabel), "true"}};
+  sync.add_taints = {startup};
+  bench.ask(sync);
+  EXPECT_EQ(node().taints, std::vector<model::Taint>{startup});
+  bench.ask(model::TaintNode{sync.node, sync.uid, startup, false});
+  bench.ask(sync);
+  EXPECT_TRUE(node().taints.empty()) << "its owner took it away: it does not come back";
+}
+
 TEST(Watches, ListInBracketsWithShapesBeforePods) {
   Scenario scenario = plain_scenario();
   scenario.workloads = {web(100, {{0, 3}})};
