@@ -28,6 +28,7 @@ struct Client::Sent {
   std::function<bool()> may_leave;  // as it was when the call was sent, for the second time too
   http::Transport::Done done;
   http::Response response;  // the 401, until something better comes
+  bool again = false;       // sent for the second time
 };
 
 http::Request Client::request_of(const Sent& sent) const {
@@ -56,6 +57,10 @@ http::RequestId Client::send(Call call, http::Transport::Done done) {
   if (guard_ && call.method != http::Method::kGet) sent->may_leave = guard_();
   sent->call = std::move(call);
   sent->done = std::move(done);
+  return send(sent);
+}
+
+http::RequestId Client::send(const std::shared_ptr<Sent>& sent) {
   {
     std::lock_guard lock(pause_->mutex);
     // What does not fit goes out and hears 429 again.
@@ -71,7 +76,7 @@ http::RequestId Client::send_now(const std::shared_ptr<Sent>& sent) {
   sent->credential = credentials_->current();
   return transport_.send(request_of(*sent), [this, sent](http::Response response) {
     note_pause(*sent, response);
-    if (response.failure == http::Failure::kNone && response.status == 401)
+    if (response.failure == http::Failure::kNone && response.status == 401 && !sent->again)
       return refused(sent, std::move(response));
     sent->done(std::move(response));
   });
@@ -104,16 +109,16 @@ void Client::note_pause(const Sent& sent, const http::Response& response) {
 void Client::refused(const std::shared_ptr<Sent>& sent, http::Response response) {
   sent->response = std::move(response);
   const auto renewal = credentials_->renew(sent->credential, [this, sent](bool changed) {
-    if (changed) return send_again(*sent);
+    if (changed) return send_again(sent);
     transport_.after(0, [sent] { sent->done(std::move(sent->response)); });
   });
-  if (renewal == Credentials::Renewal::kChanged) return send_again(*sent);
+  if (renewal == Credentials::Renewal::kChanged) return send_again(sent);
   if (renewal == Credentials::Renewal::kNone) sent->done(std::move(sent->response));
 }
 
-void Client::send_again(Sent& sent) {
-  sent.credential = credentials_->current();
-  transport_.send(request_of(sent), sent.done);
+void Client::send_again(const std::shared_ptr<Sent>& sent) {
+  sent->again = true;
+  send(sent);
 }
 
 std::string escaped(std::string_view text) {

@@ -63,11 +63,12 @@ class Client {
 
  private:
   struct Sent;
+  http::RequestId send(const std::shared_ptr<Sent>& sent);
   http::RequestId send_now(const std::shared_ptr<Sent>& sent);
   void note_pause(const Sent& sent, const http::Response& response);
   http::Request request_of(const Sent& sent) const;
   void refused(const std::shared_ptr<Sent>& sent, http::Response response);
-  void send_again(Sent& sent);
+  void send_again(const std::shared_ptr<Sent>& sent);
 
   http::Transport& transport_;
   const std::string server_;

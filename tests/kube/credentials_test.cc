@@ -7,7 +7,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <future>
 #include <nlohmann/json.hpp>
 
 #include "kube/client.h"
@@ -258,32 +257,6 @@ TEST_F(ReaderTest, APluginIsAskedAgainAheadOfTheEndAndWhenRefused) {
   EXPECT_EQ(runs, 2) << "this one never ends";
   ASSERT_TRUE(plugin->read(true));
   EXPECT_EQ(runs, 3) << "but the server has refused it";
-}
-
-TEST_F(ReaderTest, ARefusedCallIsSentOnceMoreWithTheRenewedToken) {
-  ServerAccess access{"https://s", {}, "", write("token", "one")};
-  auto files = reader(access);
-  auto first = files->read(false);
-  ASSERT_TRUE(first);
-  auto credentials = std::make_shared<Credentials>(std::move(files), std::move(*first));
-  credentials->start({});
-  FakeTransport transport;
-  Client client(transport, "https://s", credentials, "karst/test");
-  write("token", "two");
-  std::promise<bool> renewed;
-  const auto used = credentials->current();
-  ASSERT_EQ(credentials->renew(used, [&](bool changed) { renewed.set_value(changed); }),
-            Credentials::Renewal::kComing);
-  EXPECT_TRUE(renewed.get_future().get());
-  EXPECT_EQ(credentials->renew(used, {}), Credentials::Renewal::kChanged);
-  EXPECT_EQ(credentials->renew(credentials->current(), {}), Credentials::Renewal::kNone)
-      << "what was just read is not read over and over";
-  int status_seen = 0;
-  client.send({}, [&](const http::Response& response) { status_seen = response.status; });
-  const auto sent = transport.answer(401, "{}");
-  EXPECT_EQ(sent.headers[2], "Authorization: Bearer two");
-  EXPECT_EQ(status_seen, 401) << "there is no newer one";
-  credentials->stop();
 }
 
 TEST(ClientCredentials, AGuardedWriteAsksBeforeItLeavesAndReadsDoNot) {

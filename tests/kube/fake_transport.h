@@ -14,7 +14,7 @@
 
 namespace karst::testing_kube {
 
-class FakeTransport final : public http::Transport {
+class FakeTransport : public http::Transport {
  public:
   struct Sent {
     http::RequestId id = 0;
