@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Every bad start of `karst run` is one clear line with the cure and its exit code: bad_starts.sh BUILD_DIR [DIR]. BUILD_DIR holds
 # the program `karst`. On a real control plane; what is broken is the way to it, the rights, the CRDs. Also what must not break:
-# a plugin's credentials, a proxy by name, basic things of kubeconfig. Ends with "N passed, N failed"; exit 4: no control plane.
+# a plugin's credentials, a proxy by name, basic things of kubeconfig, a pod's service account. Ends with "N passed, N failed[, N skipped]";
+# exit 4: no control plane.
 set -euo pipefail
 source "$(dirname "$0")/parts.sh"
 tools_needed python3
 export LEADER_ELECTION_NAMESPACE=karpenter
 unset KUBECONFIG KUBERNETES_SERVICE_HOST HTTPS_PROXY https_proxy
-starts=0; rm -rf "$work"/data.*
+starts=0; work_to_do=; rm -rf "$work"/data.*
 
 # bad WHAT EXIT PATTERN ARGUMENT...: `karst run` with these ends with that code and one line on stderr that the pattern is in.
 bad() {
@@ -19,13 +20,14 @@ bad() {
   elif ! grep -qE "^karst: .*$pattern" "$work/err"; then not_ok "$what" "says: $(head -c 600 "$work/err")"
   else ok "$what"; echo "    $(cut -c 1-300 "$work/err")"; fi
 }
-# good WHAT ARGUMENT...: it becomes ready, and stops on SIGTERM with code 0.
+# good WHAT ARGUMENT...: it becomes ready, does its $work_to_do (a command that becomes true), and stops on SIGTERM with code 0.
 good() {
   local what=$1 pid code=0; shift
   starts=$((starts + 1))
   HOME=$work "$karst" run --data "$work/data.$starts" --listen "127.0.0.1:$listen" "$@" > "$work/out" 2> "$work/err" < /dev/null &
   pid=$!; started=("$pid")
   await "$what: ready" 30 curl -fsS "http://127.0.0.1:$listen/readyz" || tail -3 "$work/err" "$work/out"
+  [ -z "$work_to_do" ] || await "$what: works ($work_to_do)" 30 $work_to_do || tail -3 "$work/err" "$work/out"
   kill -TERM $pid 2> /dev/null || true
   wait $pid || code=$?
   started=()
@@ -36,6 +38,12 @@ config() {
   printf 'current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\nclusters: [{name: k, cluster: {%s}}]\nusers: [{name: u, user: {%s}}]\n' \
     "$2" "$3" > "$work/$1"
   echo "$work/$1"
+}
+
+# sees NAME FROM TO: a karst that has the folder FROM in the place of TO, alone in a mount namespace; its path.
+sees() {
+  printf '#!/bin/sh\nexec unshare -m sh -c "mount --bind %s %s && exec \\"\\$0\\" \\"\\$@\\"" %s "$@"\n' "$2" "$3" "$karst" > "$work/$1"
+  chmod +x "$work/$1"; echo "$work/$1"
 }
 
 KWOK=0 begin
@@ -67,15 +75,15 @@ bad "the wrong CA" 4 'certificate of .* is not trusted.*certificate-authority' \
 mkdir -p "$work/system_ca"
 cp "$plane/certs/apiserver.crt" "$work/system_ca/$(openssl x509 -hash -noout -in "$plane/certs/apiserver.crt").0"
 cp "$plane/certs/apiserver.crt" "$work/system_ca/ca-certificates.crt"
-printf '#!/bin/sh\nexec unshare -m sh -c "mount --bind %s /etc/ssl/certs && exec \\"\\$0\\" \\"\\$@\\"" %s "$@"\n' "$work/system_ca" "$karst" > "$work/karst_with_ca"
-chmod +x "$work/karst_with_ca"
+karst_with_ca=$(sees karst_with_ca "$work/system_ca" /etc/ssl/certs)
 if unshare -m true 2> /dev/null; then
-  karst="$work/karst_with_ca" bad "the wrong CA, where the system trusts the server" 4 'certificate of .* is not trusted' \
+  karst=$karst_with_ca bad "the wrong CA, where the system trusts the server" 4 'certificate of .* is not trusted' \
     --kubeconfig "$(config a "$server, certificate-authority: $work/other.crt" "$token")"
-  karst="$work/karst_with_ca" bad "no CA of its own: the system's do" 4 'does not accept the credentials' \
+  karst=$karst_with_ca bad "no CA of its own: the system's do" 4 'does not accept the credentials' \
     --kubeconfig "$(config a "$server" 'token: expired')"
 else
-  echo "# no mount namespaces here: what the system trusts is not looked at"
+  skip "the wrong CA, where the system trusts the server: no mount namespaces here"
+  skip "no CA of its own: likewise"
 fi
 bad "a CA file that is none" 4 'certificate of .* is not trusted' \
   --kubeconfig "$(config a "$server, certificate-authority: $work/empty" "$token")"
@@ -168,7 +176,43 @@ good "a plugin's token" --kubeconfig "$(config a "$server, $ca" "exec: {$exec_v1
 good "a server of another name" --kubeconfig "$(config a "$server, $ca, tls-server-name: kubernetes.default.svc" "$token")"
 good "no verification" --kubeconfig "$(config a "$server, insecure-skip-tls-verify: true" "$token")"
 check "no verification is warned of" grep -q 'insecure-skip-tls-verify is true: whoever answers' "$work/out" || true
-openssl genrsa -out "$work/client.key" 2048 2> /dev/null
 good "another user's rights by impersonation" --kubeconfig "$(config a "$server, $ca" 'token: admin-token, as: karst')"
 KUBECONFIG="$work/none:$good_config" good "KUBECONFIG, a list"
 check "the lease is given back at the end" [ "$(k get lease -n karpenter karpenter-leader-election -o jsonpath='{.spec.holderIdentity}')" = "" ] || true
+
+echo "# in a pod: the shipped service account, its rights by the shipped bindings, its folder as the kubelet makes it"
+pools_ready() { [ "$(k get nodepools -o json | jq -c '[.items[].status.conditions[]? | select(.type == "Ready") | .status] | unique')" = '["True"]' ]; }
+# account TOKEN: the folder, inside of what stands for /run.
+account() {
+  local folder=$work/run/secrets/kubernetes.io/serviceaccount
+  mkdir -p "$folder"
+  printf %s "$1" > "$folder/token"; printf karpenter > "$folder/namespace"; cp "$plane/certs/apiserver.crt" "$folder/ca.crt"
+}
+token_refused() {
+  [ "$(curl -s -o /dev/null -w '%{http_code}' --cacert "$plane/certs/apiserver.crt" "https://127.0.0.1:$((base + 2))/api" \
+    -H "Authorization: Bearer $(cat "$work/run/secrets/kubernetes.io/serviceaccount/token")")" = 401 ]
+}
+transitions() { k get lease -n karpenter karpenter-leader-election -o jsonpath='{.spec.leaseTransitions}'; }
+unset LEADER_ELECTION_NAMESPACE
+export KUBERNETES_SERVICE_HOST=127.0.0.1 KUBERNETES_SERVICE_PORT=$((base + 2))
+if unshare -m true 2> /dev/null; then
+  in_pod=$(sees karst_in_pod "$work/run" "$(readlink -f /var/run)")
+  account "$(k create token karst --namespace=karpenter)"
+  check "node pools are accepted" k apply -f "$here/manifests/pools.yaml" || true
+  check "nobody has looked at them" [ "$(k get nodepools -o json | jq '[.items[].status.conditions[]?] | length')" = 0 ] || true
+  terms=$(transitions)
+  work_to_do=pools_ready karst=$in_pod good "a pod's service account"
+  check "it led, by the lease of its namespace" [ "$(transitions)" -gt "$terms" ] || true
+  k create serviceaccount idle --namespace=karpenter > /dev/null
+  account "$(k create token idle --namespace=karpenter)"
+  karst=$in_pod bad "a service account without rights" 4 'the user system:serviceaccount:karpenter:idle may not .*ClusterRole karst'
+  k create serviceaccount gone --namespace=karpenter > /dev/null
+  account "$(k create token gone --namespace=karpenter)"
+  k delete serviceaccount gone --namespace=karpenter > /dev/null
+  await "the server refuses the token of an account that is gone" 30 token_refused
+  karst=$in_pod bad "a dead token" 4 "does not accept the credentials of the pod's service account \\(HTTP 401"
+  rm "$work/run/secrets/kubernetes.io/serviceaccount/token"
+  karst=$in_pod bad "no token" 2 'cannot read /var/run/secrets/kubernetes.io/serviceaccount/token'
+else
+  skip "a pod's service account: no mount namespaces here"
+fi

@@ -1,5 +1,5 @@
 # What the scripts of this folder and of tests/aws share: sourced after `set -euo pipefail` by SCRIPT.sh BUILD_DIR [DIR], whose arguments it reads.
-# Every check is a line "ok WHAT" or "not ok WHAT: found"; finish() ends with "N passed, N failed". Every wait is for a condition.
+# Every check is a line "ok WHAT" or "not ok WHAT: found"; finish() ends with "N passed, N failed[, N skipped]". Every wait is for a condition.
 # Exit 0: all passed; 1: some failed; 4: no control plane. A script that sets $all_seconds has so long for all its waits together.
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -10,10 +10,11 @@ karst=$build/karst
 own_work=no; [ $# -ge 2 ] || own_work=yes
 work=${2:-$(mktemp -d -t "karst-$script.XXXXXX")}; mkdir -p "$work"; work=$(cd "$work" && pwd)
 plane=$work/plane
-passed=0; failed=0; started=(); last_second=
+passed=0; failed=0; skipped=0; started=(); last_second=
 
 ok() { passed=$((passed + 1)); echo "ok $1"; }
 not_ok() { failed=$((failed + 1)); echo "not ok $1${2:+: $2}"; }
+skip() { skipped=$((skipped + 1)); echo "# skipped: $1"; }
 # check WHAT COMMAND...: one line, by the command's exit code; its output is shown when it failed.
 check() {
   local what=$1 output; shift
@@ -46,7 +47,7 @@ finish() {
   "$here/down.sh" "$plane"
   [ $code = 0 ] || [ $failed != 0 ] || { failed=1; echo "not ok it ended early (exit $code)"; }
   if [ $failed != 0 ]; then echo "kept for a look: $work"; elif [ "$own_work" = yes ]; then rm -rf "$work"; fi
-  echo "$passed passed, $failed failed"
+  [ $skipped = 0 ] && echo "$passed passed, $failed failed" || echo "$passed passed, $failed failed, $skipped skipped"
   [ $code = 4 ] && exit 4
   [ $failed = 0 ] || exit 1
   exit 0
