@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Every bad start of `karst run` is one clear line with the cure and its exit code: bad_starts.sh BUILD_DIR [DIR]. BUILD_DIR holds
 # the program `karst`. On a real control plane; what is broken is the way to it, the rights, the CRDs. Also what must not break:
-# a plugin's credentials, a proxy by name, basic things of kubeconfig, a pod's service account. Ends with "N passed, N failed[, N skipped]";
+# each kind of credential, a proxy, basic things of kubeconfig, a pod's service account. Ends with "N passed, N failed[, N skipped]";
 # exit 4: no control plane.
 set -euo pipefail
 source "$(dirname "$0")/parts.sh"
 tools_needed python3
 export LEADER_ELECTION_NAMESPACE=karpenter
 unset KUBECONFIG KUBERNETES_SERVICE_HOST HTTPS_PROXY https_proxy
-starts=0; work_to_do=; rm -rf "$work"/data.*
+starts=0; work_to_do=; beside=(); rm -rf "$work"/data.*
 
 # bad WHAT EXIT PATTERN ARGUMENT...: `karst run` with these ends with that code and one line on stderr that the pattern is in.
 bad() {
@@ -25,12 +25,12 @@ good() {
   local what=$1 pid code=0; shift
   starts=$((starts + 1))
   HOME=$work "$karst" run --data "$work/data.$starts" --listen "127.0.0.1:$listen" "$@" > "$work/out" 2> "$work/err" < /dev/null &
-  pid=$!; started=("$pid")
+  pid=$!; started=("$pid" "${beside[@]}")
   await "$what: ready" 30 curl -fsS "http://127.0.0.1:$listen/readyz" || tail -3 "$work/err" "$work/out"
   [ -z "$work_to_do" ] || await "$what: works ($work_to_do)" 30 $work_to_do || tail -3 "$work/err" "$work/out"
   kill -TERM $pid 2> /dev/null || true
   wait $pid || code=$?
-  started=()
+  started=("${beside[@]}")
   check "$what: stops with exit code 0 (was $code)" [ $code = 0 ] || true
 }
 # config NAME CLUSTER USER: a kubeconfig, its path.
@@ -169,10 +169,38 @@ check "a taken address: exit 4 (was $code)" [ $code = 4 ] || true
 kill -TERM $first; wait $first || true; started=()
 
 echo "# what works"
-cat > "$work/plugin.sh" <<'P'
-echo '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"karst-token"}}'
-P
-good "a plugin's token" --kubeconfig "$(config a "$server, $ca" "exec: {$exec_v1, command: sh, args: ['$work/plugin.sh']}")"
+for version in v1 v1beta1; do
+  printf 'echo '\''{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/%s","status":{"token":"karst-token"}}'\''\n' $version > "$work/plugin.$version"
+  good "the token of a plugin of $version" --kubeconfig "$(config a "$server, $ca" \
+    "exec: {apiVersion: client.authentication.k8s.io/$version, interactiveMode: Never, command: sh, args: ['$work/plugin.$version']}")"
+done
+printf 'karst-token\n' > "$work/token"
+good "a token file" --kubeconfig "$(config a "$server, $ca" "tokenFile: $work/token")"
+# signed CA NAME: a client certificate of the user karst.
+signed() {
+  openssl req -newkey rsa:2048 -nodes -keyout "$work/$2.key" -subj /CN=karst 2> /dev/null |
+    openssl x509 -req -CA "$1.crt" -CAkey "$1.key" -CAcreateserial -days 1 -out "$work/$2.crt" 2> /dev/null
+}
+signed "$plane/client_ca" client; signed "$work/other" stranger
+good "a client certificate" --kubeconfig "$(config a "$server, $ca" "client-certificate: $work/client.crt, client-key: $work/client.key")"
+bad "a client certificate of a CA that the server does not know" 4 'does not accept the credentials of .*users\[0\].user \(HTTP 401' \
+  --kubeconfig "$(config a "$server, $ca" "client-certificate: $work/stranger.crt, client-key: $work/stranger.key")"
+# by_proxy WHAT KARST URL [CERTIFICATE KEY]: through a proxy, which sees a tunnel to the server and nothing else.
+by_proxy() {
+  local what=$1 proxy
+  python3 "$here/connect_proxy.py" $((base + 8)) "${@:4}" > "$work/tunnels" 2> "$work/proxy.err" & proxy=$!
+  beside=("$proxy"); started=("$proxy")
+  await "$what: it is there" 30 listens || true
+  karst=$2 good "$what" --kubeconfig "$(config a "$server, $ca, proxy-url: '$3'" "$token")"
+  check "$what: it opened ways to the server, and to nothing else" [ "$(sort -u "$work/tunnels")" = "127.0.0.1:$((base + 2))" ] || true
+  kill $proxy; wait $proxy 2> /dev/null || true; beside=(); started=()
+}
+by_proxy "a proxy" "$karst" "http://127.0.0.1:$((base + 8))"
+if unshare -m true 2> /dev/null; then
+  by_proxy "a proxy over TLS" "$karst_with_ca" "https://127.0.0.1:$((base + 8))" "$plane/certs/apiserver.crt" "$plane/certs/apiserver.key"
+else
+  skip "a proxy over TLS: no mount namespaces here, and the system does not trust it"
+fi
 good "a server of another name" --kubeconfig "$(config a "$server, $ca, tls-server-name: kubernetes.default.svc" "$token")"
 good "no verification" --kubeconfig "$(config a "$server, insecure-skip-tls-verify: true" "$token")"
 check "no verification is warned of" grep -q 'insecure-skip-tls-verify is true: whoever answers' "$work/out" || true

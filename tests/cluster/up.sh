@@ -4,6 +4,7 @@
 # Environment: BIN (where build.sh put the binaries), KWOK=1 to let kwok play the kubelets of nodes annotated kwok.x-k8s.io/node=fake.
 # REQUESTS_PER_SECOND raises what kube-scheduler, controller-manager and kwok may ask of the API server.
 # Users (bearer tokens): admin-token is cluster-admin; karst-token and karst-shadow-token are users with no rights but those that are bound to them.
+# DIR/client_ca.key signs client certificates: CN is the user.
 # DIR/audit.jsonl is the API server's own record of what the users did (audit_policy.yaml). Exit 4: it did not become ready.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,13 +13,14 @@ dir=${1:?directory}; port=${2:-21000}; bin=${BIN:-$HOME/.cache/karst-cluster}
 rm -rf "$dir"; mkdir -p "$dir"; cd "$dir"; dir=$PWD
 start() { local name=$1; shift; "$@" > "$name.log" 2>&1 < /dev/null & echo $! > "$name.pid"; }
 openssl genrsa -out sa.key 2048 2> openssl.log; openssl rsa -in sa.key -pubout -out sa.pub 2>> openssl.log
+openssl req -x509 -newkey rsa:2048 -nodes -keyout client_ca.key -out client_ca.crt -subj /CN=client-ca -days 1 2>> openssl.log
 printf 'admin-token,admin,admin,system:masters\nkarst-token,karst,karst\nkarst-shadow-token,karst-shadow,karst-shadow\n' > tokens.csv
 start etcd "$bin/etcd" --data-dir "$dir/etcd" --unsafe-no-fsync \
   --listen-client-urls "http://127.0.0.1:$port" --advertise-client-urls "http://127.0.0.1:$port" \
   --listen-peer-urls "http://127.0.0.1:$((port+1))" --initial-advertise-peer-urls "http://127.0.0.1:$((port+1))" \
   --initial-cluster "default=http://127.0.0.1:$((port+1))"
 start apiserver "$bin/kube-apiserver" --etcd-servers "http://127.0.0.1:$port" --bind-address 127.0.0.1 --advertise-address 127.0.0.1 \
-  --secure-port "$((port+2))" --cert-dir "$dir/certs" --token-auth-file tokens.csv --authorization-mode RBAC \
+  --secure-port "$((port+2))" --cert-dir "$dir/certs" --token-auth-file tokens.csv --client-ca-file client_ca.crt --authorization-mode RBAC \
   --service-account-issuer https://kubernetes.default.svc --service-account-key-file sa.pub --service-account-signing-key-file sa.key \
   --service-cluster-ip-range 10.0.0.0/24 --disable-admission-plugins ServiceAccount \
   --audit-policy-file "$here/audit_policy.yaml" --audit-log-path "$dir/audit.jsonl" --audit-log-mode blocking
