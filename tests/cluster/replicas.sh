@@ -102,3 +102,13 @@ check "the stopped leader kept back what it had not sent ($unsent commands)" [ "
 jq -c 'if .verb == "create" and .objectRef.resource == "nodes" then .requestReceivedTimestamp = "2100-01-01T00:00:00.000000Z" else . end' "$plane/audit.jsonl" > "$work/late.jsonl"
 if "$here/epochs.py" "$work/late.jsonl" "$work/first.jsonl" "$work/second.jsonl" > "$work/late.out" 2>&1; then not_ok "the checker finds a write past its lease"
 else check "the checker finds a write past its lease" grep -q "not ok every write left while" "$work/late.out" || true; fi
+# So must one that the first replica decided in its first epoch, if it left in its last one: the lease was its own then.
+log=$(jq -r 'select(.type == "LogCreated") | .payload.id' "$work/first.jsonl")
+holder=$(jq -rs '[.[] | select(.type == "EpochOpened") | .payload.holder] | last' "$work/first.jsonl")
+last_term=$(jq -rs --arg holder "$holder" '[.[] | select(.objectRef.resource == "leases" and .responseStatus.code == 200
+  and .responseObject.spec.holderIdentity == $holder) | .requestReceivedTimestamp] | max' "$plane/audit.jsonl")
+jq -c --arg log "$log" --arg when "$last_term" 'if .verb == "create" and .objectRef.resource == "nodeclaims" and (.auditID | startswith($log))
+  then .requestReceivedTimestamp = $when else . end' "$plane/audit.jsonl" > "$work/moved.jsonl"
+"$here/epochs.py" "$work/moved.jsonl" "$work/first.jsonl" "$work/second.jsonl" > "$work/moved.out" 2>&1 || true
+check "the checker finds a write of an earlier epoch" grep -q "not ok every write left in the epoch" "$work/moved.out" || true
+check "which the lease alone does not show" grep -q "^ok every write left while" "$work/moved.out" || true
