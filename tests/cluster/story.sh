@@ -367,6 +367,9 @@ judge() {
   jq '.items[0].rules += [{apiGroups: [""], resources: ["secrets"], verbs: ["get"]}]' "$work/roles.json" > "$work/roles_wide.json"
   check "the rights checker finds a right that nobody uses" finds "get secrets" \
     "$here/rights_check.sh" "$work/audit.jsonl" "$work/roles_wide.json" "$here/rights_unused.txt" || true
+  jq 'del(.items[].rules[].resourceNames)' "$work/roles.json" > "$work/roles_unnamed.json"
+  check "the rights checker finds a right on every lease" finds "update leases.coordination.k8s.io=karpenter-leader-election" \
+    "$here/rights_check.sh" "$work/audit.jsonl" "$work/roles_unnamed.json" "$here/rights_unused.txt" || true
   jq -c 'select(.user.username == "karst") | .responseStatus.code = 403' "$work/audit.jsonl" > "$work/refused.jsonl"
   check "the rights checker finds a refused request" finds "not ok no request of karst was refused" \
     "$here/rights_check.sh" "$work/refused.jsonl" "$work/roles.json" "$here/rights_unused.txt" || true
