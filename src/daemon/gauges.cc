@@ -253,17 +253,29 @@ Labels condition_labels(const model::Condition& condition, const std::string& na
           {"name", name}};
 }
 
-// Karpenter's further labels of NodeClaims, the keys of Kubernetes labels with their punctuation
-// replaced: the class, and the pool.
+// Karpenter's further labels, the keys of Kubernetes labels with their punctuation replaced: the
+// class and the pool, of nodes also whether they are initialized.
 constexpr std::string_view kPoolName = "karpenter_sh_nodepool";
-constexpr std::pair<std::string_view, std::string_view> kClassNames[] = {
-    {"EC2NodeClass", "karpenter_k8s_aws_ec2nodeclass"},
-    {"KWOKNodeClass", "karpenter_kwok_sh_kwoknodeclass"}};
+constexpr std::string_view kInitializedName = "karpenter_sh_initialized";
+struct ClassName {
+  std::string_view kind, key, name;
+};
+constexpr ClassName kClassNames[] = {
+    {"EC2NodeClass", "karpenter.k8s.aws/ec2nodeclass", "karpenter_k8s_aws_ec2nodeclass"},
+    {"KWOKNodeClass", "karpenter.kwok.sh/kwoknodeclass", "karpenter_kwok_sh_kwoknodeclass"}};
 
 void add_origin(Labels& labels, const model::NodeClaim& claim) {
-  for (const auto& [kind, name] : kClassNames)
-    if (claim.node_class.kind == kind) labels.emplace_back(name, claim.node_class.name);
+  for (const ClassName& known : kClassNames)
+    if (claim.node_class.kind == known.kind) labels.emplace_back(known.name, claim.node_class.name);
   labels.emplace_back(kPoolName, claim.pool.str());
+}
+
+void add_origin(Labels& labels, const model::Node& node) {
+  for (const ClassName& known : kClassNames)
+    if (model::has_label(node.labels, known.key))
+      labels.emplace_back(known.name, label(node, known.key));
+  labels.emplace_back(kPoolName, label(node, model::kNodePoolLabel));
+  labels.emplace_back(kInitializedName, label(node, model::kInitializedLabel));
 }
 
 void Maker::conditions() {
@@ -279,7 +291,9 @@ void Maker::conditions() {
   for (const auto& [name, slot] : state_.nodes().slots()) {
     const auto ready =
         slot.row.node.ready ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse;
-    add(kNodeCondition, 1, 0, condition_labels({"Ready", ready, "", "", 0, 0}, name.str()));
+    Labels labels = condition_labels({"Ready", ready, "", "", 0, 0}, name.str());
+    add_origin(labels, slot.row.node);
+    add(kNodeCondition, 1, 0, std::move(labels));
   }
 }
 
@@ -292,11 +306,11 @@ void Maker::deletions() {
       add(kClaimLeaving, out_.at.value() - since, 3, std::move(labels));
     }
   for (const auto& [name, slot] : state_.nodes().slots())
-    if (const std::int64_t since = slot.row.node.deletion_millis; since != 0)
-      add(kNodeLeaving, out_.at.value() - since, 3,
-          {{"namespace", ""},
-           {"name", name.str()},
-           {kPoolName, label(slot.row.node, model::kNodePoolLabel)}});
+    if (const std::int64_t since = slot.row.node.deletion_millis; since != 0) {
+      Labels labels = {{"namespace", ""}, {"name", name.str()}};
+      add_origin(labels, slot.row.node);
+      add(kNodeLeaving, out_.at.value() - since, 3, std::move(labels));
+    }
 }
 
 }  // namespace

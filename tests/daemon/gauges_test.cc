@@ -73,7 +73,9 @@ TEST(Gauges, ASmallCluster) {
        {"operator_nodeclaim_status_condition_count{type=\"Ready\",status=\"True\"",
         "operator_nodeclaim_status_condition_current_status_seconds{type=\"Ready\",status=\"True\"",
         "operator_node_status_condition_count{type=\"Ready\",status=\"True\",reason=\"\","
-        "namespace=\"\",name=\"node-1\"} 1"})
+        "namespace=\"\",name=\"node-1\",karpenter_sh_nodepool=\"\",karpenter_sh_initialized="
+        "\"true\"} "
+        "1"})
     EXPECT_NE(text.find(start), std::string::npos) << start;
   EXPECT_EQ(text.find("termination_current_time_seconds"), std::string::npos) << "nothing goes";
 }
@@ -187,7 +189,7 @@ TEST(Gauges, WhatIsOnItsWayOutAndForHowLong) {
            "operator_nodeclaim_termination_current_time_seconds{namespace=\"\",name=\"" +
                claim.name.str() + "\"," + origin + "} 2.000\n",
            "operator_node_termination_current_time_seconds{namespace=\"\",name=\"node-1\","
-           "karpenter_sh_nodepool=\"\"} 2.000\n"})
+           "karpenter_sh_nodepool=\"\",karpenter_sh_initialized=\"true\"} 2.000\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line;
 }
 
