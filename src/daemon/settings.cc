@@ -35,6 +35,8 @@ constexpr SettingRow kRows[] = {
      "of the lease; default: the pod's; kube-system outside a cluster"},
     {"INSTANCE_TYPES_FILE_PATH", Kind::kText, "", true, "kwok: the types of its machines"},
     {"KARPENTER_SERVICE", Kind::kText, "", false, "name of the service"},
+    {"KUBERNETES_MIN_VERSION", Kind::kText, "1.19.0-0", false, "the server's kinds are looked at"},
+    {"SYSTEM_NAMESPACE", Kind::kText, "", false, "the pod's service account says it"},
     {"KUBE_CLIENT_QPS", Kind::kNumber, "200", false, "the server's flow control is heeded instead"},
     {"KUBE_CLIENT_BURST", Kind::kNumber, "300", false, "as above"},
     {"ENABLE_PROFILING", Kind::kBool, "false", false, "Go's profiles"},

@@ -171,6 +171,10 @@ TEST(Settings, TheStartWarnsOfWhatDoesNotCount) {
     return settings ? start_warnings(*settings) : std::vector<std::string>{"refused"};
   };
   EXPECT_TRUE(warnings({}).empty());
+  EXPECT_TRUE(warnings({{"KUBERNETES_MIN_VERSION", "1.19.0-0"}}).empty()) << "the chart's own";
+  EXPECT_EQ(warnings({{"KUBERNETES_MIN_VERSION", "1.30.0-0"}, {"SYSTEM_NAMESPACE", "system"}}),
+            std::vector<std::string>{"settings without effect in this version: "
+                                     "KUBERNETES_MIN_VERSION, SYSTEM_NAMESPACE"});
   EXPECT_TRUE(
       warnings({{"SCHEDULER_CONFIG", "podTopologySpread: {defaultConstraints: []}"}}).empty());
   const auto of_both =
