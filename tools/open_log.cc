@@ -125,6 +125,8 @@ base::Result<ReadLog> open_for_reading(const std::string& data) {
   if (!scratch) return base::fail(scratch.error());
   auto log = events::RocksLog::open_reader(data, scratch->path());
   if (!log) return base::fail(log.error());
+  if (const std::string& odd = (*log)->open_report().mark_oddity; !odd.empty())
+    fmt::print(stderr, "karst: {}/high-water {}\n", printable(data), odd);
   auto sound = std::make_unique<SoundLog>(**log);
   return ReadLog{std::move(*scratch), std::move(*log), std::move(sound)};
 }

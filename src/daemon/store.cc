@@ -13,15 +13,17 @@ base::Result<Store> open_store(const std::string& data, const std::string& archi
   if (!log) return base::fail(log.error());
   Store store{std::move(*log), "", data, archive, {}, {}};
   const events::OpenReport& found = store.log->open_report();
-  if (found.cut) {
-    store.remark = fmt::format("the torn end of the log was cut from position {}: {}",
-                               found.cut->from.value(), found.cut->reason);
-  }
-  if (!found.ballast) {
-    store.remark += fmt::format(
-        "{}there is no room for the ballast in {}: nothing new is started until there is some",
-        store.remark.empty() ? "" : "; ", data);
-  }
+  const auto remark = [&store](const std::string& text) {
+    store.remark += (store.remark.empty() ? "" : "; ") + text;
+  };
+  if (found.cut)
+    remark(fmt::format("the torn end of the log was cut from position {}: {}",
+                       found.cut->from.value(), found.cut->reason));
+  if (!found.mark_oddity.empty()) remark(data + "/high-water " + found.mark_oddity);
+  if (!found.ballast)
+    remark(fmt::format(
+        "there is no room for the ballast in {}: nothing new is started until there is some",
+        data));
   return store;
 }
 

@@ -18,7 +18,10 @@ namespace {
 
 constexpr std::size_t kSlotSize = 64;
 constexpr std::size_t kSlotDistance = 4096;
-constexpr std::size_t kFileSize = 2 * kSlotDistance;
+constexpr std::size_t kSlots = 2;
+constexpr std::size_t kGapSize = kSlotDistance - kSlotSize;  // behind each slot
+constexpr std::size_t kFileSize = kSlots * kSlotDistance;
+constexpr int kLooks = 3;  // at a slot that its writer may be writing
 constexpr std::string_view kMarkMagic = "karst";
 
 using Slot = std::array<char, kSlotSize>;
@@ -70,18 +73,56 @@ tl::unexpected<base::Error> system_error(const std::string& doing, const std::st
                     doing + " " + path + ": " + std::strerror(code));
 }
 
+off_t place_of(std::size_t slot) {
+  return static_cast<off_t>(slot * kSlotDistance);
+}
+std::optional<Slot> read_slot(int file, std::size_t number) {
+  Slot slot{};
+  if (pread(file, slot.data(), kSlotSize, place_of(number)) != static_cast<ssize_t>(kSlotSize))
+    return std::nullopt;
+  return slot;
+}
+
 // The newer whole slot; nullopt when neither is whole.
 std::optional<Parsed> newest(int file) {
   std::optional<Parsed> best;
-  for (std::size_t i = 0; i < 2; ++i) {
-    Slot slot{};
-    if (pread(file, slot.data(), kSlotSize, static_cast<off_t>(i * kSlotDistance)) !=
-        static_cast<ssize_t>(kSlotSize))
-      continue;
-    const std::optional<Parsed> parsed = parse_slot(slot);
+  for (std::size_t i = 0; i < kSlots; ++i) {
+    const std::optional<Slot> slot = read_slot(file, i);
+    const std::optional<Parsed> parsed = slot ? parse_slot(*slot) : std::nullopt;
     if (parsed && (!best || parsed->turn > best->turn)) best = parsed;
   }
   return best;
+}
+
+bool is_zero(std::string_view bytes) {
+  return bytes.find_first_not_of('\0') == std::string_view::npos;
+}
+bool is_as_written(const Slot& slot) {
+  return parse_slot(slot) || is_zero({slot.data(), slot.size()});
+}
+bool is_gap(int file, std::size_t number) {
+  std::string gap(kGapSize, 'x');
+  const off_t at = place_of(number) + static_cast<off_t>(kSlotSize);
+  return pread(file, gap.data(), gap.size(), at) == static_cast<ssize_t>(gap.size()) &&
+         is_zero(gap);
+}
+
+std::string oddity_of(int file) {
+  if (lseek(file, 0, SEEK_END) != static_cast<off_t>(kFileSize))
+    return "has another size than the " + std::to_string(kFileSize) +
+           " bytes that it was made with";
+  for (std::size_t i = 0; i < kSlots; ++i) {
+    const std::optional<Slot> slot = read_slot(file, i);
+    if (!slot || !is_as_written(*slot))
+      return "has a slot, at byte " + std::to_string(place_of(i)) +
+             ", that is neither whole nor empty: a write that a crash tore, or damage since. How "
+             "far the log must reach is known from the other slot only";
+    if (!is_gap(file, i))
+      return "has bytes outside its slots, after byte " +
+             std::to_string(place_of(i) + static_cast<off_t>(kSlotSize)) +
+             ", that karst did not write: damage, of nothing that is used";
+  }
+  return "";
 }
 
 base::Status sync_folder_of(const std::string& path) {
@@ -115,19 +156,40 @@ base::Result<std::optional<HighWaterMark>> HighWaterFile::read(const std::string
   return std::optional<HighWaterMark>(parsed->mark);
 }
 
+std::string HighWaterFile::oddity(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return "";
+  std::string found = oddity_of(file);
+  for (int look = 1; look < kLooks && !found.empty(); ++look) found = oddity_of(file);
+  close(file);
+  return found;
+}
+
+// Both slots and the zeros behind them are on stable storage when it returns.
+base::Status HighWaterFile::make_room() {
+  const auto size = static_cast<off_t>(kFileSize);
+  if (const int code = posix_fallocate(file_, 0, size); code != 0) {
+    errno = code;
+    return system_error("cannot reserve", path_);
+  }
+  const std::string zeros(kGapSize, '\0');
+  for (std::size_t i = 0; i < kSlots; ++i) {
+    if (is_gap(file_, i)) continue;
+    const off_t at = place_of(i) + static_cast<off_t>(kSlotSize);
+    if (pwrite(file_, zeros.data(), zeros.size(), at) != static_cast<ssize_t>(zeros.size()))
+      return system_error("cannot write", path_);
+  }
+  if (ftruncate(file_, size) != 0) return system_error("cannot cut", path_);
+  if (fsync(file_) != 0) return system_error("cannot sync", path_);
+  return sync_folder_of(path_);
+}
+
 base::Status HighWaterFile::open(const std::string& path) {
   KARST_CHECK(file_ < 0, "opened once");
   path_ = path;
   file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file_ < 0) return system_error("cannot open", path);
-  if (lseek(file_, 0, SEEK_END) < static_cast<off_t>(kFileSize)) {
-    if (const int code = posix_fallocate(file_, 0, static_cast<off_t>(kFileSize)); code != 0) {
-      errno = code;
-      return system_error("cannot reserve", path);
-    }
-    if (fsync(file_) != 0) return system_error("cannot sync", path);
-    KARST_TRY(sync_folder_of(path));
-  }
+  if (!oddity_of(file_).empty()) KARST_TRY(make_room());
   const std::optional<Parsed> parsed = newest(file_);
   turn_ = parsed ? parsed->turn : 0;
   return {};

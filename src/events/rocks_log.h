@@ -33,6 +33,7 @@ struct RocksLogOptions {
 struct OpenReport {
   bool created = false;
   std::optional<LogTailCut> cut;  // bytes above the high-water mark were bad and are gone: log this
+  std::string mark_oddity;        // what HighWaterFile::oddity said; of a reader too
   bool ballast = true;  // false: no room for it, or given back so that the log could be opened
 };
 

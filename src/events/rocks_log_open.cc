@@ -121,6 +121,7 @@ base::Result<std::unique_ptr<RocksLog>> RocksLog::open_once(const RocksLogOption
   KARST_TRY(check_restored(options.path));
   const auto mark = HighWaterFile::read(mark_file(options.path));
   if (!mark) return base::fail(mark.error());
+  log->report_.mark_oddity = HighWaterFile::oddity(mark_file(options.path));
   if (*mark) {
     KARST_TRY(log->open_existing(**mark, compactions));
   } else {
@@ -298,6 +299,7 @@ base::Result<std::unique_ptr<RocksLog>> RocksLog::open_reader(const std::string&
   if (!*mark) return damaged(path, "the file high-water is missing");
   std::unique_ptr<RocksLog> log(new RocksLog(path, 0));
   log->reader_ = true;
+  log->report_.mark_oddity = HighWaterFile::oddity(mark_file(path));
   base::Status whole = log->read_beside_writer(scratch, **mark);
   // Once more: its writer may just have changed files.
   if (!whole && whole.error().kind == base::Kind::kCorrupt)

@@ -72,5 +72,51 @@ TEST(HighWater, NothingWholeIsCorrupt) {
   }
 }
 
+TEST(HighWater, EveryFlippedBitAndEveryCutIsSaid) {
+  TempFolder folder;
+  const std::string path = folder / "high-water";
+  for (std::uint64_t writes = 1; writes <= 3; ++writes) {
+    HighWaterFile file;
+    ASSERT_TRUE(file.open(path));
+    ASSERT_TRUE(file.write(mark(writes)));
+    EXPECT_EQ(HighWaterFile::oddity(path), "");
+    const std::string whole = read_file(path);
+    const auto said = [&](const std::string& bytes) {
+      write_file(path, bytes);
+      return !HighWaterFile::read(path) || !HighWaterFile::oddity(path).empty();
+    };
+    for (std::size_t bit = 0; bit < whole.size() * 8; bit += whole[bit / 8] == 0 ? 5 : 1) {
+      std::string flipped = whole;
+      flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+      ASSERT_TRUE(said(flipped)) << bit;
+    }
+    for (std::size_t size = 0; size < whole.size(); size += 7)
+      ASSERT_TRUE(said(whole.substr(0, size))) << size;
+    write_file(path, whole);
+  }
+}
+
+TEST(HighWater, WhatIsOddIsPutRightByWriting) {
+  TempFolder folder;
+  const std::string path = folder / "high-water";
+  {
+    HighWaterFile file;
+    ASSERT_TRUE(file.open(path));
+    for (std::uint64_t i = 1; i <= 2; ++i) ASSERT_TRUE(file.write(mark(i)));
+  }
+  std::string bytes = read_file(path);
+  for (const std::size_t at : {20, 500, 8191})
+    bytes[at] = static_cast<char>(bytes[at] + 1);  // a slot, both gaps
+  write_file(path, bytes + "more");
+  EXPECT_NE(HighWaterFile::oddity(path), "");
+  HighWaterFile file;
+  ASSERT_TRUE(file.open(path));
+  EXPECT_NE(HighWaterFile::oddity(path).find("at byte 0,"), std::string::npos)
+      << HighWaterFile::oddity(path);
+  for (std::uint64_t i = 3; i <= 4; ++i) ASSERT_TRUE(file.write(mark(i)));
+  EXPECT_EQ(HighWaterFile::oddity(path), "");
+  EXPECT_EQ(read_position(path), 4u);
+}
+
 }  // namespace
 }  // namespace karst::events::testing

@@ -22,5 +22,25 @@ TEST(RocksLog, SyncMakesTheHighWaterMarkReachTheEnd) {
   EXPECT_EQ(*read_all(**log), 6U);
 }
 
+// The mark steps back where its newest slot is damaged: nobody is left to think that nothing was.
+TEST(RocksLog, ADamagedSlotOfTheHighWaterFileIsReportedToReadersAndTheWriter) {
+  TempFolder folder;
+  {
+    auto log = RocksLog::open(options_for(folder / "log"));
+    ASSERT_TRUE(log && append_numbered(**log, 5, Durability::kSynced));
+    EXPECT_EQ((*log)->open_report().mark_oddity, "");
+  }
+  std::string bytes = read_file(folder / "log/high-water");
+  bytes[4096 + 30] = static_cast<char>(bytes[4096 + 30] + 1);
+  write_file(folder / "log/high-water", bytes);
+  std::filesystem::create_directories(folder / "scratch");
+  const auto reader = RocksLog::open_reader(folder / "log", folder / "scratch");
+  ASSERT_TRUE(reader) << reader.error().message;
+  EXPECT_NE((*reader)->open_report().mark_oddity.find("at byte 4096,"), std::string::npos);
+  const auto log = RocksLog::open(options_for(folder / "log"));
+  ASSERT_TRUE(log) << log.error().message;
+  EXPECT_NE((*log)->open_report().mark_oddity.find("at byte 4096,"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace karst::events::testing
