@@ -257,9 +257,10 @@ bool asks_for_part(const exports::FilterOptions& filter) {
 
 int audit_export_jsonl(const AuditExportOptions& options) {
   if (!options.view.empty() || !options.out.empty())
-    return report({base::Kind::kInvalid,
-                   "--format jsonl: goes to stdout and has no views; --out and --view are not for "
-                   "it"});
+    return report(
+        {base::Kind::kInvalid,
+         "--format jsonl, which is what it is without --format: goes to stdout and has no "
+         "views; leave --out and --view away, and use > FILE"});
   auto log = open_for_reading(options.data);
   if (!log) return report(log.error());
   record_access(options.data, access_text(options));

@@ -14,6 +14,7 @@
 #include "tools/commands.h"
 #include "tools/open_log.h"
 #include "tools/talk.h"
+#include "tools/usage.h"
 
 namespace karst::tools {
 namespace {
@@ -321,30 +322,6 @@ void add_rest(CommandLine& line) {
   version->callback([&line] { line.chosen = [&line] { return tools::version(line.version); }; });
 }
 
-// Names what is there when a word in the place of a subcommand is none; nothing when it is one.
-std::optional<base::Error> unknown_subcommand(CLI::App& app, int count, char** words) {
-  if (count == 0 || *words[0] == '-') return std::nullopt;
-  std::string names;
-  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
-    if (command->get_name() == words[0]) return unknown_subcommand(*command, count - 1, words + 1);
-    names += (names.empty() ? "" : ", ") + command->get_name();
-  }
-  if (names.empty()) return std::nullopt;  // a plain argument
-  const std::string of = app.get_parent() == nullptr ? "" : " of '" + app.get_name() + "'";
-  return base::Error{base::Kind::kInvalid, "there is no subcommand '" + std::string(words[0]) +
-                                               "'" + of + "; there are: " + names};
-}
-
-// What CLI11 says, as an error of this program.
-base::Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
-  std::string path = app.get_name();
-  for (auto chosen = app.get_subcommands(); !chosen.empty();
-       chosen = chosen.front()->get_subcommands())
-    path += " " + chosen.front()->get_name();
-  return {base::Kind::kInvalid,
-          std::string(error.what()) + " ('" + path + " --help' tells what there is)"};
-}
-
 int main_of(int argc, char** argv) {
   CommandLine line;
   line.app.require_subcommand(1);
@@ -363,10 +340,12 @@ int main_of(int argc, char** argv) {
   } catch (const CLI::RequiredError& error) {
     // What is there and unknown matters more than what is missing: it may be the same, misspelt.
     if (const auto unknown = line.app.remaining(true); !unknown.empty())
-      return report(usage_error(line.app, CLI::ExtrasError(unknown)));
-    return report(usage_error(line.app, error));
+      return report(unknown_words(line.app, unknown));
+    return report(usage_error(line.app, error.what()));
+  } catch (const CLI::ExtrasError&) {
+    return report(unknown_words(line.app, line.app.remaining(true)));
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) return report(usage_error(line.app, error));
+    if (error.get_exit_code() != 0) return report(usage_error(line.app, error.what()));
     line.app.exit(error);  // prints help
     return kExitDone;
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/nearest.h"
 #include "objects/schema.h"
 #include "objects/words.h"
 
@@ -111,7 +112,7 @@ void check_keys(const element& value, const std::vector<std::string_view>& known
   if (value.get(object) != simdjson::SUCCESS) return;
   for (const auto& [key, unused] : object) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    const std::string_view near = objects::nearest(key, known);
+    const std::string_view near = base::nearest(key, known);
     if (near.empty()) continue;
     const Context::Scope scope(context, {key, 0});
     context.fail("unknown field; did you mean " + std::string(near) + "?");
@@ -211,7 +212,7 @@ class CheckedNames {
     refuse(names, key);
   }
   void refuse(const std::vector<std::string_view>& names, std::string_view key) {
-    const std::string_view near = objects::nearest(key, names);
+    const std::string_view near = base::nearest(key, names);
     if (near.empty()) return;  // the recorder's
     const std::string path = path_ + "." + std::string(key);
     const Context::Scope scope(context_, {path, 0});

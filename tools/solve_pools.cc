@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/nearest.h"
 #include "model/labels.h"
 #include "objects/schema.h"
 #include "providers/aws/catalogue.h"
@@ -107,7 +108,7 @@ base::Status check_own_keys(const providers::Provider& provider, const NodePool&
     if (key.find('/') == key.npos || !domain.ends_with(of) ||
         std::find(known.begin(), known.end(), key) != known.end())
       return {};
-    const std::string_view near = objects::nearest(key, known);
+    const std::string_view near = base::nearest(key, known);
     return base::fail(
         base::Kind::kInvalid,
         objects::located(manifests, "NodePool " + pool.name.str(), "spec.template." + field,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/nearest.h"
 #include "base/time.h"
 #include "events/codec.h"
 
@@ -22,15 +23,19 @@ std::optional<std::uint64_t> whole_number(std::string_view text) {
   return value;
 }
 
-std::string known_kinds() {
-  std::string text;
-  for (const std::string_view group : kGroups) text += std::string(group) + ", ";
+// There are some 70 types: the one that was meant, or where they are told.
+std::string unknown_kind(const std::string& word) {
+  std::vector<std::string_view> known(std::begin(kGroups), std::end(kGroups));
+  std::string groups;
+  for (const std::string_view group : kGroups) groups += std::string(group) + ", ";
   for (int number = 1; number < kEventNumbersMax; ++number) {
     const std::string_view name = events::event_type_name(static_cast<EventType>(number));
-    if (!name.empty()) text += std::string(name) + ", ";
+    if (!name.empty()) known.push_back(name);
   }
-  text.resize(text.size() - 2);
-  return text;
+  const std::string_view near = base::nearest(word, known);
+  return " '" + word + "': is no event type and no group of them" +
+         (near.empty() ? "." : "; did you mean " + std::string(near) + "?") + " Expected one of " +
+         groups + "or a type such as PodObserved (`karst log stat` lists those of a log)";
 }
 
 }  // namespace
@@ -65,8 +70,7 @@ base::Result<std::set<EventType>> types_of(const std::vector<std::string>& words
       known = true;
     }
     if (!known && types.size() == before)
-      return base::fail(base::Kind::kInvalid,
-                        std::string(option) + " '" + word + "': expected one of " + known_kinds());
+      return base::fail(base::Kind::kInvalid, std::string(option) + unknown_kind(word));
   }
   return types;
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/nearest.h"
 #include "objects/schema.h"
 
 namespace karst::objects {
@@ -135,7 +136,7 @@ std::string misspelt_group(std::string_view group, std::string_view kind) {
   std::vector<std::string_view> groups;
   for (const Entry& entry : kKinds)
     if (entry.kind == kind) groups.push_back(group_of(entry.api_version));
-  if (const std::string_view near = nearest(group, groups); !near.empty())
+  if (const std::string_view near = base::nearest(group, groups); !near.empty())
     for (const Entry& entry : kKinds)
       if (entry.kind == kind && group_of(entry.api_version) == near)
         return "; did you mean " + std::string(entry.api_version) + "?";
@@ -146,7 +147,7 @@ KindInfo known_or_refused(std::string_view api_version, std::string_view kind,
                           const std::vector<std::string_view>& kinds) {
   const std::string_view one = kind.ends_with("List") ? kind.substr(0, kind.size() - 4) : kind;
   if (one.empty() || std::find(kinds.begin(), kinds.end(), one) != kinds.end()) return {};
-  if (const std::string_view near = nearest(kind, kinds); !near.empty())
+  if (const std::string_view near = base::nearest(kind, kinds); !near.empty())
     return refused(api_version, kind, "; did you mean " + std::string(near) + "?");
   for (const Entry& entry : kKinds)
     if (entry.kind == kind)

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "base/nearest.h"
 #include "base/time.h"
 #include "base/utf8.h"
 #include "model/quantity.h"
@@ -36,25 +37,6 @@ std::string joined(const std::vector<std::string_view>& words) {
   std::string text;
   for (const std::string_view word : words) text += (text.empty() ? "" : ", ") + std::string(word);
   return text;
-}
-
-// How many letters must be put in, left out, changed or swapped with their neighbour.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before, last(b.size() + 1), now(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    now[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const bool same = std::tolower(static_cast<unsigned char>(a[i - 1])) ==
-                        std::tolower(static_cast<unsigned char>(b[j - 1]));
-      now[j] = std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        now[j] = std::min(now[j], before[j - 2] + 1);
-    }
-    before = last;
-    last = now;
-  }
-  return last[b.size()];
 }
 
 std::string number_range(char scalar) {
@@ -129,7 +111,7 @@ void check_scalar(Review& review, const FieldType& type, const TreeValue& value)
 void refuse_unknown(Review& review, const Type& type, const TreeField& field) {
   std::vector<std::string_view> names;
   for (const auto& [name, unused] : type.fields) names.push_back(name);
-  const std::string_view near = nearest(field.key, names);
+  const std::string_view near = base::nearest(field.key, names);
   std::string what = "unknown field";
   if (!near.empty())
     what += "; did you mean " + std::string(near) + "?";
@@ -281,18 +263,6 @@ const Type& Schema::type(std::string_view name) const {
   const auto at = types_.find(name);
   KARST_CHECK(at != types_.end() && !at->second.name.empty(), "the schema has this type");
   return at->second;
-}
-
-std::string_view nearest(std::string_view word, const std::vector<std::string_view>& words) {
-  if (word.size() > 64) return {};
-  std::string_view best;
-  std::size_t least = std::min<std::size_t>(3, word.size() / 3 + 1);
-  for (const std::string_view candidate : words)
-    if (const std::size_t steps = distance(word, candidate); steps < least) {
-      least = steps;
-      best = candidate;
-    }
-  return best;
 }
 
 std::string describe(const TreeValue& value) {

@@ -108,9 +108,6 @@ class Schema {
   std::map<std::string_view, Type> types_;
 };
 
-// Of `words` the one that was probably meant; empty when none is near.
-std::string_view nearest(std::string_view word, const std::vector<std::string_view>& words);
-
 // "a string", "the number 5", "a list": for messages.
 std::string describe(const TreeValue& value);
 

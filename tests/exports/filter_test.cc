@@ -125,7 +125,9 @@ TEST(Filter, RefusesWhatItDoesNotUnderstand) {
       {{"", "", {"command/0"}, {}}, "a number from 1, or abc-POSITION"},
       {{"", "", {"command/other-7"}, {}}, "a command of this log"},
       {{"", "", {"command"}, {}}, "--subject 'command': expected command/ID"},
-      {{"", "", {}, {"pods"}}, "--kind 'pods': expected one of facts"},
+      {{"", "", {}, {"pods"}},
+       "--kind 'pods': is no event type and no group of them. Expected one of facts, commands"},
+      {{"", "", {}, {"podobserve"}}, "did you mean PodObserved?"},
   };
   for (const Case& c : cases) {
     const auto filter = Filter::make(c.options, id);

@@ -63,6 +63,13 @@ TEST(CommandLine, RefusesWhatItDoesNotUnderstand) {
       {"audit show --data d",
        "there is no subcommand 'show' of 'audit'; there are: export, checkpoint, prove, keygen, "
        "verify"},
+      {"audit exprot --data d", "of 'audit'; did you mean export?; there are: export, "},
+      {"audit export --data d --fromat csv",
+       "there is no option '--fromat'; did you mean --format? ('karst audit export --help'"},
+      {"audit export --fromat csv", "there is no option '--fromat'; did you mean --format?"},
+      {"log stat --data d --unheard=of", "there is no option '--unheard' ('karst log stat --help'"},
+      {"log stat --data d stray", "'stray' is one word too many"},
+      {"audit export --data d --out f", "use > FILE"},
       {"log", "subcommand"},
       {"audit export --data d --format xml", "xml"},
       {"audit export --data d --format sqlite", "expected --out FILE"},
