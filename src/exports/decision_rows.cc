@@ -133,7 +133,7 @@ base::Status DecisionRows::see(const events::Event& event, bool taken, TableWrit
     if (const auto* command = std::get_if<model::Command>(&body))
       fill_command(e, *command);
     else
-      fill_other(body);
+      fill_other(e, body);
   }
   ++rows_;
   return out.row(row_);
@@ -172,7 +172,7 @@ void DecisionRows::fill_offers(const events::Envelope& envelope, const model::Co
   row_.text(dumped(others));
 }
 
-void DecisionRows::fill_other(const events::Body& body) {
+void DecisionRows::fill_other(const events::Envelope& envelope, const events::Body& body) {
   if (const auto* verdict = std::get_if<model::Verdict>(&body)) {
     row_.text(verdict->rule);
     row_.text(verdict->code);
@@ -190,11 +190,16 @@ void DecisionRows::fill_other(const events::Body& body) {
   } else if (const auto* end = std::get_if<model::CommandAbandoned>(&body)) {
     row_.skip();  // the event does not name its rule
     row_.text(end->reason);
+    row_.skip();  // arguments
   } else if (const auto* held = std::get_if<events::ProvisioningHeld>(&body)) {
     row_.text("provisioning");
     row_.text("held");
     row_.text(dumped(Json::array({base::format_rfc3339(held->until_millis)})));
+  } else {
+    return;
   }
+  // These are not commands, whose evidence is stored with them: what led to them is.
+  if (envelope.causation.value() != 0) row_.text(dumped(Json::array({envelope.causation.value()})));
 }
 
 }  // namespace karst::exports

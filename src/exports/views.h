@@ -43,7 +43,7 @@ class DecisionRows final : public View {
   void learn(const events::Event& event);
   void fill_command(const events::Envelope& envelope, const model::Command& command);
   void fill_offers(const events::Envelope& envelope, const model::Command& command);
-  void fill_other(const events::Body& body);
+  void fill_other(const events::Envelope& envelope, const events::Body& body);
 
   Withheld withheld_;
   Row row_;

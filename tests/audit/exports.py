@@ -1,4 +1,5 @@
 """Reads what karst exports with other people's readers: exports.py BUILD_DIR WORK. A line a check; ends with "N passed, N failed"."""
+import base64
 import collections
 import csv
 import datetime
@@ -130,6 +131,8 @@ def parquet(stat):
     equal("Parquet: the file names its log, and that it is whole", (metadata[b"log"].decode(), metadata[b"whole"]), (stat["log"], b"yes"))
     equal("Parquet: the file has the head of the log's tree", metadata[b"checkpoint"], karst("audit", "checkpoint", "--data", DATA))
     check("Parquet: every payload is JSON", all(isinstance(json.loads(text), dict) for text in table["payload"].to_pylist()))
+    untold = duckdb.sql(f"select type, count(*) from '{paths['decisions']}' where evidence is null or code is null group by type").fetchall()
+    equal("Parquet: every decision says why, and which events it rests on", untold, [])
     return paths
 
 
@@ -148,6 +151,20 @@ def sqlite(stat):
     plan = shell("explain query plan select * from events where stream = 'log'")
     check("sqlite3 shell: an object is found by an index", "USING INDEX events_stream" in plan, plan)
     return path
+
+
+def trail(stat):
+    """Each event once, and its stored bytes: what 'log stat' counts, filled up to whole words."""
+    lines = [json.loads(line) for line in karst("audit", "export", "--data", DATA, "--format", "jsonl").splitlines()]
+    counts, sizes = collections.Counter(), collections.Counter()
+    for line in lines:
+        if "event" in line:
+            counts[line["event"]["type"]] += 1
+            sizes[line["event"]["type"]] += len(base64.b64decode(line["bytes"]))
+    equal("trail: types as 'log stat' has them", counts, {kind: of["events"] for kind, of in stat["types"].items()})
+    over = {kind: size - stat["types"][kind]["bytes"] for kind, size in sizes.items()}
+    check("trail: stored bytes as 'log stat' counts them, and less than a word of filling an event",
+          all(0 <= over[kind] < 8 * counts[kind] for kind in over), over)
 
 
 def csv_files(stat, paths):
@@ -238,6 +255,7 @@ def main():
     sample()
     paths = parquet(stat)
     database = sqlite(stat)
+    trail(stat)
     csv_files(stat, paths)
     cloud_events(stat)
     questions(paths, database)
