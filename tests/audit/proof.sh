@@ -33,6 +33,7 @@ check "tiles" "$karst" audit export --format tiles --out "$work/tiles" "${sign[@
 for what in tiles growth whole withheld part one; do
   check "our own verifier on $what" "$karst" audit verify --key "$key" "$work/$what"
 done
+check "our own verifier with no network" unshare -n "$karst" audit verify --key "$key" "$work/whole"
 check "our own verifier since the old checkpoint" "$karst" audit verify --key "$key" --since "$work/old" "$work/tiles"
 
 judge() {  # judge FILE…: what the other verifier says of them, counted

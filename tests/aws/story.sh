@@ -37,6 +37,8 @@ main() {
   check "it is accepted" k apply -f "$aws/manifests/broken_class.yaml"
   await "its status says what is wrong" 60 broken_is_told || true
   check "it is taken back" k delete ec2nodeclass broken --wait=false
+  curl -fsS "http://127.0.0.1:$listen/metrics" > "$work/metrics" || true
+  check "there are metrics of the account" grep -q '^karpenter_cloudprovider_' "$work/metrics" || true
   stop_karst
   verified "the story" "$data"
   "$karst" log dump --data "$data" > "$work/log.jsonl"
@@ -62,11 +64,13 @@ secrets() {
   jq -r '.bytes // empty' "$work/trail.jsonl" | while read -r line; do base64 -d <<< "$line"; done > "$work/trail.bytes"
   "$karst" audit export --data "$data" --format csv --out "$work/events.csv" 2> "$work/export.err"
   "$karst" audit export --data "$data" --format sqlite --out "$work/events.sqlite" 2>> "$work/export.err"
+  "$karst" audit export --data "$data" --format cloudevents --out "$work/events.cloudevents" 2>> "$work/export.err"
   check "the launch templates hold it" bash -c 'PYTHONDONTWRITEBYTECODE=1; . "$1/moto/env.sh"; "$2" "$3/world.py" user_data > "$1/user_data"; grep -qF canary-5b0e "$1/user_data"' - "$work" "$python" "$aws" || true
   check "the class's hash of it is in the log" grep -qF "$(printf '#!/bin/bash\njoin --token canary-5b0e-user-data\n' | sha256sum | cut -d ' ' -f 1)" "$work/log.jsonl" || true
   # Plain, and in base64 at each of its three offsets.
   python3 -c 'import base64; print("canary-5b0e", *(base64.b64encode(b"." * n + b"canary-5b0e-user-data").decode()[4:-4] for n in range(3)), sep="\n")' > "$work/canaries"
-  for place in "$data" "$work/shadow" "$work/log.jsonl" "$work/trail.jsonl" "$work/trail.bytes" "$work/events.csv" "$work/events.sqlite" "$work"/karst.*.out "$work"/karst.*.err; do
+  for place in "$data" "$work/shadow" "$work/log.jsonl" "$work/trail.jsonl" "$work/trail.bytes" "$work/events.csv" "$work/events.sqlite" \
+      "$work/events.cloudevents" "$work/metrics" "$work/shadow.out" "$work/shadow.err" "$work/export.err" "$work"/karst.*.out "$work"/karst.*.err; do
     check "it is not in ${place#"$work/"}" bash -c '[ -e "$1" ] && ! grep -raFl -f "$2" "$1"' - "$place" "$work/canaries" || true
   done
 }
