@@ -29,6 +29,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kPlaces = 200;
 constexpr int kSubjects = 500;
+constexpr int kStandingEach = 5;  // pods of which also where they stand now is asked
 constexpr std::int64_t kFirstMillis = 1'800'000'100'000;
 constexpr std::int64_t kDayMillis = 86'400'000;
 constexpr bench::ClusterSize kSize{1'000, 50'000, 500};
@@ -161,8 +162,8 @@ void measure_state(const events::RocksLog& log, events::RocksLog& opened) {
               (cpu_seconds() - loaded) * 1e3);
 }
 
-void measure_explain(const events::EventLog& log, const index::Reader& index) {
-  std::vector<double> pods, nodes;
+void measure_explain(events::RocksLog& log, const index::Reader& index) {
+  std::vector<double> pods, standing, nodes;
   std::uint64_t read = 0;
   const auto about = [&](index::SubjectKind kind, const std::string& name) {
     return millis_of([&] {
@@ -177,12 +178,18 @@ void measure_explain(const events::EventLog& log, const index::Reader& index) {
   };
   for (std::int64_t i = 0; i < kSubjects; ++i) {
     const std::int64_t pod = i * 7919 % kSize.pods;
-    pods.push_back(about(index::SubjectKind::kPod,
-                         bench::numbered("namespace-", pod % 50, 3) + "/" +
-                             bench::numbered("a-deployment-with-a-long-name-5d8f7c9b6d-", pod, 9)));
+    const std::string name = bench::numbered("namespace-", pod % 50, 3) + "/" +
+                             bench::numbered("a-deployment-with-a-long-name-5d8f7c9b6d-", pod, 9);
+    pods.push_back(about(index::SubjectKind::kPod, name));
+    if (i % kStandingEach == 0)
+      standing.push_back(about(index::SubjectKind::kPod, name) + millis_of([&] {
+                           projections::ClusterState state;
+                           must(engine::rebuild(log, &log.snapshots(), model::Position(), state));
+                         }));
     nodes.push_back(about(index::SubjectKind::kNode, bench::numbered("node-", i, 6)));
   }
-  print_spread("explain pod, without its standing", pods);
+  print_spread("explain pod, its events", pods);
+  print_spread("explain pod, with where it stands now: the state at the end", standing);
   print_spread("explain node", nodes);
   std::printf("events read for each: %.0f\n", static_cast<double>(read) / (2 * kSubjects));
 }
@@ -206,7 +213,18 @@ void measure_readers(const std::string& folder) {
   measure_explain(*log, *index);
 }
 
-// One day: 50,000 pod changes evenly, each its own round, and every kind's beat each 15 s.
+constexpr std::int64_t kBeatMillis = 15'000;
+constexpr std::int64_t kDayChanges = 50'000;
+
+void beat(Writer& writer, std::int64_t now) {
+  for (const char* kind :
+       {"Pod", "Node", "NodeClaim", "NodePool", "NodeClass", "DaemonSet", "Instance",
+        "PersistentVolume", "StorageClass", "PersistentVolumeClaim", "CSINode", "Namespace"})
+    writer.offer(events::SourceBeat{kind, std::to_string(now)});
+  writer.round(now);
+}
+
+// One day: 50,000 pod changes evenly, and every kind's beat each 15 s, each in a round of its own.
 void measure_day(const std::string& folder) {
   std::filesystem::remove_all(folder);
   std::uint64_t before = 0, events_before = 0;
@@ -220,18 +238,12 @@ void measure_day(const std::string& folder) {
   before = bytes_on_disk(folder) + bytes_on_disk(folder + "/index");
   {
     Writer writer(folder);
-    const std::int64_t start = writer.now() + 3'600'000, gap = kDayMillis / 50'000;
-    std::int64_t beat = start;
-    for (std::int64_t change = 0; change < 50'000; ++change) {
-      writer.change_pod(change);
+    const std::int64_t start = writer.now() + 3'600'000, gap = kDayMillis / kDayChanges;
+    std::int64_t next_beat = start;
+    for (std::int64_t change = 0; change < kDayChanges; ++change) {
       const std::int64_t now = start + change * gap;
-      if (now >= beat) {
-        for (const char* kind :
-             {"Pod", "Node", "NodeClaim", "NodePool", "NodeClass", "DaemonSet", "Instance",
-              "PersistentVolume", "StorageClass", "PersistentVolumeClaim", "CSINode", "Namespace"})
-          writer.offer(events::SourceBeat{kind, std::to_string(now)});
-        beat += 15'000;
-      }
+      for (; next_beat <= now; next_beat += kBeatMillis) beat(writer, next_beat);
+      writer.change_pod(change);
       writer.round(now);
     }
     index_all(writer.log(), folder + "/index");
@@ -239,9 +251,10 @@ void measure_day(const std::string& folder) {
                 static_cast<unsigned long long>(writer.log().end().value() - events_before));
   }
   const std::uint64_t index_bytes = bytes_on_disk(folder + "/index");
-  std::printf(", %.1f MB on disk, log, write-ahead log and index together (index %.1f MB in all)\n",
-              static_cast<double>(bytes_on_disk(folder) + index_bytes - before) / 1e6,
-              static_cast<double>(index_bytes) / 1e6);
+  std::printf(
+      ", %llu bytes on disk: log with its snapshots, write-ahead log and index (%llu in all)\n",
+      static_cast<unsigned long long>(bytes_on_disk(folder) + index_bytes - before),
+      static_cast<unsigned long long>(index_bytes));
   std::filesystem::remove_all(folder);
 }
 
