@@ -53,7 +53,7 @@ void LogKeeper::run() {
 }
 
 void LogKeeper::look() {
-  const events::LogSizes sizes = events::sizes_of(parts_.data);
+  const events::LogSizes sizes = parts_.sizes_of(parts_.data);
   const auto word = sizes_.see(parts_.clock->monotonic_millis(), sizes);
   parts_.board->publish_sizes({sizes, sizes_.growth_bytes_per_day(),
                                archive_ ? archive_->first().value() : std::uint64_t{0},

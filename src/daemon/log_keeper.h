@@ -49,6 +49,7 @@ struct LogKeeperParts {
   std::optional<Retention> retain;  // none: nothing is trimmed; with an archive only
   std::int64_t keep_every_millis = kKeepEveryMillis;  // shorter for tests
   KillPoints kill_points{};                           // of trimming and expiry
+  events::LogSizes (*sizes_of)(const std::string& folder) = events::sizes_of;  // made up for tests
 };
 
 class LogKeeper {

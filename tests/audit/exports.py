@@ -167,6 +167,19 @@ def trail(stat):
           all(0 <= over[kind] < 8 * counts[kind] for kind in over), over)
 
 
+def progress():
+    """On a terminal, and nowhere else."""
+    terminal, end = os.openpty()
+    command = [str(BUILD / "karst"), "audit", "export", "--data", str(DATA)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=end, timeout=300)
+    os.close(end)
+    shown = os.read(terminal, 1 << 16).decode(errors="replace")
+    os.close(terminal)
+    check("progress is shown on a terminal, up to the end, and taken away", "exporting 100%" in shown and shown.endswith("\r\x1b[K"), shown[-200:])
+    silent = subprocess.run(command, capture_output=True, timeout=300)
+    equal("progress is shown on a terminal only, and the output is the same", (silent.stderr, silent.stdout == done.stdout), (b"", True))
+
+
 def csv_files(stat, paths):
     with open(export("events.csv", "--format", "csv"), newline="") as file:
         rows = list(csv.DictReader(file, strict=True))
@@ -256,6 +269,7 @@ def main():
     paths = parquet(stat)
     database = sqlite(stat)
     trail(stat)
+    progress()
     csv_files(stat, paths)
     cloud_events(stat)
     questions(paths, database)

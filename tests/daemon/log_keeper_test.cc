@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <thread>
@@ -212,6 +213,51 @@ TEST(LogKeeper, MetricsSayWhatTheLogHasAtHandAndInItsArchive) {
         "karst_log_first_position 769\n"})
     EXPECT_NE(text.find("\n" + line), std::string::npos) << line << text;
   EXPECT_EQ(text.find("growth"), std::string::npos) << "not known yet";
+}
+
+// By whoever asks for the sizes: an hour goes by each time, in which the log grows, or does not.
+std::atomic<std::int64_t> hours_watched = 0;
+std::atomic<bool> grows = true;
+std::atomic<std::uint64_t> log_bytes = 0;
+events::LogSizes made_up_sizes(const std::string&) {
+  ++hours_watched;
+  if (grows) log_bytes += 1'000'000'000;
+  return {.log_bytes = log_bytes, .free_bytes = 100'000'000'000, .disk_bytes = 200'000'000'000};
+}
+struct HourlyClock final : base::Clock {
+  std::int64_t monotonic_millis() const override { return hours_watched * kSizeSampleMillis; }
+  base::WallTime wall() const override { return {}; }
+};
+
+// 24 GB a day, and 100 are left.
+TEST(LogKeeper, SaysThatTheDiskWillBeFullAndThatItWillNot) {
+  TempFolder folder;
+  auto log = events::RocksLog::open(events::testing::options_for(folder / "log"));
+  ASSERT_TRUE(log);
+  const HourlyClock clock;
+  FirstFact sink;
+  ViewBoard board;
+  Hears notices;
+  LogKeeperParts parts{log->get(), folder / "log", "", &clock, &sink, &board, &notices};
+  parts.keep_every_millis = 1;
+  parts.sizes_of = made_up_sizes;
+  LogKeeper keeper(std::move(parts));
+  ASSERT_TRUE(keeper.start());
+  const auto awaits = [&](const std::string& words) {
+    const auto began = std::chrono::steady_clock::now();
+    while (!notices.heard(words) &&
+           std::chrono::steady_clock::now() - began < std::chrono::minutes(1))
+      std::this_thread::yield();
+    EXPECT_TRUE(notices.heard(words)) << notices.all();
+  };
+  awaits("it grows by 22.3 GiB a day: 4 days are left");
+  ASSERT_TRUE(board.sizes());
+  EXPECT_NE(log_sizes_text(*board.sizes()).find("\nkarst_log_growth_bytes_per_day 23999932800\n"),
+            std::string::npos)
+      << log_sizes_text(*board.sizes());
+  EXPECT_FALSE(notices.heard("enough again"));
+  grows = false;
+  awaits("enough again");
 }
 
 // Nothing is sealed, and nothing is trimmed, behind what another history left.

@@ -166,7 +166,7 @@ TEST(Trail, TheLastHeadIsOfTheWholeLog) {
 // Each command that shows a part of the trail, in the file that the next daemon takes over.
 TEST(Trail, WhoLooksAtAPartOfItIsRecorded) {
   const TempFolder folder;
-  const std::string data = folder / "data";
+  const std::string data = folder / "data", kept = folder / "kept";
   ASSERT_EQ(karst({"run", "--embedded", "--data", data, "--speed", "40", "--listen", "127.0.0.1:0",
                    "--for", "300ms"})
                 .code,
@@ -175,7 +175,10 @@ TEST(Trail, WhoLooksAtAPartOfItIsRecorded) {
                                                        {"state", "--at", "3", "pods"},
                                                        {"explain", "nodepool/default"},
                                                        {"replay", "--until", "5"},
-                                                       {"replay", "--verify"}};
+                                                       {"replay", "--verify"},
+                                                       {"audit", "prove", "2"},
+                                                       {"log", "tail", "-n", "3"},
+                                                       {"log", "archive", "--archive", kept}};
   for (std::vector<std::string> look : looks) {
     look.insert(look.end(), {"--data", data});
     EXPECT_EQ(karst(look).code, 0) << look[0];
@@ -188,9 +191,10 @@ TEST(Trail, WhoLooksAtAPartOfItIsRecorded) {
   std::vector<std::string> commands;
   for (const std::string& line : lines_of(read_file(data + "/access")))
     commands.push_back(line.substr(line.rfind('\t') + 1));
-  EXPECT_EQ(commands,
-            (std::vector<std::string>{"state", "state --at 3 pods", "explain nodepool/default",
-                                      "replay --until 5", "replay --verify", "explain command/1"}))
+  EXPECT_EQ(commands, (std::vector<std::string>{
+                          "state", "state --at 3 pods", "explain nodepool/default",
+                          "replay --until 5", "replay --verify", "audit prove 2", "log tail -n 3",
+                          "log archive --archive " + kept, "explain command/1"}))
       << "that it is no command is an answer too";
 }
 
