@@ -104,11 +104,11 @@ Offset<log::PodShape> put(Builder& b, const model::PodShape& v) {
   const auto host_ports = put_all(b, v.host_ports);
   const auto volume_claims = put_texts(b, v.volume_claims);
   const auto priority_class = put(b, v.priority_class);
-  return log::CreatePodShape(b, requests, node_selector, required, preferred, tolerations, spread,
-                             affinity, host_ports, volume_claims, v.priority, priority_class,
-                             v.grace_seconds, v.deletion_cost,
-                             as<log::DoNotDisrupt>(v.do_not_disrupt), v.do_not_disrupt_millis,
-                             v.gated, v.uses_dra, as<log::OwnerKind>(v.owner_kind));
+  return log::CreatePodShape(
+      b, requests, node_selector, required, preferred, tolerations, spread, affinity, host_ports,
+      volume_claims, v.priority, priority_class, v.grace_seconds, v.deletion_cost,
+      as<log::DoNotDisrupt>(v.do_not_disrupt), v.do_not_disrupt_millis, v.gated, v.uses_dra,
+      as<log::OwnerKind>(v.owner_kind), v.other_scheduler);
 }
 void get(const log::PodShape& in, model::PodShape& out) {
   get_some(in.requests(), out.requests);
@@ -129,6 +129,7 @@ void get(const log::PodShape& in, model::PodShape& out) {
   out.gated = in.gated();
   out.uses_dra = in.uses_dra();
   out.owner_kind = as<model::OwnerKind>(in.owner_kind());
+  out.other_scheduler = in.other_scheduler();
 }
 
 }  // namespace karst::events::codec

@@ -98,6 +98,7 @@ struct PodShape {
   bool gated = false;                      // has scheduling gates
   bool uses_dra = false;
   OwnerKind owner_kind = OwnerKind::kNone;
+  bool other_scheduler = false;  // spec.schedulerName is not kube-scheduler's default
   friend bool operator==(const PodShape&, const PodShape&) = default;
 };
 
@@ -156,7 +157,8 @@ template <class Archive>
 void fields(Archive& a, PodShape& s) {
   a(s.requests, s.node_selector, s.required_terms, s.preferred_terms, s.tolerations, s.spread,
     s.affinity, s.host_ports, s.volume_claims, s.priority, s.priority_class, s.grace_seconds,
-    s.deletion_cost, s.do_not_disrupt, s.do_not_disrupt_millis, s.gated, s.uses_dra, s.owner_kind);
+    s.deletion_cost, s.do_not_disrupt, s.do_not_disrupt_millis, s.gated, s.uses_dra, s.owner_kind,
+    s.other_scheduler);
 }
 template <class Archive>
 void fields(Archive& a, Pod& p) {

@@ -10,6 +10,8 @@ namespace {
 
 using model::RequirementSpec;
 
+constexpr std::string_view kDefaultScheduler = "default-scheduler";  // what the API server fills in
+
 RequirementSpec read_requirement(const Object& expression) {
   RequirementSpec spec;
   spec.key = expression.text("key");
@@ -282,6 +284,8 @@ void read_pod_spec(const Object& spec, std::string_view namespace_name, std::str
   shape.priority_class = spec.text("priorityClassName");
   shape.grace_seconds = spec.integer("terminationGracePeriodSeconds", 30);
   spec.objects("schedulingGates", [&](const Object&) { shape.gated = true; });
+  const std::string scheduler = spec.text("schedulerName");
+  shape.other_scheduler = !scheduler.empty() && scheduler != kDefaultScheduler;
   spec.objects("resourceClaims", [&](const Object&) { shape.uses_dra = true; });
 }
 

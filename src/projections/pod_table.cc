@@ -231,7 +231,6 @@ bool PodTable::expect(std::string_view uid, const model::ClaimName& claim,
 }
 
 namespace {
-
 bool repels(const model::PodAffinityTerm& term) {
   return term.anti && term.preferred_weight == 0;
 }
@@ -239,7 +238,6 @@ bool is_particular(const model::PodShape& shape) {
   return !shape.host_ports.empty() ||
          std::any_of(shape.affinity.begin(), shape.affinity.end(), repels);
 }
-
 }  // namespace
 
 bool repels_beyond_its_node(const model::PodShape& shape) {
@@ -255,6 +253,7 @@ void PodTable::link(std::uint32_t slot) {
     pending_.insert(uid);
     by_pending_.insert({row.pending_since, uid});
   }
+  if (row.untried()) untried_.insert({row.seen_at, uid});
   if (!row.expected_claim.empty()) by_expected_claim_[row.expected_claim.str()].insert(uid);
   if (!row.expected_node.empty()) by_expected_node_[row.expected_node.str()].insert(uid);
   if (row.node != nullptr) {
@@ -280,6 +279,7 @@ void PodTable::unlink(std::uint32_t slot) {
     pending_.erase(uid);
     by_pending_.erase({row.pending_since, uid});
   }
+  if (row.untried()) untried_.erase({row.seen_at, uid});
   const auto drop = [&](auto& index, const std::string& key) {
     const auto at = index.find(key);
     if (at == index.end()) return;

@@ -63,10 +63,18 @@ struct alignas(64) PodRow {
   bool active() const { return !terminal() && deletion_millis == 0; }
   bool daemon() const { return shape->owner_kind == model::OwnerKind::kDaemonSet; }
   bool mirror() const { return shape->owner_kind == model::OwnerKind::kNode; }
-  // Waits for a node that karst could make (Karpenter 1.14: provisionable).
-  bool provisionable() const {
-    return unschedulable && node == nullptr && nominated_node == nullptr && active() && !daemon() &&
-           !mirror() && !shape->gated;
+  // Not bound, and not about to be by preemption; a node that karst made could take it.
+  bool waits() const {
+    return node == nullptr && nominated_node == nullptr && active() && !daemon() && !mirror() &&
+           !shape->gated;
+  }
+  // kube-scheduler has no place for it (Karpenter 1.14: provisionable).
+  bool provisionable() const { return unschedulable && waits(); }
+  // kube-scheduler has not come to it yet. Other schedulers may hold pods back, for their quotas,
+  // which is no sign that a place is missing.
+  bool untried() const {
+    return !unschedulable && phase == model::PodPhase::kPending && waits() &&
+           !shape->other_scheduler;
   }
   // Would need another place if its node went.
   bool reschedulable() const {
@@ -133,6 +141,8 @@ class PodTable {
   // Provisionable pods by uid.
   const std::set<std::string_view>& pending() const { return pending_; }
   const PodRow& row_of(std::string_view uid) const;  // REQUIRES: it exists
+  // Untried pods, the one first seen first.
+  const std::set<std::pair<base::LogTime, std::string_view>>& untried() const { return untried_; }
   // When the youngest and the oldest of the pending pods became pending; 0 when there are none.
   base::LogTime newest_pending() const {
     return by_pending_.empty() ? base::LogTime(0) : by_pending_.rbegin()->first;
@@ -197,6 +207,7 @@ class PodTable {
       interned_;
   std::set<std::string_view> pending_;
   std::set<std::pair<base::LogTime, std::string_view>> by_pending_;
+  std::set<std::pair<base::LogTime, std::string_view>> untried_;
   // order never shows: look-ups only
   boost::unordered_flat_map<std::string_view, std::unique_ptr<Place>, base::FastHash> places_;
   std::map<std::string, std::set<std::string_view>, std::less<>> by_expected_claim_;

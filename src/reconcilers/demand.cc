@@ -105,14 +105,14 @@ class Asked {
  public:
   explicit Asked(const ClusterState& state) : state_(state) {}
 
-  void note(const PodRow& pod, const Standing& standing, Demand& demand) {
-    LogTime first = pod.pending_since;
+  // Since then it is known that there is no place for the pod.
+  void note(LogTime since, Demand& demand) const { add(since, since, since, demand); }
+  // One whose seat was taken: it asks with the others that are left over there.
+  void note_taken(const PodRow& pod, const Standing& standing, Demand& demand) {
+    const LogTime first = std::max({pod.pending_since, last_bought(), standing.up_since});
     LogTime last = pod.pending_since;
-    if (standing.taken != nullptr) {
-      first = std::max({first, last_bought(), standing.up_since});
-      if (const auto* activity = state_.activity().find(standing.taken->node.name))
-        last = std::max(last, activity->last_pod_event);
-    }
+    if (const auto* activity = state_.activity().find(standing.taken->node.name))
+      last = std::max(last, activity->last_pod_event);
     add(first, last, pod.pending_since, demand);
   }
   // A pod that leaves with its node: its place is made at once.
@@ -177,6 +177,115 @@ class Holds {
   std::vector<model::DisruptionBudget> budgets_;
 };
 
+// Those who ask, by group.
+class Gathering {
+ public:
+  Gathering(const ClusterState& state, const Context& context, Plan& plan)
+      : state_(state),
+        context_(context),
+        plan_(plan),
+        keys_(selected_keys(state)),
+        once_(state),
+        expectations_(state, context, plan),
+        asked_(state) {}
+
+  void add_pending() {
+    std::vector<std::pair<const PodRow*, const Group*>> known;
+    for (const std::string_view uid : state_.pods().pending()) {
+      const PodRow& pod = state_.pods().row_of(uid);
+      const Standing standing = expectations_.of(pod);
+      if (standing.covered) continue;
+      Group& group = groups_[key_of(pod)];
+      group.pods.push_back(&pod);
+      if (standing.taken != nullptr) {
+        asked_.note_taken(pod, standing, demand_);
+        continue;
+      }
+      known.emplace_back(&pod, &group);
+      if (group.first_word.value() == 0 || pod.pending_since < group.first_word)
+        group.first_word = pod.pending_since;
+    }
+    for (const auto& [pod, group] : known)
+      asked_.note(pod->shape->other_scheduler ? pod->pending_since : known_since(*pod, *group),
+                  demand_);
+  }
+
+  // Pods that kube-scheduler has not come to, of a group for which it has no place: it goes through
+  // them one by one, some hundred a second, and equal pods fare equally. The newest first, which is
+  // the one that may keep the window open.
+  void add_twins() {
+    if (groups_.empty()) return;
+    const bool news = demand_.first_asked.value() != 0;
+    const auto& untried = state_.pods().untried();
+    for (auto at = untried.rbegin(); at != untried.rend(); ++at) {
+      const PodRow& pod = state_.pods().row_of(at->second);
+      const auto group = groups_.find(key_of(pod));
+      if (group == groups_.end() || group->second.first_word.value() == 0 ||
+          expectations_.of(pod).covered)
+        continue;
+      asked_.note(known_since(pod, group->second), demand_);
+      group->second.pods.push_back(&pod);
+      if (news && window_closes(state_, demand_) > context_.now) return;
+    }
+  }
+
+  void add_leaving() {
+    std::optional<Holds> holds;
+    for (const model::ClaimName& name : state_.restless()) {
+      const ClaimRow& row = *state_.claims().find(name);
+      if (!leaves(row) || row.node.empty() || !ours(row, context_)) continue;
+      if (!holds) holds.emplace(state_);
+      // A machine that is taken away asks nobody.
+      const bool asks = row.interrupted_at.value() == 0 && row.gone_at.value() == 0;
+      for (const PodRow* pod : state_.pods().on_node(row.node.str())) {
+        if (!pod->reschedulable() || pod->deletion_millis != 0 ||
+            (asks && holds->hold(*pod, context_.now, plan_)) || expectations_.of(*pod).covered)
+          continue;
+        asked_.note_leaving(row, demand_);
+        groups_[key_of(*pod)].pods.push_back(pod);
+      }
+    }
+  }
+
+  Demand finish() {
+    for (auto& [key, group] : groups_) {
+      demand_.shapes.push_back(std::get<0>(key));
+      demand_.labels.push_back(std::get<2>(key));
+      std::sort(group.pods.begin(), group.pods.end(),
+                [](const PodRow* a, const PodRow* b) { return a->uid < b->uid; });
+      demand_.pods.push_back(std::move(group.pods));
+    }
+    return std::move(demand_);
+  }
+
+ private:
+  using Key = std::tuple<model::ShapeHash, std::string, model::Labels, std::string>;
+  struct Group {
+    std::vector<const PodRow*> pods;
+    LogTime first_word;  // when kube-scheduler first had no place for one of them; 0: it had none
+  };
+
+  Key key_of(const PodRow& pod) const {
+    std::string space = pod.namespace_name == nullptr ? "" : *pod.namespace_name;
+    std::string alone = once_.concerns(space, *pod.shape) ? pod.uid.str() : std::string();
+    return {pod.shape_hash, std::move(space), projected(pod.labels(), keys_), std::move(alone)};
+  }
+  // What was said of the first of them holds for all that there were then.
+  static LogTime known_since(const PodRow& pod, const Group& group) {
+    return std::max(pod.seen_at, group.first_word);
+  }
+
+  const ClusterState& state_;
+  const Context& context_;
+  Plan& plan_;
+  const SelectedKeys keys_;
+  const OncePerPod once_;
+  Expectations expectations_;
+  Asked asked_;
+  std::map<Key, Group> groups_;
+  Demand demand_;
+};
+
 }  // namespace
 
 // How long a node that is not initialized yet may still be counted on: registration and
@@ -186,48 +295,18 @@ LogTime comes_up_until(const ClusterState& state, const ClaimRow& row) {
          state.config().registration_timeout_millis;
 }
 
+LogTime window_closes(const ClusterState& state, const Demand& demand) {
+  if (demand.first_asked.value() == 0) return state.held_until();
+  return std::min(demand.last_asked + state.config().batch_idle_millis,
+                  demand.first_asked + state.config().batch_max_millis);
+}
+
 Demand demand_of(const ClusterState& state, const Context& context, Plan& plan) {
-  using Key = std::tuple<model::ShapeHash, std::string, model::Labels, std::string>;
-  const SelectedKeys keys = selected_keys(state);
-  const OncePerPod once(state);
-  std::map<Key, std::vector<const PodRow*>> groups;
-  Demand demand;
-  Expectations expectations(state, context, plan);
-  Asked asked(state);
-  // `leaving`: the claim whose node it leaves with; nullptr: it is pending.
-  const auto add_unless_covered = [&](const PodRow& pod, const ClaimRow* leaving) {
-    const Standing standing = expectations.of(pod);
-    if (standing.covered) return;
-    if (leaving == nullptr)
-      asked.note(pod, standing, demand);
-    else
-      asked.note_leaving(*leaving, demand);
-    const std::string space = pod.namespace_name == nullptr ? "" : *pod.namespace_name;
-    const std::string alone = once.concerns(space, *pod.shape) ? pod.uid.str() : std::string();
-    groups[Key(pod.shape_hash, space, projected(pod.labels(), keys), alone)].push_back(&pod);
-  };
-  for (const std::string_view uid : state.pods().pending())
-    add_unless_covered(state.pods().row_of(uid), nullptr);
-  std::optional<Holds> holds;
-  for (const model::ClaimName& name : state.restless()) {
-    const ClaimRow& row = *state.claims().find(name);
-    if (!leaves(row) || row.node.empty() || !ours(row, context)) continue;
-    if (!holds) holds.emplace(state);
-    // A machine that is taken away asks nobody.
-    const bool asks = row.interrupted_at.value() == 0 && row.gone_at.value() == 0;
-    for (const PodRow* pod : state.pods().on_node(row.node.str()))
-      if (pod->reschedulable() && pod->deletion_millis == 0 &&
-          !(asks && holds->hold(*pod, context.now, plan)))
-        add_unless_covered(*pod, &row);
-  }
-  for (auto& [key, pods] : groups) {
-    demand.shapes.push_back(std::get<0>(key));
-    demand.labels.push_back(std::get<2>(key));
-    std::sort(pods.begin(), pods.end(),
-              [](const PodRow* a, const PodRow* b) { return a->uid < b->uid; });
-    demand.pods.push_back(std::move(pods));
-  }
-  return demand;
+  Gathering gathering(state, context, plan);
+  gathering.add_pending();
+  gathering.add_twins();
+  gathering.add_leaving();
+  return gathering.finish();
 }
 
 }  // namespace karst::reconcilers

@@ -24,8 +24,15 @@ struct Demand {
   LogTime last_asked;
 };
 
-// Pending pods that nothing covers, and pods of leaving nodes that have no other place yet.
+// Pending pods that nothing covers, their twins that kube-scheduler has not come to (decision
+// 0023), and pods of leaving nodes that have no other place yet. Of the twins one is enough where
+// it keeps the window open.
 Demand demand_of(const ClusterState& state, const Context& context, Plan& plan);
+
+// When the batch window over the pods that the last pass has not seen closes: idle for a while, or
+// open for too long. Those that it left without a place are looked at with them, or when there is
+// time for it.
+LogTime window_closes(const ClusterState& state, const Demand& demand);
 
 // How long a node that is not initialized yet may still be counted on: registration and
 // initialization each have that long.

@@ -188,15 +188,9 @@ void say_why_not(const Demand& demand, Plan& plan, const scheduling::Answer& ans
   }
 }
 
-// Whether the batch window over the pods that the last pass has not seen has closed: idle for a
-// while, or open for too long. Those that it left without a place are looked at with them, or when
-// there is time for it.
 bool window_closed(const ClusterState& state, const Context& context, Plan& plan,
                    const Demand& demand) {
-  const bool news = demand.first_asked.value() != 0;
-  const LogTime closes = !news ? state.held_until()
-                               : std::min(demand.last_asked + state.config().batch_idle_millis,
-                                          demand.first_asked + state.config().batch_max_millis);
+  const LogTime closes = window_closes(state, demand);
   if (closes <= context.now) return true;
   plan.wake_at(closes);
   return false;

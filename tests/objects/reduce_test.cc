@@ -205,6 +205,23 @@ TEST(ReducePod, EqualDemandsInAnotherOrderAreOneShape) {
   EXPECT_NE(a->pod.shape, c->pod.shape);
 }
 
+TEST(ReducePod, KnowsWhoseSchedulerItsIs) {
+  const struct {
+    const char* field;
+    bool other;
+  } cases[] = {{"", false},
+               {R"("schedulerName": "default-scheduler",)", false},
+               {R"("schedulerName": "yunikorn",)", true}};
+  for (const auto& one : cases) {
+    const auto reduced =
+        reduce_text(R"({"metadata": {"name": "p", "namespace": "d", "uid": "u"}, "spec": {)" +
+                        std::string(one.field) + R"("containers": [{"name": "c"}]}})",
+                    reduce_pod);
+    ASSERT_TRUE(reduced) << reduced.error().message;
+    EXPECT_EQ(reduced->shape.other_scheduler, one.other) << one.field;
+  }
+}
+
 TEST(ReduceDaemonSet, TakesTheTemplateWithLimitsForRequests) {
   const auto reduced = reduce_text(data("daemon_set.json"), reduce_daemon_set);
   ASSERT_TRUE(reduced) << reduced.error().message;
