@@ -181,6 +181,7 @@ void Apply::operator()(const events::NodeClaimObserved& e) const {
     if (claim.root == Position()) claim.root = at.position;
     if (!claim.launched() && !e.claim.provider_id.empty()) adopt(claim, e.claim);
   });
+  if (row.launched()) take_messages(row);
   if (const NodeRow* node = s.node_of(row)) join(model::Node(node->node));
 }
 

@@ -91,6 +91,7 @@ struct Apply {
   void exhaust(const model::Offer& offer) const;
   void shut(const model::Offer& offer) const;
   void has_capacity(const model::Offer& offer) const;
+  void take_messages(const ClaimRow& claim) const;  // that waited for its machine
   void interrupt(model::ClaimName name, const model::Interruption& message) const;
   void observe_instance(const model::Instance& instance, bool listed) const;
   void instance_found(const model::ProviderId& id) const;

@@ -55,6 +55,20 @@ void Apply::operator()(const events::InterruptionReceived& e) const {
     interrupt(claim->claim.name, message);
 }
 
+// A message may come before the launch's answer, or before the claim that has its machine is
+// listed.
+void Apply::take_messages(const ClaimRow& claim) const {
+  const auto waiting = s.unmatched_.find(model::machine_of(claim.instance.provider_id));
+  if (waiting == s.unmatched_.end()) return;
+  const std::vector<model::MessageId> messages = std::move(waiting->second);
+  s.unmatched_.erase(waiting);
+  for (const model::MessageId& message : messages) {
+    s.interruptions_.edit_if(message, [](InterruptionRow& row) { row.matched = true; });
+    if (const InterruptionRow* row = s.interruptions_.find(message))
+      interrupt(claim.claim.name, row->interruption);
+  }
+}
+
 void Apply::forget_message(Position position) const {
   const model::MessageId message = s.messages_by_position_.at(position);
   s.messages_by_position_.erase(position);

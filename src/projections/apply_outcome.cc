@@ -338,17 +338,7 @@ void Apply::launched(const model::ClaimName& name, const model::Instance& instan
     claim.launched_at = now;
     claim.claim.requirements.clear();  // hundreds of instance types that nobody asks for any more
   });
-  // A message about this instance may have come before the launch's answer.
-  const auto waiting = s.unmatched_.find(model::machine_of(instance.provider_id));
-  if (waiting != s.unmatched_.end()) {
-    for (const model::MessageId& message : waiting->second) {
-      s.interruptions_.edit_if(message,
-                               [](InterruptionRow& interrupted) { interrupted.matched = true; });
-      if (const InterruptionRow* interrupted = s.interruptions_.find(message))
-        interrupt(row.claim.name, interrupted->interruption);
-    }
-    s.unmatched_.erase(waiting);
-  }
+  take_messages(row);
   if (const NodeRow* node = s.node_of(row)) join(model::Node(node->node));
 }
 

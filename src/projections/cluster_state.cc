@@ -335,11 +335,11 @@ void ClusterState::rebuild_indexes() {
   }
   for (const auto& [machines, slot] : seen_memory_.slots())
     memory_by_position_[slot.row.position] = machines;
-  for (const auto& [message, slot] : interruptions_.slots()) {
+  for (const auto& [message, slot] : interruptions_.slots())
     messages_by_position_[slot.row.position] = message;
-    if (!slot.row.matched)
-      unmatched_[model::machine_of(slot.row.interruption.provider_id)].push_back(message);
-  }
+  for (const auto& [position, message] : messages_by_position_)  // in the order they came
+    if (const InterruptionRow& row = *interruptions_.find(message); !row.matched)
+      unmatched_[model::machine_of(row.interruption.provider_id)].push_back(message);
 }
 
 }  // namespace karst::projections

@@ -78,28 +78,46 @@ TEST(Causes, ADeletionThatIsSeenNamesItsCommandAndItsNotice) {
   EXPECT_EQ(seen.second, notice_at) << "the chain begins with the notice";
 }
 
-// EC2's messages name the machine without its zone, and may come before the launch's answer.
+// EC2's messages name the machine without its zone, and may come before it is known whose it is.
 TEST(Causes, ANoticeFindsItsClaimWithoutTheZone) {
-  for (const bool early : {false, true}) {
+  enum class Before { kNothing, kTheLaunchsAnswer, kTheClaimIsListed };
+  for (const Before before :
+       {Before::kNothing, Before::kTheLaunchsAnswer, Before::kTheClaimIsListed}) {
+    SCOPED_TRACE(static_cast<int>(before));
     events::MemoryLog log(model::LogId("log"));
     Story story(log);
     set_the_stage(story);
-    const ports::IssuedCommand launched = launch_for_one_pod(story);
-    const auto& launch = std::get<model::Launch>(launched.spec);
-    model::Instance machine = instance_for(launch, 0, launched.id);
-    machine.provider_id = model::ProviderId("aws:///us-east-1a/i-0123456789abcdef0");
     model::Interruption notice;
     notice.message = model::MessageId("m-1");
     notice.kind = model::InterruptionKind::kSpotInterruption;
     notice.provider_id = model::ProviderId("aws:////i-0123456789abcdef0");
-    if (early) story.fact(events::InterruptionReceived{notice});
-    story.answer(launched, model::OutcomeKind::kDone, {machine});
-    if (!early) story.fact(events::InterruptionReceived{notice});
+    const model::ProviderId machine_id("aws:///us-east-1a/i-0123456789abcdef0");
+    std::string name = "default-a";
+    if (before == Before::kTheClaimIsListed) {
+      story.fact(events::InterruptionReceived{notice});
+      story.step();
+      model::NodeClaim claim;  // of an earlier log, or of Karpenter
+      claim.name = model::ClaimName(name);
+      claim.uid = model::ClaimUid("uid-a");
+      claim.pool = model::PoolName("default");
+      claim.node_class = {"karpenter.kwok.sh", "KWOKNodeClass", "default"};
+      claim.provider_id = machine_id;
+      claim.has_finalizer = true;
+      story.fact(events::NodeClaimObserved{claim});
+    } else {
+      const ports::IssuedCommand launched = launch_for_one_pod(story);
+      const auto& launch = std::get<model::Launch>(launched.spec);
+      name = launch.items[0].name.str();
+      model::Instance machine = instance_for(launch, 0, launched.id);
+      machine.provider_id = machine_id;
+      if (before == Before::kTheLaunchsAnswer) story.fact(events::InterruptionReceived{notice});
+      story.answer(launched, model::OutcomeKind::kDone, {machine});
+      if (before == Before::kNothing) story.fact(events::InterruptionReceived{notice});
+    }
     story.step();
     const auto deletes = story.take<model::DeleteObject>();
-    ASSERT_EQ(deletes.size(), 1u) << "early: " << early;
-    EXPECT_EQ(std::get<model::DeleteObject>(deletes[0].spec).object.name,
-              launch.items[0].name.str());
+    ASSERT_EQ(deletes.size(), 1u);
+    EXPECT_EQ(std::get<model::DeleteObject>(deletes[0].spec).object.name, name);
     EXPECT_FALSE(verified(log).difference.has_value());
   }
 }

@@ -84,6 +84,36 @@ TEST_F(Fold, AClaimIsVacantWhileNoPodOfItsNodeWouldNeedAnotherPlace) {
   EXPECT_EQ(vacant(), "a");
 }
 
+// Two notices that wait for their claim, the later one with the smaller id.
+TEST_F(Fold, MessagesThatWaitAreTakenInTheirOrderAlsoByAStateThatIsLoaded) {
+  const auto notice = [&](const char* id, std::int64_t deadline_millis) {
+    const Position position = state.next_position();
+    tell(events::InterruptionReceived{{model::MessageId(id),
+                                       model::InterruptionKind::kSpotInterruption,
+                                       model::ProviderId("aws:////i-c"), deadline_millis, 1}});
+    return position;
+  };
+  const Position first = notice("m-2", 90'000);
+  notice("m-1", 60'000);
+  ClusterState loaded;
+  ASSERT_TRUE(loaded.load(state.save()));
+  model::NodeClaim claim;
+  claim.name = model::ClaimName("c");
+  claim.uid = model::ClaimUid("uid-c");
+  claim.provider_id = model::ProviderId("aws:///us-east-1a/i-c");
+  events::Envelope at;
+  at.position = state.next_position();
+  at.log_time = LogTime(1'000);
+  for (ClusterState* each : {&state, &loaded}) {
+    each->apply(at, events::NodeClaimObserved{claim});
+    const ClaimRow& row = *each->claims().find(claim.name);
+    EXPECT_EQ(row.interrupted_at, LogTime(1'000));
+    EXPECT_EQ(row.interruption, first);
+    EXPECT_EQ(row.deadline_millis, 60'000);
+  }
+  EXPECT_EQ(loaded.digest(), state.digest());
+}
+
 // Of one table: whether the digest is asked for after each edit or at the end, it is the same.
 TEST(TableDigest, OfEditsThatWereHashedLateOrAtOnce) {
   Table<std::string, ActivityRow> late{4}, at_once{4}, last{4};
