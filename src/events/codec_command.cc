@@ -95,11 +95,15 @@ void get(const log::LaunchRequested& in, model::Launch& out) {
 
 Offset<log::TerminateRequested> put(Builder& b, WhyOffset why, const model::Terminate& v) {
   const auto provider_id = put(b, v.provider_id);
-  return log::CreateTerminateRequested(b, why, provider_id, put(b, v.claim));
+  const auto claim = put(b, v.claim);
+  const auto claim_name = put(b, v.claim_name);
+  return log::CreateTerminateRequested(b, why, provider_id, claim, claim_name, put(b, v.pool));
 }
 void get(const log::TerminateRequested& in, model::Terminate& out) {
   get(in.provider_id(), out.provider_id);
   get(in.claim_uid(), out.claim);
+  get(in.claim_name(), out.claim_name);
+  get(in.pool(), out.pool);
 }
 
 Offset<log::TaintRequested> put(Builder& b, WhyOffset why, const model::TaintNode& v) {

@@ -87,9 +87,10 @@ Offset<log::Instance> put(Builder& b, const model::Instance& v) {
   const auto offer = put_some(b, v.offer);
   const auto capacity = put_some(b, v.capacity);
   const auto allocatable = put_some(b, v.allocatable);
+  const auto image = put(b, v.image);
   return log::CreateInstance(b, provider_id, claim, v.attempt, command_tag, offer,
-                             as<log::InstanceState>(v.state), capacity, allocatable,
-                             put(b, v.image), v.launch_millis);
+                             as<log::InstanceState>(v.state), capacity, allocatable, image,
+                             v.launch_millis, put(b, v.claim_name));
 }
 void get(const log::Instance& in, model::Instance& out) {
   get(in.provider_id(), out.provider_id);
@@ -102,6 +103,7 @@ void get(const log::Instance& in, model::Instance& out) {
   get_some(in.allocatable(), out.allocatable);
   get(in.image(), out.image);
   out.launch_millis = in.launch_millis();
+  get(in.claim_name(), out.claim_name);
 }
 
 Offset<log::Condition> put(Builder& b, const model::Condition& v) {

@@ -73,6 +73,9 @@ struct Instance {
   Resources allocatable;
   std::string image;
   std::int64_t launch_millis = 0;  // unix, the cloud's word
+  // Of a machine that karst did not launch and so carries no claim's uid: the claim that
+  // Karpenter's tags name, if they name this cluster too.
+  ClaimName claim_name;
   friend bool operator==(const Instance&, const Instance&) = default;
 };
 
@@ -133,7 +136,7 @@ void fields(Archive& a, PriceUpdate& p) {
 template <class Archive>
 void fields(Archive& a, Instance& i) {
   a(i.provider_id, i.claim, i.attempt, i.command_tag, i.offer, i.state, i.capacity, i.allocatable,
-    i.image, i.launch_millis);
+    i.image, i.launch_millis, i.claim_name);
 }
 template <class Archive>
 void fields(Archive& a, Interruption& i) {

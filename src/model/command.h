@@ -64,10 +64,14 @@ struct Launch {
   friend bool operator==(const Launch&, const Launch&) = default;
 };
 
-// Effect. By instance id, never by name; terminating what is gone counts as done.
+// Effect. By instance id, never by name; terminating what is gone counts as done. The machine
+// carries the claim's uid; or it is one that Karpenter launched, whose tags name this cluster, the
+// claim and its pool. Without `claim_name` only the uid counts.
 struct Terminate {
   ProviderId provider_id;
   ClaimUid claim;
+  ClaimName claim_name;
+  PoolName pool;
   friend bool operator==(const Terminate&, const Terminate&) = default;
 };
 
@@ -327,7 +331,7 @@ void fields(Archive& a, Launch& c) {
 }
 template <class Archive>
 void fields(Archive& a, Terminate& c) {
-  a(c.provider_id, c.claim);
+  a(c.provider_id, c.claim, c.claim_name, c.pool);
 }
 template <class Archive>
 void fields(Archive& a, TaintNode& c) {

@@ -113,6 +113,13 @@ void find(const ClusterState& state, const Context& context, Plan& plan, const C
                  row.leave_root);
 }
 
+// The machine's tags say that it is this claim's: the uid that karst puts there, or the name that
+// Karpenter did. The state has it under the claim's own provider id.
+bool carries_tag(const model::Instance& instance, const ClaimRow& row) {
+  if (!instance.claim.empty()) return instance.claim == row.claim.uid;
+  return !instance.claim_name.empty() && instance.claim_name == row.claim.name;
+}
+
 // Terminate by id, after the cloud has confirmed within read_back_age that this instance carries
 // this claim's tag.
 void terminate(const ClusterState& state, const Context& context, Plan& plan, const ClaimRow& row) {
@@ -129,7 +136,7 @@ void terminate(const ClusterState& state, const Context& context, Plan& plan, co
     return;
   }
   const auto* instance = state.instances().find(row.instance.provider_id);
-  if (instance == nullptr || instance->instance.claim != row.claim.uid) {
+  if (instance == nullptr || !carries_tag(instance->instance, row)) {
     plan.verdict(subject, "claim_tag_differs", {row.claim.name.str()}, row.position);
     return;
   }
@@ -140,9 +147,10 @@ void terminate(const ClusterState& state, const Context& context, Plan& plan, co
     return;
   }
   if (may_issue(state, context, plan, subject, model::CommandKind::kTerminate))
-    plan.command(model::Terminate{row.instance.provider_id, row.claim.uid},
-                 row.delete_reason.empty() ? "deleted" : row.delete_reason,
-                 {row.position, instance->position}, row.leave_root);
+    plan.command(
+        model::Terminate{row.instance.provider_id, row.claim.uid, row.claim.name, row.claim.pool},
+        row.delete_reason.empty() ? "deleted" : row.delete_reason,
+        {row.position, instance->position}, row.leave_root);
 }
 
 void remove_finalizer(const ClusterState& state, const Context& context, Plan& plan,

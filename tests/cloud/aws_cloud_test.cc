@@ -222,6 +222,96 @@ TEST_F(AwsCloudTest, ATerminationWithoutAnAnswerIsUnclear) {
   submit(model::Terminate{model::ProviderId("aws:///us-east-1a/i-a"), model::ClaimUid("uid-0")});
   EXPECT_EQ(reply(200, described(instance("i-a", "uid-0:1"))), "DescribeInstances");
   transport.fail(http::Failure::kUnclear);
+using Tags = std::map<std::string, std::string>;
+
+std::string tagged(const Tags& tags) {
+  std::string text =
+      "<item><instanceId>i-a</instanceId><instanceType>m5.large</instanceType><placement>"
+      "<availabilityZone>us-east-1a</availabilityZone></placement><instanceState><name>running"
+      "</name></instanceState><tagSet>";
+  for (const auto& [key, value] : tags)
+    if (!value.empty()) text += "<item><key>" + key + "</key><value>" + value + "</value></item>";
+  return text + "</tagSet></item>";
+}
+
+// Karpenter puts no claim's uid on its machines.
+TEST_F(AwsCloudTest, AMachineOfKarpentersIsEndedByItsTagsAlone) {
+  const model::Terminate asked{model::ProviderId("aws:///us-east-1a/i-a"), model::ClaimUid("uid-0"),
+                               model::ClaimName("pool-abcde"), model::PoolName("pool")};
+  model::Terminate nameless = asked;
+  nameless.claim_name = {};
+  const struct {
+    const char* name;
+    Tags changed;
+    bool ends;
+    const model::Terminate& spec;
+  } cases[] = {
+      {"Karpenter's own, by its tag", {}, true, asked},
+      {"of a Karpenter that knows no EKS tag", {{"eks:eks-cluster-name", ""}}, true, asked},
+      {"of another cluster",
+       {{"kubernetes.io/cluster/demo", ""},
+        {"kubernetes.io/cluster/other", "owned"},
+        {"eks:eks-cluster-name", "other"}},
+       false,
+       asked},
+      {"of two clusters", {{"kubernetes.io/cluster/other", "owned"}}, false, asked},
+      {"of a cluster that shares it", {{"kubernetes.io/cluster/demo", "shared"}}, false, asked},
+      {"of no cluster",
+       {{"kubernetes.io/cluster/demo", ""}, {"eks:eks-cluster-name", ""}},
+       false,
+       asked},
+      {"its tags disagree", {{"eks:eks-cluster-name", "other"}}, false, asked},
+      {"another claim's", {{"karpenter.sh/nodeclaim", "pool-fghij"}}, false, asked},
+      {"another pool's", {{"karpenter.sh/nodepool", "other"}}, false, asked},
+      {"without its claim's name yet", {{"karpenter.sh/nodeclaim", ""}}, false, asked},
+      {"karst's own, for another claim",
+       {{"karst.sh/launch-token", "token-1"}, {"karst.sh/claims.0", "uid-9:1"}},
+       false,
+       asked},
+      {"asked for without a name, as an orphan is", {}, false, nameless},
+  };
+  for (const auto& one : cases) {
+    SCOPED_TRACE(one.name);
+    Tags tags = {{"kubernetes.io/cluster/demo", "owned"},
+                 {"eks:eks-cluster-name", "demo"},
+                 {"karpenter.sh/nodepool", "pool"},
+                 {"karpenter.sh/nodeclaim", "pool-abcde"}};
+    for (const auto& [key, value] : one.changed) tags[key] = value;
+    sink.facts.clear();
+    submit(one.spec);
+    EXPECT_EQ(reply(200, described(tagged(tags))), "DescribeInstances");
+    if (one.ends) {
+      EXPECT_EQ(reply(200, "<TerminateInstancesResponse/>"), "TerminateInstances");
+    }
+    const model::Outcome out = outcome();
+    EXPECT_EQ(out.kind, one.ends ? OutcomeKind::kDone : OutcomeKind::kRefused) << out.message;
+    EXPECT_EQ(out.code, one.ends ? RefusalCode::kNone : RefusalCode::kConflict);
+    if (!one.ends) continue;
+    ASSERT_EQ(out.instances.size(), 1u);
+    EXPECT_EQ(out.instances[0].state, model::InstanceState::kShuttingDown);
+    EXPECT_EQ(out.instances[0].claim_name.str(), "pool-abcde");
+    EXPECT_EQ(out.instances[0].claim.str(), "");
+  }
+}
+
+TEST_F(AwsCloudTest, ALookUpTellsTheClaimThatKarpentersTagsName) {
+  for (const char* cluster : {"demo", "other"}) {
+    SCOPED_TRACE(cluster);
+    sink.facts.clear();
+    submit(
+        model::FindInstances{model::ClaimUid("uid-0"), model::ProviderId("aws:///us-east-1a/i-a")});
+    EXPECT_EQ(
+        reply(200, described(tagged({{std::string("kubernetes.io/cluster/") + cluster, "owned"},
+                                     {"karpenter.sh/nodeclaim", "pool-abcde"}}))),
+        "DescribeInstances");
+    const model::Outcome out = outcome();
+    ASSERT_EQ(out.instances.size(), 1u);
+    EXPECT_EQ(out.instances[0].claim.str(), "");
+    EXPECT_EQ(out.instances[0].claim_name.str(),
+              std::string(cluster) == "demo" ? "pool-abcde" : "");
+  }
+}
+
   settle();
   EXPECT_EQ(outcome().kind, OutcomeKind::kUnclear);
 }

@@ -34,6 +34,28 @@ TEST_F(AwsReadsTest, TheListTellsWhatRunsAndWhatIsSold) {
   EXPECT_EQ(sink.names().back(), "CatalogueObserved") << "prices are not needed for it";
 }
 
+// One of Karpenter's tells its claim by name, and is left out before it does.
+TEST_F(AwsReadsTest, TheListHasKarpentersMachinesOfThisCluster) {
+  const auto karpenters = [](const char* id, const char* cluster, const std::string& claim) {
+    return std::string("<item><instanceId>") + id +
+           "</instanceId><instanceType>m5.large</instanceType><placement><availabilityZone>"
+           "us-east-1a</availabilityZone></placement><instanceState><name>running</name>"
+           "</instanceState><tagSet><item><key>kubernetes.io/cluster/" +
+           cluster + "</key><value>owned</value></item>" + claim + "</tagSet></item>";
+  };
+  const std::string claim = "<item><key>karpenter.sh/nodeclaim</key><value>pool-a</value></item>";
+  cloud->start();
+  settle();
+  EXPECT_EQ(reply(200, described(karpenters("i-a", "demo", claim) + karpenters("i-b", "demo", "") +
+                                 karpenters("i-c", "other", claim) + instance("i-d", "uid-0:1"))),
+            "DescribeInstances");
+  Strings told;
+  for (const auto& seen : sink.all<events::InstanceObserved>())
+    told.push_back(seen.instance.provider_id.str() + " " + seen.instance.claim.str() + " " +
+                   seen.instance.claim_name.str());
+  EXPECT_EQ(told, (Strings{"aws:///us-east-1a/i-a  pool-a", "aws:///us-east-1a/i-d uid-0 "}));
+}
+
 TEST_F(AwsReadsTest, PricesThatCannotBeReadAreToldOnceAndAskedAgain) {
   Strings told;
   cloud->tell_faults([&](bool good, const std::string& line) {

@@ -150,7 +150,8 @@ TEST_P(CloudContract, WhatNeverWasIsNotFoundAndIsRemoved) {
 TEST_P(CloudContract, AMachineOfAnotherClaimIsLeftAlone) {
   const model::Instance made = launched();
   const model::Outcome refused =
-      cloud->ask(model::Terminate{made.provider_id, model::ClaimUid("uid-9")});
+      cloud->ask(model::Terminate{made.provider_id, model::ClaimUid("uid-9"),
+                                  model::ClaimName("pool-9"), model::PoolName("pool")});
   EXPECT_EQ(refused.kind, OutcomeKind::kRefused) << told(refused);
   EXPECT_EQ(refused.code, model::RefusalCode::kConflict) << told(refused);
   EXPECT_EQ(cloud->running().size(), 1u);

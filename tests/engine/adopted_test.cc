@@ -240,5 +240,72 @@ TEST_F(Siblings, AMachineOfAClaimIsNotGivenToAnother) {
   EXPECT_EQ(verified(log).difference, std::nullopt);
 }
 
+// A machine that Karpenter launched carries no claim's uid. The cloud tells whose it is by name.
+TEST(Adopted, AMachineThatNamesItsClaimIsEndedLikeOnesOwn) {
+  const struct {
+    const char* name;
+    const char* uid;
+    const char* claim;
+    bool ends;
+  } cases[] = {
+      {"by its uid", "uid-a", "", true},
+      {"by its name", "", "default-a", true},
+      {"another's by uid, whatever its name says", "uid-b", "default-a", false},
+      {"another's by name", "", "default-b", false},
+      {"nobody's", "", "", false},
+  };
+  for (const auto& one : cases) {
+    SCOPED_TRACE(one.name);
+    events::MemoryLog log(model::LogId("log"));
+    Story story(log);
+    set_the_stage(story);
+    model::NodeClaim claim = Siblings::claim("a", "kwok://a");
+    story.fact(events::NodeClaimObserved{claim});
+    story.step();
+    claim.deletion_millis = story.now();
+    story.fact(events::NodeClaimObserved{claim});
+    story.step();
+    model::Instance machine;
+    machine.provider_id = claim.provider_id;
+    machine.claim = model::ClaimUid(one.uid);
+    machine.claim_name = model::ClaimName(one.claim);
+    machine.state = model::InstanceState::kRunning;
+    const auto looked_up = story.take<model::FindInstances>();
+    ASSERT_EQ(looked_up.size(), 1u);
+    story.answer(looked_up[0], model::OutcomeKind::kDone, {machine});
+    story.step();
+    const auto ends = story.take<model::Terminate>();
+    ASSERT_EQ(ends.size(), one.ends ? 1u : 0u);
+    const auto* verdict = story.state().verdicts().find(
+        std::pair<std::string, std::string>("instance/kwok://a", "termination"));
+    EXPECT_EQ(verdict != nullptr && verdict->verdict.code == "claim_tag_differs", !one.ends);
+    EXPECT_TRUE(story.take<model::SetFinalizer>().empty()) << "not before it is proven gone";
+    if (one.ends) {
+      EXPECT_EQ(std::get<model::Terminate>(ends[0].spec),
+                (model::Terminate{claim.provider_id, claim.uid, claim.name, claim.pool}));
+      machine.state = model::InstanceState::kTerminated;
+      story.answer(ends[0], model::OutcomeKind::kDone, {machine});
+      story.step();
+      EXPECT_EQ(story.take<model::SetFinalizer>().size(), 1u);
+    }
+    EXPECT_EQ(verified(log).difference, std::nullopt);
+  }
+}
+
+// Without its claim nobody knows whose it was: Karpenter may have been told to keep it.
+TEST(Adopted, AMachineThatNamesAClaimWhichIsGoneIsLeftAlone) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  model::Instance machine;
+  machine.provider_id = model::ProviderId("kwok://a");
+  machine.claim_name = model::ClaimName("default-a");
+  machine.state = model::InstanceState::kRunning;
+  story.fact(events::InstanceObserved{machine});
+  for (int i = 0; i < 20; ++i) story.step(10'000);
+  EXPECT_TRUE(story.take<model::FindInstances>().empty());
+  EXPECT_TRUE(story.take<model::Terminate>().empty());
+}
+
 }  // namespace
 }  // namespace karst::engine

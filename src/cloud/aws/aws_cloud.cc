@@ -35,6 +35,20 @@ bool carries(const pure::FoundInstance& found, const model::ClaimUid& claim) {
                      [&](const model::LaunchItem& item) { return item.claim == claim; });
 }
 
+// The claim that a machine is Karpenter's for, in this cluster. Empty: it is none of Karpenter's,
+// not this cluster's, or has no such tag yet.
+std::string karpenters_claim(const pure::FoundInstance& found, const std::string& cluster) {
+  const bool ours = !found.token.empty() || !found.items.empty();
+  return ours || cluster.empty() || found.cluster != cluster ? std::string() : found.node_claim;
+}
+
+bool may_end(const pure::FoundInstance& found, const model::Terminate& spec,
+             const std::string& cluster) {
+  if (carries(found, spec.claim)) return true;
+  return !spec.claim_name.empty() && karpenters_claim(found, cluster) == spec.claim_name.str() &&
+         (spec.pool.empty() || found.pool == spec.pool.str());
+}
+
 }  // namespace
 
 struct AwsCloud::Order {
@@ -188,16 +202,20 @@ void AwsCloud::terminate(const Command& command, const model::Terminate& spec, M
         if (one == nullptr)
           return settle(ports::refused(*command, RefusalCode::kRetry, kAnotherAnswer));
         if (is_gone(one->instance)) return settle(std::move(gone));
-        if (!carries(*one, spec.claim))
+        if (!may_end(*one, spec, cluster_.name))
           return settle(ports::refused(*command, RefusalCode::kConflict,
                                        "the instance does not carry this claim's tag: left alone"));
-        end_instance(command, spec, one->instance, may_leave);
+        model::Instance ending = one->instance;
+        if (carries(*one, spec.claim))
+          ending.claim = spec.claim;
+        else
+          ending.claim_name = spec.claim_name;
+        end_instance(command, spec, std::move(ending), may_leave);
       });
 }
 
 void AwsCloud::end_instance(const Command& command, const model::Terminate& spec,
                             model::Instance instance, MayLeave may_leave) {
-  instance.claim = spec.claim;
   const auto ended = [this, command](model::Instance one) {
     one.state = model::InstanceState::kShuttingDown;
     model::Outcome outcome = ports::done(*command);
@@ -256,6 +274,7 @@ void AwsCloud::find_by_id(const Command& command, const model::FindInstances& sp
       outcome.instances.push_back(one->instance);
       // Alone it does not tell its place in the order: the state knows whose it is.
       if (carries(*one, spec.claim)) outcome.instances.back().claim = spec.claim;
+      outcome.instances.back().claim_name = model::ClaimName(karpenters_claim(*one, cluster_.name));
     }
     finish(std::move(outcome));
   });
@@ -285,11 +304,14 @@ void AwsCloud::collect(std::function<void(Instances)> complete,
 
 void AwsCloud::list(std::function<void(List)> complete, std::function<void()> broken) {
   collect(
-      [complete = std::move(complete)](Instances all) {
+      [this, complete = std::move(complete)](Instances all) {
         List list;
-        for (pure::FoundInstance& one : all)
-          if (!is_gone(one.instance) && !one.instance.claim.empty())
+        for (pure::FoundInstance& one : all) {
+          one.instance.claim_name = model::ClaimName(karpenters_claim(one, cluster_.name));
+          const bool somebodys = !one.instance.claim.empty() || !one.instance.claim_name.empty();
+          if (!is_gone(one.instance) && somebodys)
             list.instances.push_back(std::move(one.instance));
+        }
         complete(std::move(list));
       },
       [broken = std::move(broken)](const CallError&) { broken(); });

@@ -40,6 +40,10 @@ struct FoundInstance {
   std::string token;                     // of the launch order; empty: not ours
   std::vector<model::LaunchItem> items;  // of the order, names empty
   std::string node_claim;                // tag karpenter.sh/nodeclaim
+  std::string pool;                      // tag karpenter.sh/nodepool
+  // The one that the tags kubernetes.io/cluster/NAME=owned and, if it is there,
+  // eks:eks-cluster-name agree on; empty: none does, or several.
+  std::string cluster;
   std::string subnet;
   std::vector<std::string> security_groups;  // sorted
   std::string reservation;

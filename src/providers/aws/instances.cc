@@ -50,6 +50,18 @@ std::vector<model::LaunchItem> items_of(const model::Labels& tags) {
   return items;
 }
 
+std::string cluster_of(const model::Labels& tags) {
+  constexpr std::string_view kOwner = "kubernetes.io/cluster/";
+  const std::string_view eks = model::label_value(tags, "eks:eks-cluster-name");
+  std::string cluster;
+  for (const auto& [key, value] : tags) {
+    if (!key.starts_with(kOwner) || value != "owned") continue;
+    if (!cluster.empty()) return {};
+    cluster = key.substr(kOwner.size());
+  }
+  return eks.empty() || eks == cluster ? cluster : std::string();
+}
+
 FoundInstance read_instance(const pugi::xml_node& item) {
   FoundInstance found;
   const model::Labels tags = tags_of(item);
@@ -65,6 +77,8 @@ FoundInstance read_instance(const pugi::xml_node& item) {
   one.command_tag = model::label_value(tags, kCommandTag);
   found.token = model::label_value(tags, kTokenTag);
   found.node_claim = model::label_value(tags, kNodeClaimTag);
+  found.pool = model::label_value(tags, model::kNodePoolLabel);
+  found.cluster = cluster_of(tags);
   found.items = items_of(tags);
   found.subnet = text_at(item, "subnetId");
   each_item(item, "groupSet", [&](const pugi::xml_node& group) {
