@@ -170,8 +170,11 @@ struct Text {
                        counted(e.update.prices.size(), "new price"));
   }
   std::string operator()(const events::InterruptionReceived& e) const {
-    return fmt::format("{} for {}", model::interruption_kind_name(e.interruption.kind),
-                       e.interruption.provider_id.str());
+    const model::Interruption& told = e.interruption;
+    if (told.kind == model::InterruptionKind::kOther)
+      return "nothing for us" + (told.reason.empty() ? "" : ": " + told.reason);
+    return fmt::format("{} for {}", model::interruption_kind_name(told.kind),
+                       told.provider_id.str());
   }
   std::string operator()(const events::InstanceObserved& e) const {
     return fmt::format("instance {} is {}: {}", e.instance.provider_id.str(),

@@ -228,6 +228,7 @@ void Watcher::interrupted(const Scene& scene, const model::Interruption& interru
                             row == nullptr ? std::string() : row->claim.name.str());
   h.provider_id = interruption.provider_id.str();
   h.reason = model::interruption_kind_name(interruption.kind);
+  h.text = interruption.reason;
   if (interruption.deadline_millis != 0)
     h.millis = interruption.deadline_millis - scene.envelope.log_time.value();
   if (interruption.sent_millis != 0)

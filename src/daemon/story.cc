@@ -66,6 +66,7 @@ std::string_view color_of(HappeningKind kind) {
 
 std::string interruption_line(const Happening& h) {
   const std::string when = h.millis > 0 ? " in " + duration_text(h.millis) : "";
+  if (!h.text.empty()) return fmt::format("a message of the queue is nothing for us: {}", h.text);
   if (h.claim.empty())
     return fmt::format("! {}: {} goes{}, not ours", h.reason, h.provider_id, when);
   return fmt::format("! {}: the machine of {} goes{}", h.reason, story_node_of(h), when);

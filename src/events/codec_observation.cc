@@ -140,8 +140,9 @@ void get(const log::DaemonSetGone& in, DaemonSetGone& out) {
 Offset<log::InterruptionReceived> put(Builder& b, const InterruptionReceived& v) {
   const model::Interruption& i = v.interruption;
   const auto message = put(b, i.message);
-  return log::CreateInterruptionReceived(b, message, as<log::InterruptionKind>(i.kind),
-                                         put(b, i.provider_id), i.deadline_millis, i.sent_millis);
+  const auto provider_id = put(b, i.provider_id);
+  return log::CreateInterruptionReceived(b, message, as<log::InterruptionKind>(i.kind), provider_id,
+                                         i.deadline_millis, i.sent_millis, put(b, i.reason));
 }
 void get(const log::InterruptionReceived& in, InterruptionReceived& out) {
   model::Interruption& i = out.interruption;
@@ -150,6 +151,7 @@ void get(const log::InterruptionReceived& in, InterruptionReceived& out) {
   get(in.provider_id(), i.provider_id);
   i.deadline_millis = in.deadline_millis();
   i.sent_millis = in.sent_millis();
+  get(in.reason(), i.reason);
 }
 
 Offset<log::InstanceObserved> put(Builder& b, const InstanceObserved& v) {

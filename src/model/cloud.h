@@ -97,6 +97,7 @@ struct Interruption {
   ProviderId provider_id;
   std::int64_t deadline_millis = 0;  // unix; when the machine goes; 0: unknown
   std::int64_t sent_millis = 0;      // unix; when the cloud sent it
+  std::string reason;                // why it is kOther; printable ASCII
   friend bool operator==(const Interruption&, const Interruption&) = default;
 };
 
@@ -140,7 +141,7 @@ void fields(Archive& a, Instance& i) {
 }
 template <class Archive>
 void fields(Archive& a, Interruption& i) {
-  a(i.message, i.kind, i.provider_id, i.deadline_millis, i.sent_millis);
+  a(i.message, i.kind, i.provider_id, i.deadline_millis, i.sent_millis, i.reason);
 }
 
 }  // namespace karst::model

@@ -42,7 +42,6 @@ struct SubmissionRecord {
 
 struct MessageRecord {
   std::string id;
-  std::string digest;  // of a refused one
   std::int64_t sent_at = 0;
   std::int64_t acknowledged_at = -1;
   std::uint64_t durable_end = 0;  // as above, when it was acknowledged

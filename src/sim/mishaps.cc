@@ -11,6 +11,11 @@ constexpr std::int64_t kTickMillis = 5'000;
 constexpr std::int64_t kJumpTold =
     5 * base::kMillisPerMinute;  // smaller differences are not worth an event
 
+// Everybody's of the account come to the queue.
+constexpr const char* kForeignMessage =
+    R"({"version":"0","source":"aws.ec2","detail-type":"EC2 Spot Instance Interruption Warning",)"
+    R"("detail":{"instance-id":"i-0123456789abcdef0","instance-action":"terminate"}})";
+
 template <class Map>
 typename Map::const_iterator any_of_map(const Map& map, Rng& rng) {
   return std::next(map.begin(), rng.below(static_cast<std::int64_t>(map.size())));
@@ -76,10 +81,8 @@ void Mishaps::tick() {
   if (faults.strikes(Fault::kFinalizerStripped)) strip_finalizer();
   if (faults.strikes(Fault::kNodeDeleted)) delete_something(Fault::kNodeDeleted);
   if (faults.strikes(Fault::kClaimDeleted)) delete_something(Fault::kClaimDeleted);
-  if (faults.strikes(Fault::kMessageForeign))
-    queue_.send_refused("foreign: no instance of this cluster");
-  if (faults.strikes(Fault::kMessageMalformed))
-    queue_.send_refused("malformed: not JSON at byte 0");
+  if (faults.strikes(Fault::kMessageForeign)) queue_.send_text(kForeignMessage);
+  if (faults.strikes(Fault::kMessageMalformed)) queue_.send_text("not an interruption");
   if (faults.strikes(Fault::kWallJump)) {
     const std::int64_t seconds =
         faults.rng().chance(5'000) ? 600 : 315'360'000;  // ten minutes or ten years

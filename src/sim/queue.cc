@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/sha256.h"
+#include "providers/aws/messages.h"
 
 namespace karst::sim {
 
@@ -11,23 +11,25 @@ constexpr std::int64_t kVisibilityTimeoutMillis = 30'000;
 }
 
 void Queue::send(model::Interruption interruption) {
-  const std::string id = "m-" + core_.run + std::to_string(++next_);
-  interruption.message = model::MessageId(id);
+  interruption.message = next_id();
   interruption.sent_millis = core_.now();
-  core_.history.messages[id] = MessageRecord{id, "", core_.now(), -1, 0};
-  put(id, events::InterruptionReceived{std::move(interruption)});
+  put(std::move(interruption));
 }
 
-void Queue::send_refused(const std::string& reason) {
-  const std::string id = "m-" + core_.run + std::to_string(++next_);
-  const auto digest = base::sha256("not an interruption " + id);
-  const std::string hex = base::hex_lower(digest);
-  core_.history.messages[id] = MessageRecord{id, hex, core_.now(), -1, 0};
-  put(id, events::InputRefused{"queue", id, reason, hex});
+void Queue::send_text(const std::string& body) {
+  const model::MessageId own = next_id();
+  for (model::Interruption& one : providers::aws::read_message({own.str(), body, core_.now()}))
+    put(std::move(one));
 }
 
-void Queue::put(const std::string& id, events::Body body) {
-  messages_[id] = Message{std::move(body), 0};
+model::MessageId Queue::next_id() {
+  return model::MessageId("m-" + core_.run + std::to_string(++next_));
+}
+
+void Queue::put(model::Interruption interruption) {
+  const std::string id = interruption.message.str();
+  core_.history.messages[id] = MessageRecord{id, core_.now(), -1, 0};
+  messages_[id] = Message{events::InterruptionReceived{std::move(interruption)}, 0};
   const bool late = core_.faults.strikes(Fault::kMessageLate);
   const std::int64_t delay =
       late ? core_.faults.rng().between(5'000, 180'000) : core_.delay(50, 500);

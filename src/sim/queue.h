@@ -17,8 +17,8 @@ class Queue : public ports::QueuePort {
   explicit Queue(Core& core) : core_(core) {}
 
   void send(model::Interruption interruption);
-  // A message that is not for us, or not a message at all.
-  void send_refused(const std::string& reason);
+  // A message as it lies in a queue, whatever it is: read as EC2's queue is.
+  void send_text(const std::string& body);
 
   void connect();  // a process came up and receives
   void acknowledge(const std::string& receipt) override;
@@ -27,10 +27,11 @@ class Queue : public ports::QueuePort {
 
  private:
   struct Message {
-    events::Body body;
+    events::InterruptionReceived body;
     std::uint64_t deliveries = 0;
   };
-  void put(const std::string& id, events::Body body);
+  model::MessageId next_id();
+  void put(model::Interruption interruption);
   void receive(const std::string& id, std::uint64_t connection);
 
   Core& core_;

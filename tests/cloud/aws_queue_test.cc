@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cloud/aws/queue.h"
+#include "providers/aws/messages.h"
 #include "tests/cloud/aws_account.h"
 
 namespace karst::cloud::aws {
@@ -88,6 +89,8 @@ TEST_F(AwsQueueTest, MessagesBecomeFactsAndAreDeletedOnlyWhenAcknowledged) {
   EXPECT_EQ(seen[0].interruption.message.str(), "1e5527d7-bb36-4607-3370-4164db56a40e");
   EXPECT_EQ(seen[1].interruption.kind, model::InterruptionKind::kOther);
   EXPECT_EQ(seen[1].interruption.message.str(), "sqs-r2");
+  EXPECT_EQ(seen[0].interruption.reason, "");
+  EXPECT_EQ(seen[1].interruption.reason, "not a JSON object");
   EXPECT_EQ(sink.facts[0].receipt + sink.facts[1].receipt, "r1r2");
   pass(1000);
   ASSERT_EQ(transport.open.size(), 2u);  // the receivers, and no deletion
@@ -99,6 +102,23 @@ TEST_F(AwsQueueTest, MessagesBecomeFactsAndAreDeletedOnlyWhenAcknowledged) {
   EXPECT_EQ(reply(200, json::object()), "DeleteMessageBatch");
   EXPECT_EQ(sent["Entries"], json::parse(R"([{"Id":"0","ReceiptHandle":"r1"},
                                              {"Id":"1","ReceiptHandle":"r2"}])"));
+}
+
+TEST_F(AwsQueueTest, AMessageThatIsNothingForUsSaysWhy) {
+  begin();
+  const std::string large(providers::aws::kMessageBytesMax + 1, ' ');
+  const std::string foreign =
+      R"({"version":"0","id":"e","source":"aws.ecs","detail-type":"Task","detail":{}})";
+  reply(
+      200,
+      {{"Messages",
+        {message("{", "r1"), message("{}", "r2"), message(large, "r3"), message(foreign, "r4")}}});
+  Strings reasons;
+  for (const auto& one : sink.all<events::InterruptionReceived>())
+    reasons.push_back(one.interruption.reason);
+  EXPECT_EQ(reasons, (Strings{"not a JSON object",
+                              "not an event of EventBridge: no source, or no detail-type",
+                              "larger than 1 MiB", "nothing to do for \"Task\" of \"aws.ecs\""}));
 }
 
 TEST_F(AwsQueueTest, TheLastFactOfAMessageCarriesItsReceipt) {

@@ -9,14 +9,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace karst;
   using namespace karst::providers::aws;
   const std::string_view body(reinterpret_cast<const char*>(data), size);
-  const MessageReading reading = read_message({"message", body, 1});
-  if (reading.interruptions.empty() || reading.interruptions.size() > kEntitiesMax) std::abort();
-  for (const model::Interruption& one : reading.interruptions) {
+  const auto all = read_message({"message", body, 1});
+  if (all.empty() || all.size() > kEntitiesMax) std::abort();
+  for (const model::Interruption& one : all) {
     const bool other = one.kind == model::InterruptionKind::kOther;
-    if (other != !reading.reason.empty() || other != one.provider_id.empty()) std::abort();
+    if (other != !one.reason.empty() || other != one.provider_id.empty()) std::abort();
     if (one.message.empty()) std::abort();
+    for (const char c : one.reason)
+      if (c < ' ' || c > '~') std::abort();
   }
-  for (const char c : reading.reason)
-    if (c < ' ' || c > '~') std::abort();
   return 0;
 }

@@ -87,10 +87,10 @@ TEST(AwsMessages, EachKindSaysWhichInstanceAndUntilWhen) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    const MessageReading reading = read_message({"sqs-1", c.body, kReceived});
-    EXPECT_EQ("", reading.reason);
-    ASSERT_EQ(1u, reading.interruptions.size());
-    const model::Interruption& one = reading.interruptions.front();
+    const auto all = read_message({"sqs-1", c.body, kReceived});
+    ASSERT_EQ(1u, all.size());
+    EXPECT_EQ("", all.front().reason);
+    const model::Interruption& one = all.front();
     EXPECT_EQ(c.kind, one.kind);
     EXPECT_EQ("aws:////" + kOne, one.provider_id.str());
     EXPECT_EQ("event-1", one.message.str());
@@ -100,12 +100,12 @@ TEST(AwsMessages, EachKindSaysWhichInstanceAndUntilWhen) {
 }
 
 TEST(AwsMessages, AHealthEventOfManyInstancesIsOneInterruptionEach) {
-  const MessageReading reading =
+  const auto all =
       read_message({"sqs-1", health("", entity(kTwo) + "," + entity(kOne)), kReceived});
-  ASSERT_EQ(2u, reading.interruptions.size());
-  EXPECT_EQ("event-1/" + kOne, reading.interruptions[0].message.str());
-  EXPECT_EQ("aws:////" + kOne, reading.interruptions[0].provider_id.str());
-  EXPECT_EQ("event-1/" + kTwo, reading.interruptions[1].message.str());
+  ASSERT_EQ(2u, all.size());
+  EXPECT_EQ("event-1/" + kOne, all[0].message.str());
+  EXPECT_EQ("aws:////" + kOne, all[0].provider_id.str());
+  EXPECT_EQ("event-1/" + kTwo, all[1].message.str());
 }
 
 TEST(AwsMessages, WhatIsNothingForUsHasAReason) {
@@ -157,12 +157,12 @@ TEST(AwsMessages, WhatIsNothingForUsHasAReason) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    const MessageReading reading = read_message({"sqs-1", c.body, kReceived});
-    EXPECT_NE(std::string::npos, reading.reason.find(c.reason)) << reading.reason;
-    ASSERT_EQ(1u, reading.interruptions.size());
-    EXPECT_EQ(InterruptionKind::kOther, reading.interruptions.front().kind);
-    EXPECT_EQ("", reading.interruptions.front().provider_id.str());
-    EXPECT_EQ(c.id, reading.interruptions.front().message.str());
+    const auto all = read_message({"sqs-1", c.body, kReceived});
+    ASSERT_EQ(1u, all.size());
+    EXPECT_NE(std::string::npos, all.front().reason.find(c.reason)) << all.front().reason;
+    EXPECT_EQ(InterruptionKind::kOther, all.front().kind);
+    EXPECT_EQ("", all.front().provider_id.str());
+    EXPECT_EQ(c.id, all.front().message.str());
   }
 }
 
@@ -170,11 +170,11 @@ TEST(AwsMessages, TimeAndIdFallBackToTheQueues) {
   std::string body = of_instance(kSpot);
   body.replace(body.find("2026-08-01T10:00:00Z"), 20, "yesterday at noon :)");
   body.replace(body.find("event-1"), 7, "a b\\nc");
-  const MessageReading reading = read_message({"sqs-1", body, kReceived});
-  ASSERT_EQ(1u, reading.interruptions.size());
-  EXPECT_EQ("sqs-1", reading.interruptions.front().message.str());
-  EXPECT_EQ(kReceived, reading.interruptions.front().sent_millis);
-  EXPECT_EQ(kReceived + 120'000, reading.interruptions.front().deadline_millis);
+  const auto all = read_message({"sqs-1", body, kReceived});
+  ASSERT_EQ(1u, all.size());
+  EXPECT_EQ("sqs-1", all.front().message.str());
+  EXPECT_EQ(kReceived, all.front().sent_millis);
+  EXPECT_EQ(kReceived + 120'000, all.front().deadline_millis);
 }
 
 TEST(AwsMessages, AnInstanceIsTheSameWithAndWithoutItsZone) {

@@ -298,6 +298,26 @@ TEST(Queue, AMessageComesAgainUntilItIsAcknowledged) {
   EXPECT_GE(bench.world.history().instances.begin()->second.gone_at, message.deadline_millis);
 }
 
+// As EC2's queue is read: an event that says why, deleted like any other.
+TEST(Queue, WhatIsNothingForUsIsAMessageLikeAnyOther) {
+  Scenario scenario = plain_scenario();
+  scenario.storm_from_millis = 1'000;
+  scenario.storm_until_millis = 20'000;
+  scenario.faults = {{Fault::kMessageMalformed, 10'000}, {Fault::kMessageForeign, 10'000}};
+  Bench bench(scenario);
+  bench.run(20'000);
+  std::set<std::pair<std::string, std::string>> told;
+  for (const auto& one : bench.facts.of<events::InterruptionReceived>())
+    told.emplace(model::interruption_kind_name(one.interruption.kind), one.interruption.reason);
+  EXPECT_EQ(told, (std::set<std::pair<std::string, std::string>>{{"spot_interrupted", ""},
+                                                                 {"other", "not a JSON object"}}));
+  EXPECT_TRUE(bench.facts.of<events::InputRefused>().empty());
+  EXPECT_GT(bench.world.messages().waiting(), 0u);
+  for (const ports::Fact& fact : bench.facts.all)
+    if (!fact.receipt.empty()) bench.world.queue().acknowledge(fact.receipt);
+  EXPECT_EQ(bench.world.messages().waiting(), 0u);
+}
+
 TEST(World, TheSameSeedGivesTheSameFacts) {
   const auto facts_of = [](std::uint64_t seed) {
     Bench bench(random_scenario(seed, one_type()), seed);

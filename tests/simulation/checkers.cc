@@ -82,9 +82,8 @@ void check_event_before_acknowledgement(const sim::World& world, const LogIndex&
                                         std::vector<Violation>& out) {
   for (const auto& [id, message] : world.history().messages) {
     if (message.acknowledged_at < 0) continue;
-    const auto& events = message.digest.empty() ? log.interruptions : log.refused;
-    const auto event = events.find(id);
-    if (event == events.end() || event->second >= message.durable_end)
+    const auto event = log.interruptions.find(id);
+    if (event == log.interruptions.end() || event->second >= message.durable_end)
       out.push_back({"acknowledgement", "message " + id + " was acknowledged at " +
                                             at(world, message.acknowledged_at) +
                                             " without a durable event"});

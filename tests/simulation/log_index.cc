@@ -54,9 +54,6 @@ struct Collect {
     index.interruptions.emplace(received.interruption.message.str(), position);
     index.notices.emplace(received.interruption.provider_id.str(), event.envelope.log_time.value());
   }
-  void operator()(const events::InputRefused& input) const {
-    index.refused.emplace(input.id, position);
-  }
   void operator()(const events::NodeClaimObserved& observed) const {
     index.name_of[observed.claim.uid.str()] = observed.claim.name.str();
     if (observed.claim.deletion_millis != 0) note_given_up(observed.claim.name.str());

@@ -25,7 +25,6 @@ struct CommandLife {
 struct LogIndex {
   std::map<std::uint64_t, CommandLife> commands;         // by position
   std::map<std::string, std::uint64_t> interruptions;    // message id → position
-  std::map<std::string, std::uint64_t> refused;          // refused input's id → position
   std::map<std::string, std::uint64_t> delete_requests;  // claim name → first ObjectDeleteRequested
   std::map<std::string, std::map<std::uint32_t, std::vector<std::uint64_t>>>
       launches;                                  // claim uid → attempt → orders

@@ -95,11 +95,11 @@ void SqsQueue::offer_message(const std::string& id, const std::string& body,
   message.id = id;
   message.body = body;
   message.received_millis = sent_millis;
-  auto reading = providers::aws::read_message(message);
-  for (std::size_t i = 0; i < reading.interruptions.size() && !stopped_; ++i) {
-    const bool last = i + 1 == reading.interruptions.size();
-    stopped_ = !sink_.offer({events::InterruptionReceived{std::move(reading.interruptions[i])},
-                             clock_.wall(), last ? receipt : std::string()});
+  std::vector<model::Interruption> told = providers::aws::read_message(message);
+  for (std::size_t i = 0; i < told.size() && !stopped_; ++i) {
+    const bool last = i + 1 == told.size();
+    stopped_ = !sink_.offer({events::InterruptionReceived{std::move(told[i])}, clock_.wall(),
+                             last ? receipt : std::string()});
   }
 }
 

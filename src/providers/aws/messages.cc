@@ -177,10 +177,9 @@ Meaning read_event(const json& event, std::int64_t sent_millis) {
   return Meaning::other("nothing to do for " + shown(detail_type) + " of " + shown(source));
 }
 
-MessageReading as_interruptions(const Meaning& meaning, const std::string& id,
-                                std::int64_t sent_millis) {
-  MessageReading reading;
-  reading.reason = meaning.reason;
+std::vector<model::Interruption> as_interruptions(const Meaning& meaning, const std::string& id,
+                                                  std::int64_t sent_millis) {
+  std::vector<model::Interruption> all;
   const auto add = [&](const std::string& message, const std::string& instance) {
     model::Interruption one;
     one.message = model::MessageId(message);
@@ -188,17 +187,18 @@ MessageReading as_interruptions(const Meaning& meaning, const std::string& id,
     if (!instance.empty()) one.provider_id = provider_id_of(instance);
     one.deadline_millis = meaning.deadline_millis;
     one.sent_millis = sent_millis;
-    reading.interruptions.push_back(std::move(one));
+    one.reason = meaning.reason;
+    all.push_back(std::move(one));
   };
   if (meaning.instances.empty()) add(id, "");
   for (const std::string& instance : meaning.instances)
     add(meaning.instances.size() == 1 ? id : id + "/" + instance, instance);
-  return reading;
+  return all;
 }
 
 }  // namespace
 
-MessageReading read_message(const QueueMessage& message) {
+std::vector<model::Interruption> read_message(const QueueMessage& message) {
   const std::string own_id(message.id.substr(0, kIdMax));
   if (message.body.size() > kMessageBytesMax)
     return as_interruptions(Meaning::other("larger than 1 MiB"), own_id, message.received_millis);

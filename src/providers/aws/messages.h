@@ -27,14 +27,9 @@ struct QueueMessage {
   std::int64_t received_millis = 0;  // SQS's SentTimestamp, unix; stands in for a missing `time`
 };
 
-struct MessageReading {
-  // At least one. Ids: EventBridge's `id`, so that its second delivery is old news; with "/" and
-  // the instance where an event names several. SQS's where there is none.
-  std::vector<model::Interruption> interruptions;
-  std::string reason;  // why it is kOther; else empty
-};
-
-MessageReading read_message(const QueueMessage& message);
+// At least one. Ids: EventBridge's `id`, so that its second delivery is old news; with "/" and the
+// instance where an event names several. SQS's where there is none.
+std::vector<model::Interruption> read_message(const QueueMessage& message);
 
 // The instance of a message, whose zone is not known: "aws:////i-0123", what model::machine_of()
 // says of a node's provider id.
