@@ -209,6 +209,7 @@ struct Text {
                                    model::outcome_kind_name(e.kind));
     if (e.code != model::RefusalCode::kNone)
       text += fmt::format(" ({})", model::refusal_code_name(e.code));
+    if (!e.reason.empty()) text += ": " + e.reason;
     if (!e.message.empty()) text += ": " + e.message;
     for (const model::Instance& instance : e.instances)
       text += fmt::format("; {}: {}", instance.provider_id.str(), offer_text(instance.offer));

@@ -232,10 +232,9 @@ void Maker::offerings() {
       const Labels labels = {{"instance_type", type.name},
                              {"capacity_type", offering.capacity_type},
                              {"zone", offering.zone}};
-      const auto* exhausted = state_.exhausted().find(
-          model::Offer{type.name, offering.zone, offering.capacity_type, 0, offering.reservation});
-      const bool there =
-          offering.available && (exhausted == nullptr || exhausted->until <= out_.at);
+      const model::Offer key{type.name, offering.zone, offering.capacity_type, 0,
+                             offering.reservation};
+      const bool there = offering.available && !state_.is_exhausted(key, out_.at);
       add(kPrice, offering.price_nanos_per_hour, 9, labels);
       add(kAvailable, there ? 1 : 0, 0, labels);
     }

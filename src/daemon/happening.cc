@@ -343,7 +343,7 @@ void Watcher::launched(const Scene& scene, const model::Launch& launch,
     h.reason = outcome.kind == model::OutcomeKind::kUnclear
                    ? model::outcome_kind_name(outcome.kind)
                    : model::refusal_code_name(outcome.code);
-    h.text = outcome.message;
+    h.text = (outcome.reason.empty() ? "" : outcome.reason + ": ") + outcome.message;
     scene.tell(std::move(h));
   }
 }

@@ -51,9 +51,10 @@ Offset<log::OutcomeReceived> put(Builder& b, const model::Outcome& v) {
   const auto instances = put_all(b, v.instances);
   const auto exhausted = put_all(b, v.exhausted);
   const auto read_back = v.read_back ? put(b, *v.read_back) : Offset<log::NodeReadBack>();
+  const auto resolution = put(b, v.resolution);
   return log::CreateOutcomeReceived(b, v.command.value(), v.attempt, as<log::OutcomeKind>(v.kind),
                                     as<log::RefusalCode>(v.code), message, object_uid, instances,
-                                    exhausted, read_back, put(b, v.resolution));
+                                    exhausted, read_back, resolution, put(b, v.reason));
 }
 void get(const log::OutcomeReceived& in, model::Outcome& out) {
   out.command = model::Position(in.command());
@@ -66,6 +67,7 @@ void get(const log::OutcomeReceived& in, model::Outcome& out) {
   get_all(in.exhausted(), out.exhausted);
   if (in.read_back() != nullptr) get(*in.read_back(), out.read_back.emplace());
   get(in.resolution(), out.resolution);
+  get(in.reason(), out.reason);
 }
 
 Offset<log::VerdictReached> put(Builder& b, const model::Verdict& v) {

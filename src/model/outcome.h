@@ -62,9 +62,11 @@ struct Outcome {
   std::string object_uid;  // of a created object
   std::vector<Instance>
       instances;  // launched or found; for kFindInstances "done" and empty means proven absent
-  std::vector<Offer> exhausted;  // offers for which there was no capacity
+  // Offers for which there was no capacity. One that names a capacity type alone: all of that.
+  std::vector<Offer> exhausted;
   std::optional<NodeReadBack> read_back;
   std::string resolution;  // of a node class, at most kResolutionBytesMax
+  std::string reason;  // of a launch's refusal, as condition Launched has it; empty: LaunchFailed
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 

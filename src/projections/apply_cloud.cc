@@ -127,6 +127,7 @@ void Apply::shut(const model::Offer& offer) const {
 
 void Apply::has_capacity(const model::Offer& offer) const {
   s.exhausted_.erase(key_of(offer));
+  s.exhausted_.erase(model::Offer{"", "", offer.capacity_type, 0, ""});
 }
 
 void Apply::operator()(const events::InstanceObserved& e) const {

@@ -61,6 +61,7 @@ struct OnCommand {
         row.launch_command = fold.at.position;
         row.launch_refused = false;
         row.launch_code = model::RefusalCode::kNone;
+        row.launch_reason.clear();
         row.launch_message.clear();
       });
   }
@@ -268,7 +269,10 @@ struct OnOutcome {
           return;
         claim.launch_refused = true;  // refused, or left out of a partial fleet
         claim.launch_code = done() ? model::RefusalCode::kCapacity : outcome.code;
-        claim.launch_message = base::cut_utf8(outcome.message, kLaunchMessageMax);
+        claim.launch_reason = outcome.reason;
+        claim.launch_message = outcome.reason.empty()
+                                   ? base::cut_utf8(outcome.message, kLaunchMessageMax)
+                                   : outcome.message;
       });
   }
 

@@ -47,6 +47,14 @@ const ClaimRow* ClusterState::claim_by_provider_id(const model::ProviderId& id) 
   return name == nullptr ? nullptr : claims_.find(*name);
 }
 
+bool ClusterState::is_exhausted(const model::Offer& offer, LogTime now) const {
+  const model::Offer all{"", "", offer.capacity_type, 0, ""};
+  for (const model::Offer& key : {offer, all})
+    if (const ExhaustedRow* row = exhausted_.find(key); row != nullptr && row->until > now)
+      return true;
+  return false;
+}
+
 const std::set<model::NodeName>& ClusterState::nodes_by_provider_id(
     const model::ProviderId& id) const {
   static const std::set<model::NodeName> kNone;

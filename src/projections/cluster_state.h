@@ -24,7 +24,7 @@ namespace karst::projections {
 
 // Bump when rows, digests or the meaning of apply() change: snapshots of another version are not
 // used.
-inline constexpr std::string_view kProjectionVersion = "18";
+inline constexpr std::string_view kProjectionVersion = "19";
 
 // A refusal is forgotten so long after it is over, and the next wait is a first one again.
 inline constexpr std::int64_t kBackOffKeptMillis = 10 * base::kMillisPerMinute;
@@ -91,7 +91,9 @@ class ClusterState {
   const Table<SubjectKind, BackOffRow>& back_offs() const { return back_offs_; }
   const Table<model::Offer, ExhaustedRow>& exhausted() const {
     return exhausted_;
-  }  // price 0 in the key
+  }  // price 0 in the key; one that names a capacity type alone is about all of it
+  // Whether an offer is left alone now, since lately there was no capacity.
+  bool is_exhausted(const model::Offer& offer, LogTime now) const;
   const Table<model::MessageId, InterruptionRow>& interruptions() const { return interruptions_; }
   const Table<std::string, SourceRow>& sources() const { return sources_; }  // by object kind
   const Table<std::pair<std::string, std::string>, VerdictRow>& verdicts() const {

@@ -77,7 +77,8 @@ struct ClaimRow {
   Position launch_command;      // the latest order
   bool launch_refused = false;  // the latest attempt ended without an instance
   model::RefusalCode launch_code = model::RefusalCode::kNone;
-  std::string launch_message;  // what the refusal said, cut to kLaunchMessageMax bytes
+  std::string launch_reason;   // of condition Launched; empty: none was told
+  std::string launch_message;  // what the refusal said; without a reason kLaunchMessageMax bytes
   model::Instance instance;    // provider_id empty until launched
   LogTime launched_at;
   // node
@@ -105,11 +106,11 @@ struct ClaimRow {
 template <class Archive>
 void fields(Archive& a, ClaimRow& r) {
   a(r.claim, r.observed, r.position, r.create_command, r.created_at, r.confirmed_at, r.root,
-    r.attempts, r.launch_command, r.launch_refused, r.launch_code, r.launch_message, r.instance,
-    r.launched_at, r.node, r.node_leaving, r.registered_at, r.initialized_at, r.delete_reason,
-    r.delete_requested_at, r.deletion_seen_at, r.leave_root, r.candidate, r.interrupted_at,
-    r.interruption, r.interruption_kind, r.deadline_millis, r.terminate_requested_at, r.found_at,
-    r.gone_at);
+    r.attempts, r.launch_command, r.launch_refused, r.launch_code, r.launch_reason,
+    r.launch_message, r.instance, r.launched_at, r.node, r.node_leaving, r.registered_at,
+    r.initialized_at, r.delete_reason, r.delete_requested_at, r.deletion_seen_at, r.leave_root,
+    r.candidate, r.interrupted_at, r.interruption, r.interruption_kind, r.deadline_millis,
+    r.terminate_requested_at, r.found_at, r.gone_at);
 }
 
 struct InstanceRow {

@@ -45,9 +45,12 @@ void set_launched(Conditions& conditions, const ClaimRow& row, LogTime created) 
   if (row.launched()) return conditions.set_true(kLaunched, row.launched_at);
   const bool failed = row.launch_refused && row.launch_code != model::RefusalCode::kCapacity;
   if (!failed) return conditions.set_waiting(kLaunched, created);
+  std::string reason = row.launch_reason.empty() ? "LaunchFailed" : row.launch_reason;
   std::string message = row.launch_message;
-  if (message.size() >= projections::kLaunchMessageMax) message += "...";
-  conditions.set(kLaunched, ConditionStatus::kUnknown, "LaunchFailed", std::move(message), created);
+  if (row.launch_reason.empty() && message.size() >= projections::kLaunchMessageMax)
+    message += "...";
+  conditions.set(kLaunched, ConditionStatus::kUnknown, std::move(reason), std::move(message),
+                 created);
 }
 
 void set_way_up(Conditions& conditions, const ClusterState& state, const ClaimRow& row,

@@ -44,8 +44,7 @@ std::vector<model::Offer> offers_for(const ClusterState& state, const Context& c
     for (const model::Offering& offering : type.offerings) {
       const model::Offer key{type.name, offering.zone, offering.capacity_type, 0,
                              offering.reservation};
-      const auto* exhausted = state.exhausted().find(key);
-      if (!offering.available || (exhausted != nullptr && exhausted->until > context.now)) continue;
+      if (!offering.available || state.is_exhausted(key, context.now)) continue;
       const auto allows = [&](std::string_view label, const std::string& value) {
         const model::ValueSet* set = wanted.find(label);
         return set == nullptr || set->contains(value);

@@ -40,9 +40,10 @@ void take(const SaleKey& key, std::vector<model::InstanceType>& types) {
   for (model::InstanceType& type : types)
     for (model::Offering& offering : type.offerings) {
       for (const model::Offer& offer : key.exhausted)
-        if (offer.instance_type == type.name && offer.zone == offering.zone &&
-            offer.capacity_type == offering.capacity_type &&
-            offer.reservation == offering.reservation)
+        if (offer.capacity_type == offering.capacity_type &&
+            (offer.instance_type.empty() ||
+             (offer.instance_type == type.name && offer.zone == offering.zone &&
+              offer.reservation == offering.reservation)))
           offering.available = false;
       if (const auto at = key.taken.find(offering.reservation); at != key.taken.end()) {
         offering.reservation_count -= at->second;

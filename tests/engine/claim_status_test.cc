@@ -226,6 +226,24 @@ TEST(ClaimStatus, AFailedLaunchIsToldInTheCloudsWords) {
   }
 }
 
+// A cloud that knows better than LaunchFailed: its reason, and its message uncut.
+TEST(ClaimStatus, AFailedLaunchHasTheCloudsReason) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  const ports::IssuedCommand launched = launch_for_one_pod(story);
+  model::Outcome outcome;
+  outcome.command = launched.id.position;
+  outcome.kind = model::OutcomeKind::kRefused;
+  outcome.code = model::RefusalCode::kDenied;
+  outcome.reason = "Unauthorized";
+  outcome.message = std::string(400, 'x');
+  story.fact(std::move(outcome));
+  story.step();
+  EXPECT_TRUE(has(now_shown(story), "Launched=Unknown Unauthorized: " + std::string(400, 'x')));
+  EXPECT_EQ(verified(log).difference, std::nullopt);
+}
+
 // Of a removal that may still be called off; one that somebody else left behind is taken away.
 TEST(ClaimStatus, ARemovalIsToldWhileItIsOpen) {
   events::MemoryLog log(model::LogId("log"));

@@ -140,5 +140,18 @@ TEST_F(Exhausted, AnInterruptionShutsTheMachinesOffer) {
   EXPECT_EQ(shut_for(kSpot), 3) << "it was no miss";
 }
 
+// What names a capacity type alone is about all of it.
+TEST_F(Exhausted, AWholeCapacityTypeIsShutUntilAMachineOfItComes) {
+  model::Offer on_demand = kSpot;
+  on_demand.capacity_type = "on-demand";
+  answer(order("a"), {{"", "", "spot", 0, ""}});
+  EXPECT_TRUE(state.is_exhausted(kSpot, now));
+  EXPECT_TRUE(state.is_exhausted(kOther, now));
+  EXPECT_FALSE(state.is_exhausted(on_demand, now));
+  EXPECT_FALSE(state.is_exhausted(kSpot, now + 3 * kMinute));
+  answer(order("b"), {}, {machine("b", kOther)});
+  EXPECT_FALSE(state.is_exhausted(kSpot, now));
+}
+
 }  // namespace
 }  // namespace karst::projections

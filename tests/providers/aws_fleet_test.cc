@@ -106,7 +106,7 @@ TEST(AwsFleet, ErrorsSayWhatBecomesOfTheClaims) {
       {"no room, and a fault", failed("InsufficientInstanceCapacity") + failed("InternalError"),
        RefusalCode::kRetry, "InternalError", 1},
       {"no role for spot", failed("AuthFailure.ServiceLinkedRoleCreationNotPermitted"),
-       RefusalCode::kCapacity, "InsufficientCapacity", 4},
+       RefusalCode::kCapacity, "InsufficientCapacity", 1},
       {"denied", failed("UnauthorizedOperation"), RefusalCode::kDenied, "Unauthorized", 0},
       {"image denied", failed("UnauthorizedOperation", "Not authorized for images: [ami-1]"),
        RefusalCode::kDenied, "AMIAuthorizationFailure", 0},
@@ -132,6 +132,115 @@ TEST(AwsFleet, ErrorsSayWhatBecomesOfTheClaims) {
     EXPECT_EQ(c.exhausted, out->exhausted.size());
     EXPECT_NE("", out->message);
   }
+}
+
+// Karpenter's table (v1.14): what a fleet's error of the m5.large override shuts, what becomes of
+// the claim, and the reason of condition Launched for the same error of the call itself, which
+// shuts nothing.
+TEST(AwsFleet, EachErrorShutsWhatItMeansAndHasItsReason) {
+  const std::vector<std::string> here = {"m5.large us-east-1a spot"};
+  const std::vector<std::string> none;
+  const char* other = "LaunchFailed";
+  struct Case {
+    const char* code;
+    const char* message;
+    std::vector<std::string> shut;
+    RefusalCode becomes;
+    const char* reason;
+  };
+  const std::vector<Case> cases = {
+      {"InsufficientInstanceCapacity", "no", here, RefusalCode::kCapacity, other},
+      {"MaxSpotInstanceCountExceeded", "no", here, RefusalCode::kCapacity, "SpotQuotaExceeded"},
+      {"VcpuLimitExceeded", "no", here, RefusalCode::kCapacity, "VCPULimitExceeded"},
+      {"UnfulfillableCapacity", "no", here, RefusalCode::kCapacity, other},
+      {"Unsupported", "no", here, RefusalCode::kCapacity, other},
+      {"MaxFleetCountExceeded", "no", here, RefusalCode::kCapacity, "FleetQuotaExceeded"},
+      {"InsufficientFreeAddressesInSubnet", "no", here, RefusalCode::kCapacity,
+       "InsufficientFreeAddressesInSubnet"},
+      {"ReservationCapacityExceeded", "no", here, RefusalCode::kCapacity, other},
+      {"AuthFailure.ServiceLinkedRoleCreationNotPermitted",
+       "no",
+       {"  spot"},
+       RefusalCode::kCapacity,
+       "SpotSLRCreationFailed"},
+      {"InvalidLaunchTemplateName.NotFoundException", "no", none, RefusalCode::kRetry, other},
+      {"UnauthorizedOperation", "explicit deny", none, RefusalCode::kDenied, "Unauthorized"},
+      {"UnauthorizedOperation", "Not authorized for images: [ami-1]", none, RefusalCode::kDenied,
+       "AMIAuthorizationFailure"},
+      {"AccessDenied", "no", none, RefusalCode::kDenied, "Unauthorized"},
+      {"AuthFailure", "no", none, RefusalCode::kDenied, "Unauthorized"},
+      {"InvalidParameter", "sg-1 and subnet-1 belong to different networks.", none,
+       RefusalCode::kInvalid, "SecurityGroupSubnetVPCMismatch"},
+      {"InvalidGroup", "sg-1 and subnet-1 belong to different networks.", none,
+       RefusalCode::kInvalid, other},
+      {"InvalidParameterValue", "Value (p) for parameter iamInstanceProfile.name is invalid.", none,
+       RefusalCode::kInvalid, "InstanceProfileNameInvalid"},
+      {"InvalidLaunchTemplateId.NotFound", "no", none, RefusalCode::kRetry,
+       "LaunchTemplateNotFound"},
+      {"InvalidParameterValue", "User data is limited to 16384 bytes", none, RefusalCode::kInvalid,
+       "UserDataSizeLimitExceeded"},
+      {"InvalidAMIID.Malformed", "no", none, RefusalCode::kInvalid, "InvalidAMIID"},
+      {"InvalidAMIID.NotFound", "no", none, RefusalCode::kInvalid, "AMINotFound"},
+      {"RequestLimitExceeded", "no", none, RefusalCode::kThrottled, "RequestLimitExceeded"},
+      {"InternalError", "no", none, RefusalCode::kRetry, "InternalError"},
+      {"InvalidParameterCombination", "The instance type is not eligible for Free Tier.", none,
+       RefusalCode::kInvalid, "FreeTierIneligible"},
+      {"PendingVerification", "no", none, RefusalCode::kRetry, "AccountPendingVerification"},
+      {"SomethingNew", "no", none, RefusalCode::kInvalid, other},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(std::string(c.code) + ": " + c.message);
+    const auto out = decode_fleet(answer("", failed(c.code, c.message)), LaunchCase().command());
+    ASSERT_TRUE(out);
+    std::vector<std::string> shut;
+    for (const model::Offer& offer : out->exhausted)
+      shut.push_back(offer.instance_type + " " + offer.zone + " " + offer.capacity_type);
+    EXPECT_EQ(shut, c.shut);
+    EXPECT_EQ(out->code, c.becomes);
+    const bool capacity = c.becomes == RefusalCode::kCapacity;
+    EXPECT_EQ(out->reason, capacity ? "InsufficientCapacity" : c.reason);
+    const FleetAnswer call = decode_fleet_error(c.code, c.message);
+    EXPECT_EQ(call.reason, c.reason);
+    EXPECT_TRUE(call.exhausted.empty());
+    EXPECT_NE(call.code, RefusalCode::kCapacity);
+  }
+}
+
+// Karpenter looks for its words in all errors of the fleet together.
+TEST(AwsFleet, OfSeveralErrorsTheReasonIsTheFirstOfTheTable) {
+  const auto out =
+      decode_fleet(answer("", failed("MaxSpotInstanceCountExceeded") + failed("SomethingNew", "x") +
+                                  failed("SomethingNew", "x")),
+                   LaunchCase().command());
+  ASSERT_TRUE(out);
+  EXPECT_EQ(out->code, RefusalCode::kInvalid) << "not capacity alone";
+  EXPECT_EQ(out->reason, "SpotQuotaExceeded");
+  EXPECT_EQ(out->message, "SomethingNew: x; MaxSpotInstanceCountExceeded: no") << "each once";
+}
+
+// Of an order from a reservation: that one has nothing left, and no other of its place.
+TEST(AwsFleet, AnErrorOfAReservedOrderShutsItsReservation) {
+  LaunchCase c;
+  Reservation one{"cr-1",    "us-east-1a", "m5.large", "1", "targeted",
+                  "default", "active",     "",         1,   false};
+  Reservation larger = one;
+  larger.id = "cr-2";
+  larger.available = 5;
+  c.resolved.reservations = {one, larger};
+  c.offers = {{"m5.large", "us-east-1a", "reserved", 1, "cr-2"},
+              {"m5.large", "us-east-1a", "reserved", 1, "cr-1"},
+              {"m5.large", "us-east-1a", "spot", 40'000'000, ""}};
+  const model::Launch launch = c.command();
+  ASSERT_EQ(c.order().capacity_type, "reserved");
+  for (const char* code : {"ReservationCapacityExceeded", "InsufficientInstanceCapacity"}) {
+    const auto out = decode_fleet(answer("", failed(code)), launch);
+    ASSERT_TRUE(out);
+    EXPECT_EQ(out->exhausted, std::vector<model::Offer>{c.offers.front()}) << code;
+  }
+  const auto out =
+      decode_fleet(answer("", failed("AuthFailure.ServiceLinkedRoleCreationNotPermitted")), launch);
+  ASSERT_TRUE(out);
+  EXPECT_TRUE(out->exhausted.empty()) << "its spot is nobody's business";
 }
 
 TEST(AwsFleet, AnErrorOfTheCallSaysNothingOfOffers) {

@@ -49,6 +49,13 @@ bool may_end(const pure::FoundInstance& found, const model::Terminate& spec,
          (spec.pool.empty() || found.pool == spec.pool.str());
 }
 
+model::Outcome refused_as(const ports::IssuedCommand& command, RefusalCode code,
+                          const std::string& reason, const std::string& message) {
+  model::Outcome outcome = ports::refused(command, code, message);
+  outcome.reason = reason;
+  return outcome;
+}
+
 }  // namespace
 
 struct AwsCloud::Order {
@@ -91,8 +98,7 @@ void AwsCloud::launch(const Command& command, const model::Launch& spec, MayLeav
   auto read = pure::read_launch(spec.request);
   if (!read) return settle(ports::refused(*command, RefusalCode::kInvalid, read.error().message));
   if (!read->refusal.empty())
-    return settle(
-        ports::refused(*command, RefusalCode::kInvalid, read->refusal + ": " + read->message));
+    return settle(refused_as(*command, RefusalCode::kInvalid, read->refusal, read->message));
   auto order = std::make_shared<Order>();
   order->command = command;
   order->launch = &spec;
@@ -111,8 +117,7 @@ void AwsCloud::make_template(const std::shared_ptr<Order>& order, std::size_t in
     const auto text = withheld_.find(lacking);
     if (!text) return make_template(order, index + 1);
     if (const auto made = pure::complete(request, *text); !made)
-      return settle(ports::refused(*order->command, RefusalCode::kInvalid,
-                                   "LaunchFailed: " + made.error().message));
+      return settle(ports::refused(*order->command, RefusalCode::kInvalid, made.error().message));
   }
   Call call = call_of(std::move(request), Purpose::kMake);
   call.may_leave = order->may_leave;
@@ -120,7 +125,10 @@ void AwsCloud::make_template(const std::shared_ptr<Order>& order, std::size_t in
     if (answer.ok() || answer.error.code == kTemplateIsThere)
       return make_template(order, index + 1);
     // Nothing was launched, whatever became of the template: the order may be sent again.
-    settle(failed(*order->command, answer.error, "CreateLaunchTemplate", Asked::kRead));
+    model::Outcome outcome =
+        failed(*order->command, answer.error, "CreateLaunchTemplate", Asked::kRead);
+    outcome.reason = pure::launch_reason(answer.error.code + ": " + answer.error.message);
+    settle(std::move(outcome));
   });
 }
 
@@ -150,7 +158,7 @@ void AwsCloud::read_fleet(const std::shared_ptr<Order>& order, const Answer& ans
   }
   model::Outcome outcome = ports::done(command);
   if (fleet.instances.empty())
-    outcome = ports::refused(command, fleet.code, fleet.reason + ": " + fleet.message);
+    outcome = refused_as(command, fleet.code, fleet.reason, fleet.message);
   else if (fleet.code != RefusalCode::kNone)
     outcome.message = model::outcome_message("in part: " + fleet.message);
   outcome.instances = std::move(fleet.instances);

@@ -52,18 +52,22 @@ void read_launched(const pugi::xml_node& item, const model::Launch& launch,
 }
 
 // The offers that an error says have nothing left: those of its override, or all when it has none.
+// Without its role nothing of spot can be had, whatever was asked for.
 void read_exhausted(const pugi::xml_node& error, const model::Launch& launch,
-                    const std::string& capacity_type, std::set<model::Offer>& out) {
+                    const LaunchOrder& order, std::set<model::Offer>& out) {
   const std::string code = text_at(error, "errorCode");
-  const bool role = is_spot_role_error(code);
-  if (!role && !is_capacity_error(code)) return;
+  if (is_spot_role_error(code) && order.capacity_type != "reserved")
+    out.insert({"", "", "spot", 0, ""});
+  if (!is_capacity_error(code)) return;
   const pugi::xml_node overrides = error.first_element_by_path(kOverrides);
   const std::string type = text_at(overrides, "instanceType");
   const std::string zone = text_at(overrides, "availabilityZone");
   for (const model::Offer& offer : launch.offers) {
-    if (offer.capacity_type != (role ? "spot" : capacity_type)) continue;
-    if (role ||
-        ((type.empty() || offer.instance_type == type) && (zone.empty() || offer.zone == zone)))
+    if (offer.capacity_type != order.capacity_type) continue;
+    const auto used = order.reservations.find({offer.instance_type, offer.zone});
+    const bool another = used != order.reservations.end() && used->second != offer.reservation;
+    if (another && !offer.reservation.empty()) continue;
+    if ((type.empty() || offer.instance_type == type) && (zone.empty() || offer.zone == zone))
       out.insert(offer);
   }
 }
@@ -83,10 +87,16 @@ void explain(FleetAnswer& answer, const std::vector<std::pair<std::string, std::
       break;
     }
   answer.code = refusal_code(telling->first);
-  answer.reason = answer.code == model::RefusalCode::kCapacity
-                      ? "InsufficientCapacity"
-                      : launch_reason(telling->first, telling->second);
-  answer.message = model::outcome_message(telling->first + ": " + telling->second);
+  std::vector<std::string> texts = {telling->first + ": " + telling->second};
+  for (const auto& error : errors)
+    if (std::string text = error.first + ": " + error.second;
+        std::find(texts.begin(), texts.end(), text) == texts.end())
+      texts.push_back(std::move(text));
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : "; ") + text;
+  answer.reason =
+      answer.code == model::RefusalCode::kCapacity ? "InsufficientCapacity" : launch_reason(all);
+  answer.message = model::outcome_message(all);
 }
 
 }  // namespace
@@ -119,7 +129,7 @@ base::Result<FleetAnswer> decode_fleet(std::string_view xml, const model::Launch
   std::vector<std::pair<std::string, std::string>> errors;
   each_item(root, "errorSet", [&](const pugi::xml_node& item) {
     errors.emplace_back(text_at(item, "errorCode"), text_at(item, "errorMessage"));
-    read_exhausted(item, launch, order->capacity_type, exhausted);
+    read_exhausted(item, launch, *order, exhausted);
   });
   answer.exhausted.assign(exhausted.begin(), exhausted.end());
   if (answer.instances.size() < launch.items.size()) explain(answer, errors);
@@ -131,8 +141,9 @@ FleetAnswer decode_fleet_error(std::string_view code, std::string_view message) 
   // Whatever its code, it says nothing of any offer: a claim stays, and is tried again.
   answer.code = refusal_code(code);
   if (answer.code == model::RefusalCode::kCapacity) answer.code = model::RefusalCode::kRetry;
-  answer.reason = launch_reason(code, message);
-  answer.message = model::outcome_message(std::string(code) + ": " + std::string(message));
+  const std::string text = std::string(code) + ": " + std::string(message);
+  answer.reason = launch_reason(text);
+  answer.message = model::outcome_message(text);
   return answer;
 }
 

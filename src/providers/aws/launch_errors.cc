@@ -33,13 +33,14 @@ constexpr std::string_view kDenials[] = {"UnauthorizedOperation", "AccessDenied"
 struct Reason {
   std::string_view text;
   std::string_view reason;
+  std::string_view with = "";  // is found, too
 };
 constexpr Reason kReasons[] = {
     {"AuthFailure.ServiceLinkedRoleCreationNotPermitted", "SpotSLRCreationFailed"},
     {"UnauthorizedOperation", "Unauthorized"},
     {"AccessDenied", "Unauthorized"},
     {"AuthFailure", "Unauthorized"},
-    {"belong to different networks", "SecurityGroupSubnetVPCMismatch"},
+    {"InvalidParameter", "SecurityGroupSubnetVPCMismatch", "belong to different networks"},
     {"iamInstanceProfile.name is invalid", "InstanceProfileNameInvalid"},
     {"InvalidLaunchTemplateId.NotFound", "LaunchTemplateNotFound"},
     {"User data is limited to", "UserDataSizeLimitExceeded"},
@@ -76,12 +77,11 @@ model::RefusalCode refusal_code(std::string_view code) {
   return RefusalCode::kInvalid;
 }
 
-std::string launch_reason(std::string_view code, std::string_view message) {
-  const std::string text = std::string(code) + ": " + std::string(message);
+std::string launch_reason(std::string_view text) {
+  const auto has = [&](std::string_view word) { return text.find(word) != text.npos; };
   for (const Reason& one : kReasons)
-    if (text.find(one.text) != std::string::npos) {
-      const bool image = one.reason == "Unauthorized" &&
-                         text.find("Not authorized for images") != std::string::npos;
+    if (has(one.text) && has(one.with)) {
+      const bool image = one.reason == "Unauthorized" && has("Not authorized for images");
       return image ? "AMIAuthorizationFailure" : std::string(one.reason);
     }
   return "LaunchFailed";

@@ -18,7 +18,8 @@ bool is_spot_role_error(std::string_view code);
 // How the caller must react to an error that ended a launch.
 model::RefusalCode refusal_code(std::string_view code);
 
-// Of condition Launched: "SpotQuotaExceeded"; LaunchFailed when nothing better is known.
-std::string launch_reason(std::string_view code, std::string_view message);
+// Of condition Launched: "SpotQuotaExceeded"; LaunchFailed when nothing better is known. `text`:
+// every error of the launch, with its code.
+std::string launch_reason(std::string_view text);
 
 }  // namespace karst::providers::aws
