@@ -13,6 +13,7 @@
 #include "http/curl_transport.h"
 #include "http/date.h"
 #include "http/local_server.h"
+#include "tests/http/wire.h"
 
 namespace karst::http {
 namespace {
@@ -22,23 +23,6 @@ std::unique_ptr<LocalServer> serve(LocalServer::Handler handler) {
   EXPECT_TRUE(server) << server.error().message;
   return std::move(*server);
 }
-std::string url(int port, const std::string& path = "/") {
-  return "http://127.0.0.1:" + std::to_string(port) + path;
-}
-
-Response exchange(Transport& transport, Request request) {
-  auto promise = std::make_shared<std::promise<Response>>();
-  auto answer = promise->get_future();
-  transport.send(std::move(request),
-                 [promise](Response response) { promise->set_value(std::move(response)); });
-  return answer.get();
-}
-Request get(const std::string& where) {
-  Request request;
-  request.url = where;
-  return request;
-}
-
 // A connected socket, for what no decent client sends.
 class RawClient {
  public:
@@ -67,37 +51,6 @@ class RawClient {
 
  private:
   int fd_;
-};
-
-// Accepts one connection, hears a request head, says `answer`, and hangs up.
-class HangUpServer {
- public:
-  explicit HangUpServer(std::string answer) : listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    EXPECT_EQ(::listen(listener_, 8), 0);
-    socklen_t size = sizeof address;
-    ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
-    port = ntohs(address.sin_port);
-    thread_ = std::thread([this, answer = std::move(answer)] {
-      const int connection = ::accept(listener_, nullptr, nullptr);
-      char buffer[4096];
-      (void)!::recv(connection, buffer, sizeof buffer, 0);
-      (void)!::send(connection, answer.data(), answer.size(), MSG_NOSIGNAL);
-      ::close(connection);
-    });
-  }
-  ~HangUpServer() {
-    thread_.join();
-    ::close(listener_);
-  }
-  int port = 0;
-
- private:
-  int listener_;
-  std::thread thread_;
 };
 
 TEST(CurlTransport, BringsStatusHeadersAndBody) {
@@ -273,6 +226,24 @@ TEST(CurlTransport, StreamsInPiecesAndStopsWhenToldSo) {
   response = exchange(transport, std::move(bad));
   EXPECT_EQ(response.status, 500);
   EXPECT_EQ(response.body.size(), 100'000u) << "what is no stream is collected";
+}
+
+// A watch whose server died without a word: nothing else would ever end it.
+TEST(CurlTransport, EndsAnExchangeOnWhichNothingComes) {
+  const HangUpServer silent("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
+                            HangUpServer::Then::kIsSilent);
+  CurlTransport transport({});
+  std::string heard;
+  Request watch = get(url(silent.port));
+  watch.timeout_millis = 0;
+  watch.idle_millis = 1000;
+  watch.on_chunk = [&heard](std::string_view bytes) {
+    heard += bytes;
+    return true;
+  };
+  const Response response = exchange(transport, std::move(watch));
+  EXPECT_EQ(response.failure, Failure::kUnclear) << response.error;
+  EXPECT_EQ(heard, "hello");
 }
 
 TEST(CurlTransport, CancelAndStopEndWhatIsOpen) {
