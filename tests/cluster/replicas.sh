@@ -30,6 +30,9 @@ nodes_counted() {  # nodes_counted FROM TO METRIC: so many by both replicas toge
   [ "$sum" -ge "$1" ] && [ "$sum" -le "$2" ]
 }
 asks_no_cloud() { local shown; shown=$(curl -fsS --max-time 2 "http://127.0.0.1:$1/metrics" | grep -E '^(karst_instances|karst_fleet_price_dollars_per_hour|karpenter_nodepools_usage)') || true; echo "$shown"; [ -z "$shown" ]; }
+is_no_leader() { ! grep -qx leads "$work/candidate.out"; }
+are_unschedulable() { [ "$(k get pods -o json | jq '[.items[] | select(any(.status.conditions[]?; .type == "PodScheduled" and .reason == "Unschedulable"))] | length')" = "$1" ]; }
+pending_seen() { curl -fsS --max-time 2 "http://127.0.0.1:$1/metrics" | awk -v least="$2" '/^karpenter_pods_state\{.*phase="Pending"/ { sum += $NF } END { print sum + 0; exit sum < least }'; }
 stops() {  # stops NAME PID
   local code=0
   kill -TERM "$2"; wait "$2" || code=$?
@@ -85,7 +88,31 @@ old=$(lease_holder)
 await "no node that went was counted twice" 10 nodes_counted 0 "$all" karpenter_nodes_terminated_total || true
 stops first $first
 await "the second replica leads at once" 8 leads $((base + 9))
+
+echo "# a Karpenter, as its client elects, and karst: one acts at a time"
+"${BIN:-$HOME/.cache/karst-cluster}/candidate" "$plane/kubeconfig.admin" karpenter karpenter-elsewhere > "$work/candidate.out" 2> "$work/candidate.err" < /dev/null &
+candidate=$!; started+=("$candidate")
+mine=$(lease_holder)
+await "it sees that karst holds the lease" 20 grep -qxF "sees $mine" "$work/candidate.out"
+check "and does not lead" is_no_leader || true
 stops second $second
+await "it leads when karst has gone, and given the lease back" 20 grep -qx leads "$work/candidate.out"
+replica first $((base + 8)); first=$pid
+await "karst is ready beside it" 30 ready $((base + 8))
+check "karst stands by" stands_by $((base + 8)) || true
+check "pods are wanted" k scale deployment web --replicas=5
+await "kube-scheduler has no place for them" 30 are_unschedulable 5
+await "karst has seen them" 20 pending_seen $((base + 8)) 5
+check "karst makes no claim: the other one leads" none_left nodeclaims || true
+kill -TERM "$candidate"; wait "$candidate" || true
+check "it led, and leads no more" [ "$(tail -n 1 "$work/candidate.out")" = led ] || true
+await "karst leads" 20 leads $((base + 8))
+await "5 pods run" 60 running 5
+check "they are not wanted any more" k scale deployment web --replicas=0
+await "their nodes are gone" 90 none_left nodes
+await "so are their claims" 30 none_left nodeclaims
+await "karst knows it" 60 knows_none_left $((base + 8)) || true
+stops first $first
 started=()
 
 echo "# what the logs and the API server say"
