@@ -101,6 +101,7 @@ scale_up() {
   await "/metrics shows what each node has for pods" 30 metric_series "$(count nodes)" karpenter_nodes_allocatable 'resource_type="cpu"' || true
   await "/metrics counts the nodes" 30 metric "$(count nodes)" karpenter_cluster_state_node_count || true
   await "/metrics counts the pods that were bound since the start" 30 metric_more 0 karpenter_pods_bound_duration_seconds_count || true
+  await "all lists and watches share a connection to the API server; writes have one, the lease, and kwok's machines" 20 connections 4 || true
   show_columns
   tell_events
   follow_a_volume
@@ -108,6 +109,13 @@ scale_up() {
   explain_others
 }
 
+connections() {  # connections N: karst has so many to the API server
+  local mine open
+  mine=$(for file in /proc/"$karst_pid"/fd/*; do readlink "$file" || true; done | sed -n 's/^socket:\[\(.*\)\]$/\1/p')
+  open=$(awk -v port="$(printf %04X $((base + 2)))" 'NR == FNR { mine[$1]; next } $4 == "01" && ($10 in mine) && substr($3, 10) == port' <(echo "$mine") /proc/net/tcp | wc -l)
+  echo "$open connections"
+  [ "$open" = "$1" ]
+}
 # metric VALUE NAME [LABEL]: the sum of the series of that name that carry the label.
 metric_sum() {
   curl -fsS "http://127.0.0.1:$listen/metrics" | awk -v name="$1" -v label="${2:-}" \

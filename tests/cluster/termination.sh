@@ -2,14 +2,15 @@
 # Ways of a node that time, volumes and taints decide: termination.sh BUILD_DIR [DIR]. BUILD_DIR holds the program `karst`.
 # A do-not-disrupt pod and one that a budget protects are deleted when their claims' terminationGracePeriod is over, and not before; a
 # node waits for the volumes of its drained pods, not for those of a pod that stays, and past its deadline for none; a node with
-# startup taints is Initialized when somebody has taken them off; an empty node is left alone while its daemon may not be disrupted.
+# startup taints is Initialized when somebody has taken them off; an empty node is left alone while its daemon may not be disrupted; a
+# pod under two budgets, which the API server evicts for nobody, stays until one is gone, and critical pods leave after it.
 # Ends with "N passed, N failed"; exit 4: no control plane.
 set -euo pipefail
 source "$(dirname "$0")/parts.sh"
 tools_needed python3
 export LEADER_ELECTION_NAMESPACE=karpenter
 data=$work/data; rm -rf "$data"
-all_seconds=${STORY_SECONDS:-240}
+all_seconds=${STORY_SECONDS:-300}
 grace=20      # terminationGracePeriod of the pool timed
 pod_grace=5   # terminationGracePeriodSeconds of its pods
 
@@ -59,6 +60,13 @@ node_deleted() {
 volumes_given_up() {  # volumes_given_up CLAIM: its status said so
   jq -ne --arg claim "$1" '[inputs | select(.user.username == "karst" and .objectRef.resource == "nodeclaims" and .objectRef.subresource == "status" and .objectRef.name == $claim)
     | .responseObject.status.conditions[]? | select(.type == "VolumesDetached" and .status == "False" and .reason == "TerminationGracePeriodElapsed")] | length > 0' "$plane/audit.jsonl"
+}
+evicted_in_order() {  # by karst, each once, in this order
+  local found
+  found=$(jq -nr '[inputs | select(.user.username == "karst" and .verb == "create" and .objectRef.subresource == "eviction" and .responseStatus.code == 201
+    and (.objectRef.name as $name | $ARGS.positional | index($name) != null))] | sort_by(.requestReceivedTimestamp) | map(.objectRef.name) | join(" ")' "$plane/audit.jsonl" --args "$@")
+  echo "evicted: $found"
+  [ "$found" = "$*" ]
 }
 
 begin
@@ -153,6 +161,22 @@ check "the one may be disrupted again" k annotate pod "$noted_daemon" karpenter.
 check "the other's budget is taken away" k delete poddisruptionbudget daemon
 await "no node is left" 60 none_left nodes
 await "no claim is left" 30 none_left nodeclaims
+
+echo "# two budgets over one pod, and a critical pod beside it"
+check "they are accepted" k apply -f "$here/manifests/termination_tiers.yaml"
+await "the pods run" 60 running 2
+tiers_node=$(node_of_pod twice)
+check "on one node" [ "$(node_of_pod vital)" = "$tiers_node" ]
+await "its claim names it" 30 claims_are_named "$tiers_node"
+tiers=$(claim_of_node "$tiers_node"); vital_uid=$(k get pod vital -o jsonpath='{.metadata.uid}')
+check "the claim is deleted" k delete nodeclaim "$tiers" --wait=false
+await "the node tells that the API server evicts no pod under two budgets" 20 event Node FailedDraining "eviction does not support multiple PDBs" "$tiers_node" || true
+check "the critical pod runs on" untouched vital "$vital_uid" || true
+check "one of the budgets is taken away" k delete poddisruptionbudget second
+await "the claim is gone" 60 none_left nodeclaim "$tiers"
+check "so are the pods" none_left pods -l '!controller' --field-selector=status.phase=Running || true
+check "the ordinary one was evicted first" evicted_in_order twice vital || true
+await "no node is left after that" 30 none_left nodes
 await "karst knows that nothing is left" 60 knows_none_left $listen || true
 code=0; kill -TERM $pid; wait $pid || code=$?
 started=()
