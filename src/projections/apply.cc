@@ -205,8 +205,7 @@ void Apply::adopt(ClaimRow& row, const model::NodeClaim& claim) const {
 
 void Apply::operator()(const events::NodeClaimGone& e) const {
   const ClaimRow* row = s.claims_.find(e.name);
-  if (row == nullptr || row->claim.uid != e.uid) return;
-  drop_claim(e.name);
+  if (row != nullptr && row->claim.uid == e.uid) drop_claim(e.name);
 }
 
 bool Apply::is_made(const model::CreateNodeClaim& create) const {
@@ -219,8 +218,10 @@ void Apply::drop_claim(const model::ClaimName& name) const {
   if (row == nullptr) return;
   for (const PodRow* pod : s.pods_.expected_on_claim(name.str()))
     s.pods_.expect(std::string(pod->uid.str()), {}, {}, LogTime(0));
+  const model::ProviderId machine = row->instance.provider_id;
   s.erase_claim(name);
   forget_subject("nodeclaim/" + name.str());
+  forget_nobodys(machine);
 }
 
 void Apply::operator()(const events::NodePoolObserved& e) const {

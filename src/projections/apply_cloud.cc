@@ -187,6 +187,19 @@ void Apply::see_memory(const ClaimRow& claim, const model::Node& node) const {
 void Apply::operator()(const events::InstanceGone& e) const {
   s.instances_.edit_if(e.provider_id, [](InstanceRow& row) { row.missing = true; });
   s.index_instance(e.provider_id);
+  forget_nobodys(e.provider_id);
+}
+
+// A machine that Karpenter launched, whose claim has gone: nobody here has to prove that it has,
+// too.
+void Apply::forget_nobodys(const model::ProviderId& id) const {
+  const InstanceRow* row = s.instances_.find(id);
+  if (row == nullptr || !row->missing || !row->instance.claim.empty() ||
+      s.claim_by_provider_id(id) != nullptr)
+    return;
+  s.instances_.erase(id);
+  s.index_instance(id);
+  forget_subject("instance/" + id.str());
 }
 
 void Apply::instance_found(const model::ProviderId& id) const {

@@ -14,11 +14,6 @@ std::uint32_t short_hash(std::string_view uid) {
   return static_cast<std::uint32_t>(base::FastHash()(uid));
 }
 
-const std::string& text_of(const std::string* interned) {
-  static const std::string kNone;
-  return interned == nullptr ? kNone : *interned;
-}
-
 std::vector<const PodRow*> sorted_by_uid(std::vector<const PodRow*> rows) {
   std::sort(rows.begin(), rows.end(),
             [](const PodRow* a, const PodRow* b) { return a->uid < b->uid; });
@@ -26,25 +21,6 @@ std::vector<const PodRow*> sorted_by_uid(std::vector<const PodRow*> rows) {
 }
 
 }  // namespace
-
-model::Pod PodRow::to_model() const {
-  model::Pod pod;
-  pod.uid = uid;
-  pod.namespace_name = text_of(namespace_name);
-  pod.name = name;
-  pod.shape = shape_hash;
-  pod.labels = labels();
-  pod.node = model::NodeName(text_of(node));
-  pod.nominated_node = model::NodeName(text_of(nominated_node));
-  pod.phase = phase;
-  pod.unschedulable = unschedulable;
-  pod.ready = ready;
-  pod.owner_name = text_of(owner_name);
-  pod.creation_millis = creation_millis;
-  pod.deletion_millis = deletion_millis;
-  pod.start_millis = start_millis;
-  return pod;
-}
 
 std::uint32_t PodRows::add() {
   KARST_CHECK(size_ < PodRow::kNoSlot, "there are fewer than 2^32 pods");
@@ -186,6 +162,10 @@ const PodRow& PodTable::observe(const events::PodView& pod, const model::PodShap
   row.shape = shape;
   row.shape_hash = pod.shape;
   row.nominated_node = intern(pod.nominated_node);
+  if (!row.waits())
+    row.waits_since = base::LogTime(0);
+  else if (row.waits_since.value() == 0)
+    row.waits_since = now;
   if (!row.provisionable())
     row.pending_since = base::LogTime(0);
   else if (row.pending_since.value() == 0)
@@ -253,7 +233,7 @@ void PodTable::link(std::uint32_t slot) {
     pending_.insert(uid);
     by_pending_.insert({row.pending_since, uid});
   }
-  if (row.untried()) untried_.insert({row.seen_at, uid});
+  if (row.untried()) untried_.insert({row.waits_since, uid});
   if (!row.expected_claim.empty()) by_expected_claim_[row.expected_claim.str()].insert(uid);
   if (!row.expected_node.empty()) by_expected_node_[row.expected_node.str()].insert(uid);
   if (row.node != nullptr) {
@@ -279,7 +259,7 @@ void PodTable::unlink(std::uint32_t slot) {
     pending_.erase(uid);
     by_pending_.erase({row.pending_since, uid});
   }
-  if (row.untried()) untried_.erase({row.seen_at, uid});
+  if (row.untried()) untried_.erase({row.waits_since, uid});
   const auto drop = [&](auto& index, const std::string& key) {
     const auto at = index.find(key);
     if (at == index.end()) return;
@@ -363,37 +343,9 @@ base::Hash128 PodTable::hash_of(const PodRow& row) {
   scratch_.clear();
   scratch_(row.content.low, row.content.high, row.phase, row.unschedulable, row.ready,
            row.creation_millis, row.deletion_millis, row.start_millis, row.position, row.seen_at,
-           row.pending_since, row.expected_until);
+           row.waits_since, row.pending_since, row.expected_until);
   if (row.expected_until.value() != 0) scratch_(row.expected_claim, row.expected_node);
   return base::hash128(scratch_.view(), kDigestSeed);
-}
-
-void PodTable::write_row(base::ByteWriter& writer, const PodRow& row) {
-  writer(row.uid, row.name, row.packed_labels, row.shape_hash, text_of(row.nominated_node),
-         row.phase, row.unschedulable, row.ready, text_of(row.owner_name), row.creation_millis,
-         row.deletion_millis, row.start_millis, row.position, row.seen_at, row.pending_since,
-         row.expected_claim, row.expected_node, row.expected_until, text_of(row.namespace_name),
-         text_of(row.node));
-}
-
-bool PodTable::read_row(base::ByteReader& reader, PodRow& row) {
-  std::string_view namespace_name, node, nominated, owner;
-  reader(row.uid, row.name, row.packed_labels, row.shape_hash, nominated, row.phase,
-         row.unschedulable, row.ready, owner, row.creation_millis, row.deletion_millis,
-         row.start_millis, row.position, row.seen_at, row.pending_since, row.expected_claim,
-         row.expected_node, row.expected_until, namespace_name, node);
-  row.namespace_name = intern(namespace_name);
-  row.node = node.empty() ? nullptr : &place_of(node)->name;
-  row.nominated_node = intern(nominated);
-  row.owner_name = intern(owner);
-  row.content = content_of({row.uid.str(), namespace_name, row.name, row.packed_labels, node,
-                            nominated, owner, row.shape_hash});
-  return reader.ok();
-}
-
-void PodTable::save(base::ByteWriter& writer) const {
-  writer(static_cast<std::uint64_t>(size()));
-  for (const PodRow* row : all()) write_row(writer, *row);
 }
 
 }  // namespace karst::projections

@@ -39,6 +39,7 @@ struct alignas(64) PodRow {
   std::int64_t start_millis = 0;
   model::Position position;     // latest observation
   base::LogTime seen_at;        // first observation
+  base::LogTime waits_since;    // nothing but a place is missing since then; 0: something is
   base::LogTime pending_since;  // became provisionable; 0: is not
   base::LogTime expected_until;
   model::PodPhase phase = model::PodPhase::kPending;
@@ -141,7 +142,7 @@ class PodTable {
   // Provisionable pods by uid.
   const std::set<std::string_view>& pending() const { return pending_; }
   const PodRow& row_of(std::string_view uid) const;  // REQUIRES: it exists
-  // Untried pods, the one first seen first.
+  // Untried pods, the one that waits longest first.
   const std::set<std::pair<base::LogTime, std::string_view>>& untried() const { return untried_; }
   // When the youngest and the oldest of the pending pods became pending; 0 when there are none.
   base::LogTime newest_pending() const {

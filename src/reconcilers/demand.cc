@@ -204,6 +204,7 @@ class Gathering {
       known.emplace_back(&pod, &group);
       if (group.first_word.value() == 0 || pod.pending_since < group.first_word)
         group.first_word = pod.pending_since;
+      said_.insert(pod.shape_hash);
     }
     for (const auto& [pod, group] : known)
       asked_.note(pod->shape->other_scheduler ? pod->pending_since : known_since(*pod, *group),
@@ -214,11 +215,12 @@ class Gathering {
   // them one by one, some hundred a second, and equal pods fare equally. The newest first, which is
   // the one that may keep the window open.
   void add_twins() {
-    if (groups_.empty()) return;
+    if (said_.empty()) return;
     const bool news = demand_.first_asked.value() != 0;
     const auto& untried = state_.pods().untried();
     for (auto at = untried.rbegin(); at != untried.rend(); ++at) {
       const PodRow& pod = state_.pods().row_of(at->second);
+      if (!said_.contains(pod.shape_hash)) continue;  // a key costs more
       const auto group = groups_.find(key_of(pod));
       if (group == groups_.end() || group->second.first_word.value() == 0 ||
           expectations_.of(pod).covered)
@@ -272,7 +274,7 @@ class Gathering {
   }
   // What was said of the first of them holds for all that there were then.
   static LogTime known_since(const PodRow& pod, const Group& group) {
-    return std::max(pod.seen_at, group.first_word);
+    return std::max(pod.waits_since, group.first_word);
   }
 
   const ClusterState& state_;
@@ -283,6 +285,7 @@ class Gathering {
   Expectations expectations_;
   Asked asked_;
   std::map<Key, Group> groups_;
+  std::set<model::ShapeHash> said_;  // shapes of groups with a first word
   Demand demand_;
 };
 
@@ -304,8 +307,8 @@ LogTime window_closes(const ClusterState& state, const Demand& demand) {
 Demand demand_of(const ClusterState& state, const Context& context, Plan& plan) {
   Gathering gathering(state, context, plan);
   gathering.add_pending();
+  gathering.add_leaving();  // before the twins: who leaves closes the window for all
   gathering.add_twins();
-  gathering.add_leaving();
   return gathering.finish();
 }
 

@@ -308,6 +308,7 @@ scale_down() {
   check "a budget protects apart" k create poddisruptionbudget apart --selector=app=apart --min-available=$((2 * times))
   check "zonal asks not to be disrupted" k annotate pods -l app=zonal karpenter.sh/do-not-disrupt=true
   kept=$(protected)
+  nodes_before=$(count nodes)
   kill_karst "while it is at rest"
   check "the other deployments are scaled to zero" k scale deployment web batch even --replicas=0
   start_karst
@@ -332,7 +333,7 @@ only_needed() {  # every node has a pod, and every claim a node
   wrong '([$pods[].spec.nodeName] | unique) as $used | ([$nodes[].metadata.name] - $used) + ($used - [$nodes[].metadata.name])
     + [$claims[] | select(.status.nodeName as $name | $used | index($name) == null).metadata.name]'
 }
-some_going() { [ "$(count nodes)" = 0 ] || k get nodes -o json | jq -e '[.items[] | select(.metadata.deletionTimestamp != null or ([.spec.taints[]?.key] | index("karpenter.sh/disrupted") != null))] | length > 0'; }
+some_going() { [ "$(count nodes)" -lt "$nodes_before" ] || k get nodes -o json | jq -e '[.items[] | select(.metadata.deletionTimestamp != null or ([.spec.taints[]?.key] | index("karpenter.sh/disrupted") != null))] | length > 0'; }
 
 finds() { local output; if output=$("${@:2}" 2>&1); then return 1; fi; grep -qF "$1" <<< "$output"; }
 

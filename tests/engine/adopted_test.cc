@@ -305,6 +305,43 @@ TEST(Adopted, AMachineThatNamesAClaimWhichIsGoneIsLeftAlone) {
   for (int i = 0; i < 20; ++i) story.step(10'000);
   EXPECT_TRUE(story.take<model::FindInstances>().empty());
   EXPECT_TRUE(story.take<model::Terminate>().empty());
+  story.fact(events::InstanceGone{machine.provider_id});
+  story.step();
+  EXPECT_EQ(story.state().instances().size(), 0U) << "nobody is left to ask for it";
+  EXPECT_TRUE(story.take<model::FindInstances>().empty());
+}
+
+// Beside a Karpenter, whose claims and machines come and go: nothing of them stays behind.
+TEST(Adopted, WhatAShadowSawOfMachinesGoesWithThem) {
+  for (const bool machine_first : {false, true}) {
+    events::MemoryLog log(model::LogId("log"));
+    events::Config config;
+    config.shadow = true;
+    Story story(log, config);
+    set_the_stage(story);
+    model::NodeClaim claim;
+    claim.name = model::ClaimName("default-a");
+    claim.uid = model::ClaimUid("uid-a");
+    claim.pool = model::PoolName("default");
+    claim.provider_id = model::ProviderId("kwok://a");
+    story.fact(events::NodeClaimObserved{claim});
+    model::Instance machine;
+    machine.provider_id = claim.provider_id;
+    machine.claim_name = claim.name;
+    machine.state = model::InstanceState::kRunning;
+    story.fact(events::InstanceObserved{machine});
+    story.step();
+    EXPECT_EQ(story.state().instances().size(), 1U);
+    for (const bool now_machine : {machine_first, !machine_first}) {
+      if (now_machine)
+        story.fact(events::InstanceGone{machine.provider_id});
+      else
+        story.fact(events::NodeClaimGone{claim.uid, claim.name});
+      story.step();
+    }
+    EXPECT_EQ(story.state().instances().size(), 0U) << machine_first;
+    EXPECT_FALSE(verified(log).difference);
+  }
 }
 
 }  // namespace

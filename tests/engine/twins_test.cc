@@ -119,5 +119,42 @@ TEST_F(Twins, ThatHaveNoPlaceAskForNoPassOfTheirOwn) {
   EXPECT_GT(story_.state().held_at(), held) << "one that is new does";
 }
 
+// Kueue takes gates off one by one: what counts is when nothing but a place was missing.
+TEST_F(Twins, WithGatesComeWhenTheirGatesAreGone) {
+  model::PodShape gated = shape_of(500);
+  gated.gated = true;
+  see(0, 40, false, gated);
+  story_.step(60'000);
+  for (int i = 0; i < 3; ++i) {
+    see(i * 10, i * 10 + 10, true);
+    EXPECT_EQ(expected(), 0U) << "ten come each 0.6 s";
+    story_.step(500);
+  }
+  story_.step(1100);
+  EXPECT_EQ(expected(), 30U);
+  EXPECT_FALSE(verified(log_).difference);
+}
+
+// A machine that is taken away asks at once, for all who are known to ask then.
+TEST_F(Twins, AreBoughtForWithAPodThatMustLeave) {
+  bring_up_an_empty_node(story_);
+  model::Pod leaving = pending_pod("leaving", shape_of(700));
+  leaving.unschedulable = false;
+  leaving.node = model::NodeName("node-1");
+  story_.fact(events::ShapeRecorded{leaving.shape, shape_of(700)});
+  story_.fact(events::PodObserved{leaving});
+  story_.step();
+  const model::PodShape large = shape_of(60'000);
+  see(0, 1, true, large);
+  see(1, 20, false, large);
+  model::Interruption taken;
+  taken.message = model::MessageId("m1");
+  taken.kind = model::InterruptionKind::kSpotInterruption;
+  taken.provider_id = story_.state().claims().slots().begin()->second.row.instance.provider_id;
+  story_.fact(events::InterruptionReceived{taken});
+  story_.step();
+  EXPECT_EQ(expected(), 21U) << "all of them, in that round";
+}
+
 }  // namespace
 }  // namespace karst::engine
