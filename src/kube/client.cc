@@ -54,7 +54,8 @@ http::Request Client::request_of(const Sent& sent) const {
 
 http::RequestId Client::send(Call call, http::Transport::Done done) {
   const auto sent = std::make_shared<Sent>();
-  if (guard_ && call.method != http::Method::kGet) sent->may_leave = guard_();
+  if (guard_ && call.method != http::Method::kGet)
+    sent->may_leave = call.may_leave ? std::move(call.may_leave) : guard_();
   sent->call = std::move(call);
   sent->done = std::move(done);
   return send(sent);

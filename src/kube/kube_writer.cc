@@ -105,7 +105,7 @@ KubeWriter::KubeWriter(Client& client, ports::FactSink& sink, const base::Clock&
     : client_(client), sink_(sink), clock_(clock) {}
 
 void KubeWriter::submit(const ports::IssuedCommand& issued) {
-  const auto command = std::make_shared<const ports::IssuedCommand>(issued);
+  const auto command = std::make_shared<const Issued>(Issued{issued, client_.guard_of_now()});
   if (in_flight_.fetch_add(1) >= ports::kInFlightMax) {
     // Told on the transport's thread: the engine, which called us, must not wait for its own inbox.
     client_.after(0, [this, command] {
@@ -135,6 +135,7 @@ void KubeWriter::finish(model::Outcome outcome) {
 
 void KubeWriter::send(const Command& command, Call call, Then then) {
   call.audit_id = audit_id(*command);
+  call.may_leave = command->may_leave;
   client_.send(std::move(call),
                [then = std::move(then)](const http::Response& response) { then(response); });
 }

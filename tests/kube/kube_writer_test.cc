@@ -281,6 +281,31 @@ TEST(KubeWriter, SyncsANodeInOnePatchAndNotTwice) {
   EXPECT_EQ(again.outcomes[0].kind, OutcomeKind::kDone);
 }
 
+// A replica that was stopped between the read and the write may lead again when the answer arrives:
+// the command is of its former epoch.
+TEST(KubeWriter, AWriteLeavesOnlyInTheEpochInWhichItsCommandWasIssued) {
+  for (const model::CommandSpec& spec : {model::CommandSpec(kTaint), model::CommandSpec(kEvict)}) {
+    FakeTransport transport;
+    FakeSink sink;
+    FakeClock clock;
+    Client client(transport, ServerAccess{"https://s", {}, "t", ""}, "karst/test");
+    int epoch = 2;
+    client.guard_writes([&epoch] { return [&epoch, then = epoch] { return epoch == then; }; });
+    KubeWriter writer(client, sink, clock);
+    writer.submit({kId, 1, spec});
+    const bool reads_first = std::holds_alternative<model::TaintNode>(spec);
+    if (reads_first) {
+      epoch = 4;
+      EXPECT_FALSE(transport.open.front().request.may_leave) << "a read";
+      transport.answer(200, node_body("nu"));
+    }
+    ASSERT_EQ(transport.open.size(), 1u);
+    ASSERT_TRUE(transport.open.front().request.may_leave);
+    EXPECT_EQ(transport.open.front().request.may_leave(), !reads_first);
+    transport.fail(Failure::kNotSent);
+  }
+}
+
 TEST(KubeWriter, ReadsBackWhatMustLeave) {
   const std::string pods = R"({"metadata":{"resourceVersion":"9"},"items":[
     {"metadata":{"uid":"1","name":"plain"},"status":{"phase":"Running"}},
