@@ -61,7 +61,14 @@ KwokCloud::KwokCloud(kube::Client& client, ports::FactSink& sink, const base::Cl
       client_(client) {}
 KwokCloud::~KwokCloud() = default;
 
-std::function<void()> KwokCloud::work_of(const Command& command) {
+// Every command here is one: see work_of. Its writes leave while the epoch lasts in which it was
+// issued, however late what is read before them arrives.
+struct KwokCloud::Issued : ports::IssuedCommand {
+  std::function<bool()> may_leave;
+};
+
+std::function<void()> KwokCloud::work_of(const Command& issued) {
+  const Command command = std::make_shared<const Issued>(Issued{*issued, client_.guard_of_now()});
   return [this, command] {
     if (const auto* order = std::get_if<model::Launch>(&command->spec))
       return launch(command, *order);
@@ -75,7 +82,10 @@ std::function<void()> KwokCloud::work_of(const Command& command) {
 
 void KwokCloud::send(const Command& command, kube::Call call,
                      std::function<void(const http::Response&)> then) {
-  if (command) call.audit_id = kube::audit_id(*command);
+  if (command) {
+    call.audit_id = kube::audit_id(*command);
+    call.may_leave = static_cast<const Issued&>(*command).may_leave;
+  }
   client_.send(std::move(call),
                [then = std::move(then)](const http::Response& response) { then(response); });
 }
