@@ -26,9 +26,7 @@ std::int64_t kept_for(std::int64_t interval_millis) {
 class KwokParts final : public CloudParts {
  public:
   explicit KwokParts(const CloudNeeds& needs)
-      : machines_(needs.settings), cloud_(machines_.client, needs.sink, needs.clock) {
-    if (needs.guard) machines_.client.guard_writes(needs.guard);
-  }
+      : machines_(needs.settings), cloud_(machines_.client, needs.sink, needs.clock) {}
   cloud::Hands& hands() override { return cloud_; }
   void stop() override { machines_.transport.reset(); }
 
@@ -70,7 +68,6 @@ class AwsParts final : public CloudParts {
                   "heeded until the next start; allow eks:DescribeCluster");
     cloud_.emplace(account_->client(), needs_.sink, needs_.withheld, needs_.clock,
                    std::move(cluster));
-    if (needs_.guard) cloud_->guard_writes(needs_.guard);
     if (settings.isolated_vpc) cloud_->without_price_list();
     cloud_->tell_faults(needs_.tell);
     // A shadow deletes no message: it is somebody else's.
@@ -78,7 +75,7 @@ class AwsParts final : public CloudParts {
     KARST_TRY(open_account(account, queue_transport_, queue_account_));
     queue_.emplace(queue_account_->client(), needs_.sink, needs_.clock, settings.interruption_queue,
                    kQueueReceivers, needs_.tell);
-    if (needs_.guard) queue_->only_while([guard = needs_.guard] { return guard()(); });
+    if (needs_.leads) queue_->only_while(needs_.leads);
     return {};
   }
 

@@ -26,8 +26,7 @@ struct CloudNeeds {  // all outlive the parts
   const ports::WithheldTexts& withheld;  // of node classes
   const base::Clock& clock;
   std::function<void(bool good, const std::string& line)> tell;  // any thread
-  // Gives what says whether the lease's term of this moment lasts; empty: there is no lease.
-  std::function<std::function<bool()>()> guard;
+  std::function<bool()> leads;     // by the lease, at this moment; empty: there is no lease
   std::int64_t jitter_millis = 0;  // of what replicas should not all do at the same moment
   http::GiveUp give_up;            // of open_cloud()
 };

@@ -222,7 +222,7 @@ class Cluster {
   base::Status open_hands(const kube::ClusterIdentity& identity) {
     CloudNeeds needs{settings_, sink_, withheld_, clock_};
     needs.tell = [this](bool good, const std::string& line) { tell(good, line); };
-    if (lease_) needs.guard = [this] { return lease_->guard(); };
+    if (lease_) needs.leads = [this] { return lease_->guard()(); };
     needs.jitter_millis = jitter_of(*store_.log);
     needs.give_up = stop_signal_came;
     auto opened = open_cloud(needs, identity);

@@ -175,13 +175,15 @@ void Daemon::acknowledge(const engine::Round& round) {
   parts_.kill_points->pass(KillPoint::kAfterAcknowledge);
 }
 
-void Daemon::dispatch(const engine::Round& round) {
+void Daemon::dispatch(engine::Round& round) {
   if (round.to_dispatch.empty()) return;
   parts_.kill_points->pass(KillPoint::kBeforeDispatch);
-  const std::int64_t deadline =
-      parts_.lease->send_deadline_monotonic_millis(engine_.state().epoch());
-  for (const ports::IssuedCommand& command : round.to_dispatch) {
-    if (parts_.clock->monotonic_millis() >= deadline) {
+  const auto may_leave = [lease = parts_.lease, clock = parts_.clock,
+                          epoch = engine_.state().epoch()] {
+    return clock->monotonic_millis() < lease->send_deadline_monotonic_millis(epoch);
+  };
+  for (ports::IssuedCommand& command : round.to_dispatch) {
+    if (!may_leave()) {
       // Not covered by the lease: nothing leaves. The outcome is unknown to nobody: it was not
       // sent.
       model::Outcome outcome;
@@ -193,6 +195,7 @@ void Daemon::dispatch(const engine::Round& round) {
       inbox_.try_offer({std::move(outcome), parts_.clock->wall(), ""});
       continue;
     }
+    command.may_leave = may_leave;
     const bool cloud = model::goes_to_cloud(model::kind_of(command.spec));
     (cloud ? parts_.instances : parts_.objects)->submit(command);
   }

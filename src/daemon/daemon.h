@@ -106,7 +106,7 @@ class Daemon {
   base::Status wait_for_space(base::Error error);
   void carry_out(engine::Round& round);
   void acknowledge(const engine::Round& round);
-  void dispatch(const engine::Round& round);
+  void dispatch(engine::Round& round);
   base::Status tell(model::Position through, std::int64_t round_millis);
   void publish();
   void refresh_gauges();

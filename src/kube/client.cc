@@ -54,8 +54,8 @@ http::Request Client::request_of(const Sent& sent) const {
 
 http::RequestId Client::send(Call call, http::Transport::Done done) {
   const auto sent = std::make_shared<Sent>();
-  if (guard_ && call.method != http::Method::kGet)
-    sent->may_leave = call.may_leave ? std::move(call.may_leave) : guard_();
+  if (call.method != http::Method::kGet)
+    sent->may_leave = call.may_leave ? std::move(call.may_leave) : guard_ ? guard_() : nullptr;
   sent->call = std::move(call);
   sent->done = std::move(done);
   return send(sent);

@@ -32,7 +32,7 @@ struct Call {
   std::size_t response_bytes_max = http::kResponseBytesDefault;
   std::function<bool(std::string_view)> on_chunk;
   bool urgent = false;  // not held back while the server wants a pause
-  // Of a write that others led to (guard_of_now() when they began); empty: of when it is sent.
+  // Of a write: asked when it is about to go; empty: the client's guard of when it is sent.
   std::function<bool()> may_leave;
 };
 
@@ -54,7 +54,6 @@ class Client {
   // sent, and asked again when its bytes are about to go (http::Request::may_leave). Before the
   // first send.
   void guard_writes(std::function<std::function<bool()>()> guard) { guard_ = std::move(guard); }
-  std::function<bool()> guard_of_now() const { return guard_ ? guard_() : nullptr; }
 
   // A 401 did nothing: once the credentials were renewed, the call is sent a second time. 0 for a
   // call that waits for the end of a pause.

@@ -105,7 +105,7 @@ KubeWriter::KubeWriter(Client& client, ports::FactSink& sink, const base::Clock&
     : client_(client), sink_(sink), clock_(clock) {}
 
 void KubeWriter::submit(const ports::IssuedCommand& issued) {
-  const auto command = std::make_shared<const Issued>(Issued{issued, client_.guard_of_now()});
+  const auto command = std::make_shared<const ports::IssuedCommand>(issued);
   if (in_flight_.fetch_add(1) >= ports::kInFlightMax) {
     // Told on the transport's thread: the engine, which called us, must not wait for its own inbox.
     client_.after(0, [this, command] {

@@ -27,12 +27,7 @@ class KubeWriter final : public ports::CommandPort {
   void submit(const ports::IssuedCommand& command) override;
 
  private:
-  // Its writes leave while the epoch lasts in which it was issued, however late what is read before
-  // them arrives.
-  struct Issued : ports::IssuedCommand {
-    std::function<bool()> may_leave;
-  };
-  using Command = std::shared_ptr<const Issued>;
+  using Command = std::shared_ptr<const ports::IssuedCommand>;
   using Then = std::function<void(const http::Response&)>;
   using StatusPatch = std::function<std::string(const nlohmann::json& object)>;
 

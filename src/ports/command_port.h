@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "model/command.h"
 #include "model/ids.h"
@@ -14,6 +15,9 @@ struct IssuedCommand {
   model::CommandId id;
   std::uint32_t attempt = 1;
   model::CommandSpec spec;
+  // Whether the epoch in which it was issued lasts: asked when a write of it is about to leave,
+  // however late what is read before it arrives. Any thread; empty: it always may.
+  std::function<bool()> may_leave;
 };
 
 class CommandPort {

@@ -42,8 +42,9 @@ struct AwsCloudTest : ::testing::Test, AwsAccount {
     cloud =
         std::make_unique<AwsCloud>(*client, sink, withheld, clock, LaunchCase().resolved.cluster);
   }
+  std::function<bool()> may_leave;  // of what is submitted
   void submit(model::CommandSpec spec) {
-    cloud->submit({{model::LogId("log"), model::Position(7)}, 1, std::move(spec)});
+    cloud->submit({{model::LogId("log"), model::Position(7)}, 1, std::move(spec), may_leave});
     settle();
   }
   void settle() {

@@ -369,7 +369,7 @@ TEST_F(AwsCloudTest, OnlyTheServicesWordProvesAnInstanceAbsent) {
 
 TEST_F(AwsCloudTest, WritesLeaveOnlyWhileTheTermLasts) {
   bool leads = true;
-  cloud->guard_writes([&leads] { return [&leads] { return leads; }; });
+  may_leave = [&leads] { return leads; };
   submit(LaunchCase().command());
   ASSERT_FALSE(transport.open.empty());
   const http::Request request = transport.open.front().request;

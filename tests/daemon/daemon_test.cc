@@ -42,10 +42,19 @@ class Hands final : public ports::CommandPort, public ports::QueuePort {
   explicit Hands(const events::EventLog& log) : log_(log) {}
   void submit(const ports::IssuedCommand& command) override {
     EXPECT_LT(command.id.position, log_.end()) << "sent before it was durable";
+    {
+      std::lock_guard lock(mutex_);
+      may_leave_ = command.may_leave;
+    }
     note("submit");
   }
   void acknowledge(const std::string& receipt) override { note(receipt); }
 
+  // Of the last command.
+  bool may_leave() {
+    std::lock_guard lock(mutex_);
+    return may_leave_ && may_leave_();
+  }
   bool await(const std::string& what) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::seconds(60), [&] {
@@ -63,6 +72,7 @@ class Hands final : public ports::CommandPort, public ports::QueuePort {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::string> notes_;
+  std::function<bool()> may_leave_;
 };
 
 class Heard final : public Notices {
@@ -122,10 +132,11 @@ ports::Fact interruption(const std::string& message) {
 class Contested final : public ports::LeasePort {
  public:
   bool contested() const override { return true; }
-  std::int64_t send_deadline_monotonic_millis(std::uint64_t) const override {
-    return lasts ? INT64_MAX : 0;
+  std::int64_t send_deadline_monotonic_millis(std::uint64_t of) const override {
+    return lasts && of == epoch ? INT64_MAX : 0;
   }
   std::atomic<bool> lasts{true};
+  std::atomic<std::uint64_t> epoch{1};
 };
 
 // A node that karst made, and its claim, as a watch shows both; the labels tell how far it is.
@@ -135,6 +146,7 @@ std::vector<ports::Fact> machine_of(const std::string& name, bool registered) {
   claim.uid = model::ClaimUid("uid-" + name);
   claim.pool = model::PoolName("default");
   claim.provider_id = model::ProviderId("kwok://" + name);
+  claim.node_class = {"karpenter.kwok.sh", "KWOKNodeClass", "default"};
   claim.labels = {{std::string(model::kInstanceTypeLabel), "c-4x"},
                   {std::string(model::kZoneLabel), "zone-a"}};
   model::Node node;
@@ -272,7 +284,10 @@ TEST_F(DaemonTest, StopsWhileTheDiskIsFull) {
 
 class ReplicaTest : public DaemonTest {
  protected:
-  ReplicaTest() : DaemonTest(contested) { contested.lasts = true; }
+  ReplicaTest() : DaemonTest(contested) {
+    contested.lasts = true;
+    contested.epoch = 1;
+  }
   void offer(events::Body body) {
     ASSERT_TRUE(daemon_->inbox().offer({std::move(body), base::WallTime(1), ""}));
   }
@@ -291,6 +306,30 @@ class ReplicaTest : public DaemonTest {
 
   static inline Contested contested;
 };
+
+// However late it does: what was read for it may arrive when this replica leads again.
+TEST_F(ReplicaTest, ACommandMayLeaveInTheEpochInWhichItWasIssuedOnly) {
+  start();
+  offer(events::EpochOpened{1, "me"});
+  ASSERT_TRUE(await_view([](const View& view) { return view.leading; }));
+  for (const char* kind :
+       {"NodePool", "NodeClass", "DaemonSet", "Node", "NodeClaim", "Pod", "Instance"}) {
+    offer(events::ListStarted{kind});
+    if (std::string_view(kind) == "NodeClaim") offer_machine("mine", true);
+    offer(events::ListEnded{kind, "1"});
+  }
+  ports::Fact taken = interruption("m-1");
+  std::get<events::InterruptionReceived>(taken.body).interruption.provider_id =
+      model::ProviderId("kwok://mine");
+  ASSERT_TRUE(daemon_->inbox().offer(std::move(taken)));
+  ASSERT_TRUE(hands_.await("submit"));
+  EXPECT_TRUE(hands_.may_leave());
+  contested.lasts = false;
+  EXPECT_FALSE(hands_.may_leave());
+  contested.lasts = true;
+  contested.epoch = 3;
+  EXPECT_FALSE(hands_.may_leave());
+}
 
 TEST_F(ReplicaTest, OnlyTheOneThatLeadsTellsAndCountsWhatTheClusterDoes) {
   const auto created = [&] { return board_.read()->counters.nodes_created; };

@@ -62,7 +62,6 @@ struct AwsCloud::Order {
   Command command;
   const model::Launch* launch = nullptr;
   pure::LaunchOrder order;
-  MayLeave may_leave;
 };
 
 AwsCloud::AwsCloud(Client& client, ports::FactSink& sink, const ports::WithheldTexts& withheld,
@@ -75,26 +74,22 @@ AwsCloud::AwsCloud(Client& client, ports::FactSink& sink, const ports::WithheldT
 AwsCloud::~AwsCloud() = default;
 
 std::function<void()> AwsCloud::work_of(const Command& command) {
-  const model::CommandKind kind = model::kind_of(command->spec);
-  const bool writes = kind == model::CommandKind::kLaunch ||
-                      kind == model::CommandKind::kTerminate ||
-                      kind == model::CommandKind::kReleaseNodeClass;
-  return [this, command, may_leave = writes && guard_ ? guard_() : MayLeave()] {
+  return [this, command] {
     if (const auto* order = std::get_if<model::Launch>(&command->spec))
-      return launch(command, *order, may_leave);
+      return launch(command, *order);
     if (const auto* end = std::get_if<model::Terminate>(&command->spec))
-      return terminate(command, *end, may_leave);
+      return terminate(command, *end);
     if (const auto* search = std::get_if<model::FindInstances>(&command->spec))
       return find(command, *search);
     if (const auto* end = std::get_if<model::ReleaseNodeClass>(&command->spec))
-      return release(command, *end, may_leave);
+      return release(command, *end);
     resolve(command, std::get<model::ResolveNodeClass>(command->spec));
   };
 }
 
 // ---- launch ----
 
-void AwsCloud::launch(const Command& command, const model::Launch& spec, MayLeave may_leave) {
+void AwsCloud::launch(const Command& command, const model::Launch& spec) {
   auto read = pure::read_launch(spec.request);
   if (!read) return settle(ports::refused(*command, RefusalCode::kInvalid, read.error().message));
   if (!read->refusal.empty())
@@ -103,7 +98,6 @@ void AwsCloud::launch(const Command& command, const model::Launch& spec, MayLeav
   order->command = command;
   order->launch = &spec;
   order->order = std::move(*read);
-  order->may_leave = std::move(may_leave);
   make_template(order, 0);
 }
 
@@ -120,7 +114,7 @@ void AwsCloud::make_template(const std::shared_ptr<Order>& order, std::size_t in
       return settle(ports::refused(*order->command, RefusalCode::kInvalid, made.error().message));
   }
   Call call = call_of(std::move(request), Purpose::kMake);
-  call.may_leave = order->may_leave;
+  call.may_leave = order->command->may_leave;
   client_.send(std::move(call), [this, order, index](const Answer& answer) {
     if (answer.ok() || answer.error.code == kTemplateIsThere)
       return make_template(order, index + 1);
@@ -134,7 +128,7 @@ void AwsCloud::make_template(const std::shared_ptr<Order>& order, std::size_t in
 
 void AwsCloud::make_fleet(const std::shared_ptr<Order>& order) {
   Call call = call_of(order->order.fleet, Purpose::kMake);
-  call.may_leave = order->may_leave;
+  call.may_leave = order->command->may_leave;
   client_.send(std::move(call), [this, order](const Answer& answer) { read_fleet(order, answer); });
 }
 
@@ -190,40 +184,38 @@ void AwsCloud::find_by_token(const std::shared_ptr<Order>& order) {
 
 // ---- terminate ----
 
-void AwsCloud::terminate(const Command& command, const model::Terminate& spec, MayLeave may_leave) {
+void AwsCloud::terminate(const Command& command, const model::Terminate& spec) {
   const std::string id = pure::instance_id(spec.provider_id);
   if (id.empty())
     return settle(ports::refused(*command, RefusalCode::kInvalid,
                                  "not an AWS provider id: " + spec.provider_id.str()));
-  client_.send(
-      call_of(pure::describe_instances({id}), Purpose::kRead),
-      [this, command, &spec, id, may_leave](const Answer& answer) {
-        model::Outcome gone = ports::done(*command);
-        gone.instances.push_back(gone_instance(spec));
-        if (answer.error.trouble == Trouble::kNotFound) return settle(std::move(gone));
-        if (!answer.ok())
-          return settle(failed(*command, answer.error, "DescribeInstances", Asked::kRead));
-        const auto found = pure::decode_instances({{answer.body}});
-        if (!found)
-          return settle(ports::refused(*command, RefusalCode::kRetry, found.error().message));
-        const pure::FoundInstance* one = about(*found, id);
-        if (one == nullptr)
-          return settle(ports::refused(*command, RefusalCode::kRetry, kAnotherAnswer));
-        if (is_gone(one->instance)) return settle(std::move(gone));
-        if (!may_end(*one, spec, cluster_.name))
-          return settle(ports::refused(*command, RefusalCode::kConflict,
-                                       "the instance does not carry this claim's tag: left alone"));
-        model::Instance ending = one->instance;
-        if (carries(*one, spec.claim))
-          ending.claim = spec.claim;
-        else
-          ending.claim_name = spec.claim_name;
-        end_instance(command, spec, std::move(ending), may_leave);
-      });
+  client_.send(call_of(pure::describe_instances({id}), Purpose::kRead), [this, command, &spec,
+                                                                         id](const Answer& answer) {
+    model::Outcome gone = ports::done(*command);
+    gone.instances.push_back(gone_instance(spec));
+    if (answer.error.trouble == Trouble::kNotFound) return settle(std::move(gone));
+    if (!answer.ok())
+      return settle(failed(*command, answer.error, "DescribeInstances", Asked::kRead));
+    const auto found = pure::decode_instances({{answer.body}});
+    if (!found) return settle(ports::refused(*command, RefusalCode::kRetry, found.error().message));
+    const pure::FoundInstance* one = about(*found, id);
+    if (one == nullptr)
+      return settle(ports::refused(*command, RefusalCode::kRetry, kAnotherAnswer));
+    if (is_gone(one->instance)) return settle(std::move(gone));
+    if (!may_end(*one, spec, cluster_.name))
+      return settle(ports::refused(*command, RefusalCode::kConflict,
+                                   "the instance does not carry this claim's tag: left alone"));
+    model::Instance ending = one->instance;
+    if (carries(*one, spec.claim))
+      ending.claim = spec.claim;
+    else
+      ending.claim_name = spec.claim_name;
+    end_instance(command, spec, std::move(ending));
+  });
 }
 
 void AwsCloud::end_instance(const Command& command, const model::Terminate& spec,
-                            model::Instance instance, MayLeave may_leave) {
+                            model::Instance instance) {
   const auto ended = [this, command](model::Instance one) {
     one.state = model::InstanceState::kShuttingDown;
     model::Outcome outcome = ports::done(*command);
@@ -233,7 +225,7 @@ void AwsCloud::end_instance(const Command& command, const model::Terminate& spec
   if (instance.state == model::InstanceState::kShuttingDown) return ended(std::move(instance));
   Call call =
       call_of(pure::terminate_instances({pure::instance_id(spec.provider_id)}), Purpose::kRemove);
-  call.may_leave = std::move(may_leave);
+  call.may_leave = command->may_leave;
   client_.send(std::move(call), [this, command, &spec, ended,
                                  instance = std::move(instance)](const Answer& answer) {
     if (answer.ok()) return ended(instance);

@@ -43,9 +43,6 @@ class AwsCloud final : public Hands {
            const base::Clock& clock, providers::aws::Cluster cluster);
   ~AwsCloud() override;
 
-  // Launches and deletions leave only while `guard()` gives a function that says so: it is taken
-  // when a command is submitted, and asked when a request goes out. Before start().
-  void guard_writes(std::function<std::function<bool()>()> guard) { guard_ = std::move(guard); }
   // The price list is not asked (ISOLATED_VPC): on-demand prices are the embedded table's. Before
   // start().
   void without_price_list() { price_list_ = false; }
@@ -55,22 +52,20 @@ class AwsCloud final : public Hands {
   void tell_faults(Tell tell) { tell_ = std::move(tell); }
 
  private:
-  using MayLeave = std::function<bool()>;
   using Instances = std::vector<providers::aws::FoundInstance>;
   struct Order;      // a launch under way
   struct Asking;     // a node class whose questions are being answered
   struct Sold;       // what EC2 sells, being read
   struct Releasing;  // a node class that is deleted
 
-  void launch(const Command& command, const model::Launch& spec, MayLeave may_leave);
+  void launch(const Command& command, const model::Launch& spec);
   void make_template(const std::shared_ptr<Order>& order, std::size_t index);
   void make_fleet(const std::shared_ptr<Order>& order);
   void read_fleet(const std::shared_ptr<Order>& order, const Answer& answer);
   void find_by_token(const std::shared_ptr<Order>& order);
 
-  void terminate(const Command& command, const model::Terminate& spec, MayLeave may_leave);
-  void end_instance(const Command& command, const model::Terminate& spec, model::Instance instance,
-                    MayLeave may_leave);
+  void terminate(const Command& command, const model::Terminate& spec);
+  void end_instance(const Command& command, const model::Terminate& spec, model::Instance instance);
   void find(const Command& command, const model::FindInstances& spec);
   void find_by_id(const Command& command, const model::FindInstances& spec);
 
@@ -86,7 +81,7 @@ class AwsCloud final : public Hands {
   void resolved(const Asking& asking, const providers::aws::Resolution& found);
   void unresolved(const Asking& asking, const std::string& message);
 
-  void release(const Command& command, const model::ReleaseNodeClass& spec, MayLeave may_leave);
+  void release(const Command& command, const model::ReleaseNodeClass& spec);
   void release_next(const std::shared_ptr<Releasing>& releasing);
 
   // All of the cluster, terminated ones too. `failed` gets the error of a list with a hole.
@@ -103,7 +98,6 @@ class AwsCloud final : public Hands {
   Client& client_;
   const ports::WithheldTexts& withheld_;
   const providers::aws::Cluster cluster_;
-  std::function<std::function<bool()>()> guard_;
   bool price_list_ = true;
   Tell tell_;
   KeptAnswers kept_;

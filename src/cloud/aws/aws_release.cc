@@ -13,19 +13,16 @@ struct AwsCloud::Releasing {
   Command command;
   pure::ReleaseSubject subject;
   pure::Answers answers;
-  MayLeave may_leave;
   int steps = 0;
 };
 
-void AwsCloud::release(const Command& command, const model::ReleaseNodeClass& spec,
-                       MayLeave may_leave) {
+void AwsCloud::release(const Command& command, const model::ReleaseNodeClass& spec) {
   auto subject = pure::read_release(spec.request);
   if (!subject)
     return finish(ports::refused(*command, model::RefusalCode::kInvalid, subject.error().message));
   auto releasing = std::make_shared<Releasing>();
   releasing->command = command;
   releasing->subject = std::move(*subject);
-  releasing->may_leave = std::move(may_leave);
   release_next(releasing);
 }
 
@@ -36,7 +33,7 @@ void AwsCloud::release_next(const std::shared_ptr<Releasing>& releasing) {
     return finish(ports::refused(*releasing->command, model::RefusalCode::kRetry,
                                  "much was deleted, and more is left"));
   Call call = call_of(step->request, step->reads ? Purpose::kRead : Purpose::kRemove);
-  if (!step->reads) call.may_leave = releasing->may_leave;
+  if (!step->reads) call.may_leave = releasing->command->may_leave;
   auto pages = std::make_shared<std::vector<std::string>>();
   send_pages(
       client_, std::move(call),

@@ -61,14 +61,7 @@ KwokCloud::KwokCloud(kube::Client& client, ports::FactSink& sink, const base::Cl
       client_(client) {}
 KwokCloud::~KwokCloud() = default;
 
-// Every command here is one: see work_of. Its writes leave while the epoch lasts in which it was
-// issued, however late what is read before them arrives.
-struct KwokCloud::Issued : ports::IssuedCommand {
-  std::function<bool()> may_leave;
-};
-
-std::function<void()> KwokCloud::work_of(const Command& issued) {
-  const Command command = std::make_shared<const Issued>(Issued{*issued, client_.guard_of_now()});
+std::function<void()> KwokCloud::work_of(const Command& command) {
   return [this, command] {
     if (const auto* order = std::get_if<model::Launch>(&command->spec))
       return launch(command, *order);
@@ -84,7 +77,7 @@ void KwokCloud::send(const Command& command, kube::Call call,
                      std::function<void(const http::Response&)> then) {
   if (command) {
     call.audit_id = kube::audit_id(*command);
-    call.may_leave = static_cast<const Issued&>(*command).may_leave;
+    call.may_leave = command->may_leave;
   }
   client_.send(std::move(call),
                [then = std::move(then)](const http::Response& response) { then(response); });

@@ -23,9 +23,8 @@ class KwokCloud final : public Hands {
   ~KwokCloud() override;
 
  private:
-  struct Order;  // a launch under way
-  struct Collection;
-  struct Issued;  // a list of instances, page by page
+  struct Order;       // a launch under way
+  struct Collection;  // a list of instances, page by page
 
   void launch(const Command& command, const model::Launch& spec);
   void create_node(const std::shared_ptr<Order>& order, std::size_t index);
