@@ -97,6 +97,7 @@ struct Apply {
   void instance_found(const model::ProviderId& id) const;
   void instance_gone(const model::ProviderId& id) const;
   void forget_nobodys(const model::ProviderId& id) const;
+  void drop_instance(const model::ProviderId& id) const;
   // The memory that a registered node shows, for the next machines of its type and image.
   void see_memory(const ClaimRow& claim, const model::Node& node) const;
   void leave_siblings(const model::ProviderId& id, const model::ClaimUid& claim) const;

@@ -197,6 +197,11 @@ void Apply::forget_nobodys(const model::ProviderId& id) const {
   if (row == nullptr || !row->missing || !row->instance.claim.empty() ||
       s.claim_by_provider_id(id) != nullptr)
     return;
+  drop_instance(id);
+}
+
+void Apply::drop_instance(const model::ProviderId& id) const {
+  if (const InstanceRow* row = s.instances_.find(id)) leave_siblings(id, row->instance.claim);
   s.instances_.erase(id);
   s.index_instance(id);
   forget_subject("instance/" + id.str());
@@ -216,10 +221,7 @@ void Apply::leave_siblings(const model::ProviderId& id, const model::ClaimUid& c
 }
 
 void Apply::instance_gone(const model::ProviderId& id) const {
-  if (const InstanceRow* row = s.instances_.find(id)) leave_siblings(id, row->instance.claim);
-  s.instances_.erase(id);
-  s.index_instance(id);
-  forget_subject("instance/" + id.str());
+  drop_instance(id);
   for (const model::NodeName& name : s.nodes_by_provider_id(id))
     s.nodes_.edit(name, [&](NodeRow& row) { row.machine_gone_at = now; });
   if (const ClaimRow* claim = s.claim_by_provider_id(id))

@@ -206,19 +206,24 @@ TEST(ClaimStatus, EveryStepUpHasItsReason) {
                   "the node has less than 90% of the claim's capacity of memory"));
 }
 
+void refuse_a_launch(Story& story, model::RefusalCode code, const std::string& reason,
+                     const std::string& message) {
+  model::Outcome outcome;
+  outcome.command = launch_for_one_pod(story).id.position;
+  outcome.kind = model::OutcomeKind::kRefused;
+  outcome.code = code;
+  outcome.reason = reason;
+  outcome.message = message;
+  story.fact(std::move(outcome));
+  story.step();
+}
+
 TEST(ClaimStatus, AFailedLaunchIsToldInTheCloudsWords) {
   for (const std::size_t size : {5u, 400u}) {
     events::MemoryLog log(model::LogId("log"));
     Story story(log);
     set_the_stage(story);
-    const ports::IssuedCommand launched = launch_for_one_pod(story);
-    model::Outcome outcome;
-    outcome.command = launched.id.position;
-    outcome.kind = model::OutcomeKind::kRefused;
-    outcome.code = model::RefusalCode::kRetry;
-    outcome.message = std::string(size, 'x');
-    story.fact(std::move(outcome));
-    story.step();
+    refuse_a_launch(story, model::RefusalCode::kRetry, "", std::string(size, 'x'));
     const std::string want = size < 300 ? std::string(size, 'x') : std::string(300, 'x') + "...";
     EXPECT_TRUE(has(now_shown(story), "Launched=Unknown LaunchFailed: " + want));
     const auto mirrors = story.take<model::MirrorClaim>();
@@ -231,15 +236,7 @@ TEST(ClaimStatus, AFailedLaunchHasTheCloudsReason) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log);
   set_the_stage(story);
-  const ports::IssuedCommand launched = launch_for_one_pod(story);
-  model::Outcome outcome;
-  outcome.command = launched.id.position;
-  outcome.kind = model::OutcomeKind::kRefused;
-  outcome.code = model::RefusalCode::kDenied;
-  outcome.reason = "Unauthorized";
-  outcome.message = std::string(400, 'x');
-  story.fact(std::move(outcome));
-  story.step();
+  refuse_a_launch(story, model::RefusalCode::kDenied, "Unauthorized", std::string(400, 'x'));
   EXPECT_TRUE(has(now_shown(story), "Launched=Unknown Unauthorized: " + std::string(400, 'x')));
   EXPECT_EQ(verified(log).difference, std::nullopt);
 }

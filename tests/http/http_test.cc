@@ -94,17 +94,9 @@ TEST(CurlTransport, TellsNotSentFromUnclear) {
 // everything on connections after that.
 class RudeServer {
  public:
-  RudeServer() : listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    EXPECT_EQ(::listen(listener_, 8), 0);
-    socklen_t size = sizeof address;
-    ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
-    port = ntohs(address.sin_port);
+  RudeServer() {
     thread_ = std::thread([this] {
-      for (int connection = 0; (connection = ::accept(listener_, nullptr, nullptr)) >= 0;) {
+      for (int connection = 0; (connection = listening.accept()) >= 0;) {
         char buffer[4096];
         const bool first = requests == 0;
         while (::recv(connection, buffer, sizeof buffer, 0) > 0 && !(++requests == 2 && first)) {
@@ -117,15 +109,14 @@ class RudeServer {
     });
   }
   ~RudeServer() {
-    ::shutdown(listener_, SHUT_RDWR);
+    listening.stop();
     thread_.join();
-    ::close(listener_);
   }
-  int port = 0;
   std::atomic<int> requests{0};
+  const Listening listening;
+  const int port = listening.port();
 
  private:
-  int listener_;
   std::thread thread_;
 };
 

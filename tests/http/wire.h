@@ -1,8 +1,6 @@
 // What tests of the transport say and hear: one exchange at a time, and a server that breaks off.
 #pragma once
 
-#include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,6 +10,7 @@
 #include <thread>
 
 #include "http/transport.h"
+#include "tests/http/listening.h"
 
 namespace karst::http {
 
@@ -37,18 +36,9 @@ inline Request get(const std::string& where) {
 class HangUpServer {
  public:
   enum class Then : char { kHangsUp, kIsSilent };
-  explicit HangUpServer(std::string answer, Then then = Then::kHangsUp)
-      : listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    EXPECT_EQ(::listen(listener_, 8), 0);
-    socklen_t size = sizeof address;
-    ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
-    port = ntohs(address.sin_port);
+  explicit HangUpServer(std::string answer, Then then = Then::kHangsUp) {
     thread_ = std::thread([this, then, answer = std::move(answer)] {
-      const int connection = ::accept(listener_, nullptr, nullptr);
+      const int connection = listening.accept();
       char buffer[4096];
       (void)!::recv(connection, buffer, sizeof buffer, 0);
       (void)!::send(connection, answer.data(), answer.size(), MSG_NOSIGNAL);
@@ -59,12 +49,11 @@ class HangUpServer {
   ~HangUpServer() {
     ended_.set_value();
     thread_.join();
-    ::close(listener_);
   }
-  int port = 0;
+  const Listening listening;
+  const int port = listening.port();
 
  private:
-  int listener_;
   std::promise<void> ended_;
   std::thread thread_;
 };

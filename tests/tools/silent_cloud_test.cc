@@ -1,13 +1,12 @@
 // A start that waits for a cloud which takes connections and does not answer: SIGTERM ends it.
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <thread>
 
+#include "tests/http/listening.h"
 #include "tests/tools/program.h"
 
 namespace karst::tests {
@@ -15,32 +14,13 @@ namespace {
 
 constexpr int kAwaitMillis = 60'000;  // against a hang of the test; no case comes near it
 
-class Listener {
+class Listener : public http::Listening {
  public:
-  Listener() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(::bind(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    EXPECT_EQ(::listen(fd_, 64), 0);
-    socklen_t size = sizeof address;
-    ::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size);
-    url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-  }
-  ~Listener() { ::close(fd_); }
-  Listener(const Listener&) = delete;
-  Listener& operator=(const Listener&) = delete;
-
-  int accept() const { return ::accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC); }
   bool was_called() const {
-    pollfd one{fd_, POLLIN, 0};
+    pollfd one{get(), POLLIN, 0};
     return ::poll(&one, 1, kAwaitMillis) == 1;
   }
-  void stop() const { ::shutdown(fd_, SHUT_RDWR); }
-  std::string url;
-
- private:
-  int fd_;
+  const std::string url = "http://127.0.0.1:" + std::to_string(port());
 };
 
 // Says to every question what a good API server would, as far as a start asks.
