@@ -5,7 +5,9 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cstdlib>
 #include <memory>
 
 #include "base/check.h"
@@ -112,6 +114,17 @@ std::string part_of(CURLU* url, CURLUPart part, unsigned flags = 0) {
   return copy;
 }
 
+// Whether a proxy that is itself spoken to over TLS may stand between, from where libcurl takes it.
+bool tls_to_proxy(const Connection& connection) {
+  if (!connection.proxy_url.empty()) return connection.proxy_url.starts_with("https://");
+  static constexpr std::array kNames = {"https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy",
+                                        "ALL_PROXY"};
+  return std::any_of(kNames.begin(), kNames.end(), [](const char* name) {
+    const char* url = std::getenv(name);
+    return url != nullptr && std::string_view(url).starts_with("https://");
+  });
+}
+
 // The URL as it goes to libcurl, and what depends on its host. Another server name takes the host's
 // place there, so that it is asked for and verified; connection and Host header keep the host.
 void set_url(Exchange& exchange, const Connection& connection) {
@@ -120,10 +133,6 @@ void set_url(Exchange& exchange, const Connection& connection) {
     curl_easy_setopt(exchange.easy, CURLOPT_URL, exchange.request.url.c_str());  // it says so
     return;
   }
-  // Better to wait for a connection that may carry many streams than to open another. Without TLS
-  // there is one exchange at a time, and a long poll would hold up everybody.
-  const bool may_share = part_of(url.get(), CURLUPART_SCHEME) == "https";
-  curl_easy_setopt(exchange.easy, CURLOPT_PIPEWAIT, may_share ? 1L : 0L);
   const std::string host = part_of(url.get(), CURLUPART_HOST);
   const std::string port = part_of(url.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT);
   // libcurl would look for the name that stands in the host's place.
@@ -133,6 +142,15 @@ void set_url(Exchange& exchange, const Connection& connection) {
   else
     direct = never_by_proxy(host) || no_proxy_holds(no_proxy_of_environment(), host, port);
   curl_easy_setopt(exchange.easy, CURLOPT_NOPROXY, direct ? "*" : "");
+  // Better to wait for a connection that may carry many streams than to open another. Without TLS
+  // there is one exchange at a time, and a long poll would hold up everybody.
+  // Nor with TLS inside of TLS: libcurl 7.88 waits for the socket while the bytes of a stream lie
+  // in the outer layer, since another stream's exchange ended before it had read them.
+  const bool may_share =
+      part_of(url.get(), CURLUPART_SCHEME) == "https" && (direct || !tls_to_proxy(connection));
+  curl_easy_setopt(exchange.easy, CURLOPT_PIPEWAIT, may_share ? 1L : 0L);
+  curl_easy_setopt(exchange.easy, CURLOPT_HTTP_VERSION,
+                   may_share ? long{CURL_HTTP_VERSION_2TLS} : long{CURL_HTTP_VERSION_1_1});
   const std::string& name = connection.tls.server_name;
   if (!name.empty() && name != host) {
     curl_url_set(url.get(), CURLUPART_HOST, name.c_str(), 0);
@@ -163,7 +181,6 @@ int before_request(void* user, char*, char*, int, int) {
 void set_connection(CURL* easy) {
   curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "https,http");
-  curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_2TLS});
   curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, kConnectTimeoutMillis);
   curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, kKeepAliveIdleSeconds);

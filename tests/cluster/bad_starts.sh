@@ -26,8 +26,8 @@ good() {
   starts=$((starts + 1))
   HOME=$work "$karst" run --data "$work/data.$starts" --listen "127.0.0.1:$listen" "$@" > "$work/out" 2> "$work/err" < /dev/null &
   pid=$!; started=("$pid" "${beside[@]}")
-  await "$what: ready" 30 curl -fsS "http://127.0.0.1:$listen/readyz" || tail -3 "$work/err" "$work/out"
-  [ -z "$work_to_do" ] || await "$what: works ($work_to_do)" 30 $work_to_do || tail -3 "$work/err" "$work/out"
+  await "$what: ready" 30 curl -fsS "http://127.0.0.1:$listen/readyz" || tail -n 3 "$work/err" "$work/out"
+  [ -z "$work_to_do" ] || await "$what: works ($work_to_do)" 30 $work_to_do || tail -n 3 "$work/err" "$work/out"
   kill -TERM $pid 2> /dev/null || true
   wait $pid || code=$?
   started=("${beside[@]}")
@@ -192,6 +192,7 @@ by_proxy() {
   beside=("$proxy"); started=("$proxy")
   await "$what: it is there" 30 listens || true
   karst=$2 good "$what" --kubeconfig "$(config a "$server, $ca, proxy-url: '$3'" "$token")"
+  check "$what: no request waited for nothing" bash -c '! grep "is asked again" "$1"' - "$work/out" || true
   check "$what: it opened ways to the server, and to nothing else" [ "$(sort -u "$work/tunnels")" = "127.0.0.1:$((base + 2))" ] || true
   kill $proxy; wait $proxy 2> /dev/null || true; beside=(); started=()
 }
