@@ -158,11 +158,11 @@ class Cluster {
     tell_start(store_, settings_.settings, log_lines_, clock_.wall());
     if (elects()) tell_lease();
     for (const std::string& warning : settings_.access.warnings) tell(false, warning);
-    settings_.credentials->start(
-        [this](bool works, const std::string& line) { tell(works, line); });
     LogKeeper keeper({store_.log.get(), store_.data, store_.archive, &clock_, &daemon.inbox(),
                       &board_, &notices_, store_.retain, kKeepEveryMillis, kill_points_});
     KARST_TRY(keeper.start());
+    settings_.credentials->start(
+        [this](bool works, const std::string& line) { tell(works, line); });
     trail.listen(sink_);
     edge_->start();
     cloud_->start();
@@ -260,8 +260,9 @@ class Cluster {
 
   // Nothing is sent any more when the lease is given back, and nobody calls back when it returns.
   void stop(Daemon& daemon) {
-    daemon.inbox().close();         // no edge waits for us any more
-    settings_.credentials->stop();  // it may send again what was refused
+    daemon.inbox().close();            // no edge waits for us any more
+    settings_.credentials->stop();     // it may send again what was refused
+    if (lease_) lease_->stand_down();  // a term that is won reaches for what goes now
     watches_.transport.reset();
     writes_.transport.reset();
     cloud_->stop();

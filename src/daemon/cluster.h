@@ -23,8 +23,8 @@ struct ClusterSettings {
   bool shadow = false;                             // decide, and send nothing
 };
 
-// Until a stop signal. Call block_stop_signals() first. Errors: those of
-// kube::preflight, kTaken for the address, those of the log.
+// Until a stop signal. Call block_stop_signals() first. Errors: kInvalid of what `settings` name,
+// those of serve() for the address, of kube::preflight, of the cloud's own start, of the log.
 base::Status run_cluster(Store& store, const ClusterSettings& settings);
 
 }  // namespace karst::daemon

@@ -42,7 +42,8 @@ inline constexpr std::size_t kHeldCallsMax = 20'000;  // during one pause
 
 class Client {
  public:
-  // `transport` outlives the client. `user_agent`: karst/VERSION.
+  // `transport`: its callbacks reach for the client, so destroy it first, and call nothing here
+  // after that. `user_agent`: karst/VERSION.
   Client(http::Transport& transport, std::string server, std::shared_ptr<Credentials> credentials,
          std::string user_agent);
   // With what `access` holds inline, for ever.

@@ -20,11 +20,13 @@ namespace {
 
 class Pipe {
  public:
-  Pipe() { KARST_CHECK(::pipe2(ends_.data(), O_CLOEXEC) == 0, "there are descriptors left"); }
+  // 0, or the number of the error.
+  int open() { return ::pipe2(ends_.data(), O_CLOEXEC) == 0 ? 0 : errno; }
   ~Pipe() {
     close_write();
-    ::close(ends_[0]);
+    if (ends_[0] >= 0) ::close(ends_[0]);
   }
+  Pipe() = default;
   Pipe(const Pipe&) = delete;
   Pipe& operator=(const Pipe&) = delete;
   int read_end() const { return ends_[0]; }
@@ -35,7 +37,7 @@ class Pipe {
   }
 
  private:
-  std::array<int, 2> ends_{};
+  std::array<int, 2> ends_{-1, -1};
 };
 
 // The child's start: a group of its own (it is killed with what it started), none of our
@@ -191,7 +193,10 @@ base::Result<std::string> run_plugin(const ExecPlugin& plugin, const std::string
                                      const std::function<bool()>& give_up) {
   Pipe out, complaints;
   pid_t pid = 0;
-  if (const int error = Start(out, complaints).run(plugin, request, pid); error != 0)
+  int error = out.open();
+  if (error == 0) error = complaints.open();
+  if (error == 0) error = Start(out, complaints).run(plugin, request, pid);
+  if (error != 0)
     return failed(plugin, std::string("cannot be run: ") + std::strerror(error) +
                               (error == ENOENT ? "; install it, or put it into PATH" : ""));
   out.close_write();

@@ -1,7 +1,6 @@
 #include "kube/lease_holder.h"
 
 #include <chrono>
-#include <future>
 #include <utility>
 
 namespace karst::kube {
@@ -23,19 +22,22 @@ void LeaseHolder::start(std::uint64_t epoch_floor) {
 
 void LeaseHolder::carry_out(const LeaseProtocol::Step& step) {
   note();
-  if (released_) return;
+  if (answered_) return;
   if (!step.request) {
     client_.after(step.wait_millis, [this] {
-      if (!released_) carry_out(protocol_->timer(moment()));
+      if (!answered_) carry_out(protocol_->timer(moment()));
     });
     return;
   }
+  asking_ = true;
   send(*step.request, [this](const http::Response& response) {
+    asking_ = false;
     if (released_ || response.failure == http::Failure::kCancelled) return;
     const bool answered = response.failure == http::Failure::kNone;
     LeaseProtocol::Answer answer{answered ? response.status : 0, response.body, {}};
     if (!response.ok()) answer.error = failure_text(response);
     carry_out(protocol_->answered(moment(), answer));
+    if (answered_) answered_->set_value();
   });
 }
 
@@ -69,7 +71,7 @@ void LeaseHolder::note() {
                               " was lost: nothing of epoch " + std::to_string(before) +
                               " is sent any more, this replica stands by");
     }
-    if (epoch != 0) {
+    if (epoch != 0 && !answered_) {
       sink_.offer({events::EpochOpened{epoch, name_.identity}, clock_.wall(), ""});
       told_.won();
       told_.notice(true, "this replica leads: epoch " + std::to_string(epoch) + " of the lease " +
@@ -87,6 +89,19 @@ void LeaseHolder::note() {
   if (!trouble.empty())
     told_.notice(false, "the lease " + name_.namespace_name + "/" + name_.name +
                             " cannot be read or written at the moment: " + trouble);
+}
+
+void LeaseHolder::stand_down() {
+  const auto none_under_way = std::make_shared<std::promise<void>>();
+  auto waiting = none_under_way->get_future();
+  const auto taken_in = std::make_shared<std::promise<void>>();
+  client_.after(0, [this, none_under_way, taken_in] {
+    answered_ = none_under_way;
+    if (!asking_) answered_->set_value();
+    taken_in->set_value();
+  });
+  taken_in->get_future().wait();  // or the next answer would still be told
+  waiting.wait_for(std::chrono::milliseconds(kReleaseMillis));
 }
 
 void LeaseHolder::release() {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -26,14 +27,18 @@ class LeaseHolder final : public ports::LeasePort {
     std::function<void(bool good, const std::string& line)> notice;  // for people
   };
 
-  // All outlive the holder's transport: destroy that first.
+  // All outlive the client's transport, and the holder does: destroy that first. What `told`
+  // reaches for may go after stand_down().
   LeaseHolder(Client& client, LeaseName name, ports::FactSink& sink, const base::Clock& clock,
               Told told);
 
   // Any thread, once. Terms are numbered from above `epoch_floor`.
   void start(std::uint64_t epoch_floor);
-  // Gives the lease back, so that another replica need not wait for its end. Call when no command
-  // can leave any more; blocks for up to kReleaseMillis.
+  // Asks for nothing more, and tells of no term that is won from now on; the term that is held
+  // lasts until its deadline. Blocks for as long as an answer is awaited, kReleaseMillis at most.
+  void stand_down();
+  // Gives the lease back, so that another replica need not wait for its end. Call after
+  // stand_down(), when no command can leave any more; blocks for up to kReleaseMillis.
   void release();
 
   bool contested() const override { return true; }
@@ -52,10 +57,13 @@ class LeaseHolder final : public ports::LeasePort {
   ports::FactSink& sink_;
   const base::Clock& clock_;
   const Told told_;
-  std::unique_ptr<LeaseProtocol> protocol_;  // the transport's thread
+  // The transport's thread:
+  std::unique_ptr<LeaseProtocol> protocol_;
   std::uint64_t noted_epoch_ = 0;
   std::string noted_holder_;
   std::string noted_trouble_;
+  bool asking_ = false;                           // a request is under way
+  std::shared_ptr<std::promise<void>> answered_;  // standing down: kept when none is any more
   bool released_ = false;
 
   mutable std::mutex mutex_;  // guards what follows

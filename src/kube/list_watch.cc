@@ -32,7 +32,11 @@ ListWatch::Step ListWatch::relist() {
 }
 
 ListWatch::Step ListWatch::list_step() {
-  if (continue_.empty()) observer_.list_started();
+  if (continue_.empty()) {
+    observer_.list_started();
+    pages_ = 0;
+  }
+  ++pages_;
   std::string path = path_ + "?limit=" + std::to_string(page_items_);
   if (!continue_.empty()) path += "&continue=" + escaped(continue_);
   return {Step::Kind::kList, std::move(path), 0};
@@ -71,6 +75,8 @@ ListWatch::Step ListWatch::list_answered(const Answer& answer) {
   if (answer.status != 200) return wait(true, answer.error);
   std::string error;
   if (!read_page(answer.body, error)) return wait(true, error);
+  if (!continue_.empty() && pages_ >= kListPagesMax)
+    return wait(true, "a list of more than " + std::to_string(kListPagesMax) + " pages");
   if (!continue_.empty()) return list_step();
   observer_.list_ended(version_);
   expired_ = false;

@@ -17,6 +17,8 @@
 namespace karst::kube {
 
 inline constexpr int kListPageItems = 500;  // fewer once a page was too large (kListBytesMax)
+// Of one list; a server that always promises another page is not followed further.
+inline constexpr int kListPagesMax = 200'000;
 // One event. etcd holds an object to 1.5 MiB unless told otherwise, in a form that JSON is some
 // times as long as.
 inline constexpr std::size_t kWatchLineBytesMax = 8u << 20;
@@ -97,6 +99,7 @@ class ListWatch {
   std::string version_;
   std::string continue_;
   int page_items_ = kListPageItems;
+  int pages_ = 0;          // asked for of this list
   std::string partial_;    // of a watch line
   bool skipping_ = false;  // the rest of a line that was too long
   bool expired_ = false;   // the server has forgotten our version

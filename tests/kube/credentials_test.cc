@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kube/client.h"
+#include "tests/events/few_files.h"
 #include "tests/kube/fake_transport.h"
 
 namespace karst::kube {
@@ -133,6 +134,20 @@ TEST(ExecPlugin, FailuresAreOneLineWithTheHint) {
     EXPECT_EQ(output.error().message, std::string("F: users[0].user.exec:") + test.message);
     EXPECT_EQ(output.error().kind, base::Kind::kDenied);
   }
+}
+
+TEST(ExecPlugin, WithoutDescriptorsItCannotBeRun) {
+  FakeClock clock;
+  for (const int more : {0, 2, 3}) {  // of the two pipes' four
+    const events::testing::FewFiles limit(more);
+    const auto output = run_plugin(plugin_of("true"), "{}", clock);
+    ASSERT_FALSE(output);
+    EXPECT_EQ(output.error().message.find(
+                  "F: users[0].user.exec: true cannot be run: Too many open files"),
+              0u)
+        << output.error().message;
+  }
+  EXPECT_TRUE(run_plugin(plugin_of("true"), "{}", clock));
 }
 
 TEST(ExecPlugin, OneThatHangsIsEndedWhenNobodyWaitsForIt) {

@@ -64,6 +64,21 @@ TEST_F(ListWatchTest, ListsPageByPageThenWatchesFromTheListsVersion) {
   EXPECT_EQ(recorder.log, "[abc]10 ");
 }
 
+TEST_F(ListWatchTest, AListWithoutAnEndIsGivenUp) {
+  Step step = machine.start();
+  const std::string page = list_of("10", "", "more");
+  int pages = 0;
+  while (step.kind == Step::Kind::kList && pages <= kListPagesMax) {
+    step = machine.list_answered({200, page, {}});
+    ++pages;
+  }
+  EXPECT_EQ(pages, kListPagesMax);
+  EXPECT_EQ(step.kind, Step::Kind::kWait);
+  EXPECT_NE(machine.trouble().find("more than 200000 pages"), std::string::npos);
+  EXPECT_EQ(machine.waited().path, "/api/v1/pods?limit=500") << "from the start";
+  EXPECT_EQ(machine.list_answered({200, list_of("10", "", "more"), {}}).kind, Step::Kind::kList);
+}
+
 TEST_F(ListWatchTest, ACollectionThatNeedNotBeThereIsEmptyUntilItIs) {
   ListWatch optional{"/apis/x/v1/things", recorder, true};
   (void)optional.start();
