@@ -21,8 +21,8 @@ inline constexpr std::size_t kResponseBytesDefault = 4u << 20;
 inline constexpr std::size_t kHeaderBytesMax = 16 * 1024;
 
 struct TlsOptions {
-  std::string
-      ca_pem;  // these alone are trusted, by a proxy over TLS the system's too; empty: those
+  // These alone are trusted, and for a proxy the system's as well. Empty: the system's.
+  std::string ca_pem;
   std::string certificate_pem;  // client certificate and its key
   std::string key_pem;
   std::string server_name;  // asked for and verified instead of the URL's host; empty: the host
