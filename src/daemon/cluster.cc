@@ -239,7 +239,7 @@ class Cluster {
 
   base::Result<kube::ClusterIdentity> ask_cluster() {
     const auto watches = watched(config_, settings_.settings);
-    std::vector<kube::Right> rights = kube::rights_to_follow(watches, config_.provider);
+    std::vector<kube::Right> rights = kube::rights_to_follow(watches, config_);
     const auto add = [&](std::vector<kube::Right> more) {
       rights.insert(rights.end(), more.begin(), more.end());
     };
@@ -247,7 +247,8 @@ class Cluster {
     if (elects()) add(kube::rights_to_lead(lease_name().namespace_name, lease_name().name));
     return kube::preflight(
         {settings_.access.server, settings_.access.cluster_place, settings_.access.user_place,
-         !settings_.access.username.empty(), watches, std::move(rights)},
+         !settings_.access.username.empty(), watches, std::move(rights),
+         kube::roles_file(settings_.shadow)},
         kube::ask_all_of(election_.client, {stop_signal_came, [this](const std::string& answer) {
                                               tell(false, settings_.access.server +
                                                               " is asked again: " + answer);

@@ -12,7 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kRoles = "deploy/manifests/karst/rbac.yaml";
 constexpr std::size_t kToldRightsMax = 12;
 
 Call get(std::string path) {
@@ -32,6 +31,16 @@ Call review(std::string path, std::string body) {
 std::string text_by_pointer(const json& object, const char* pointer) {
   const json::json_pointer at(pointer);
   return object.contains(at) && object[at].is_string() ? object[at].get<std::string>() : "";
+}
+
+std::string grant(const PreflightQuestion& asked) {
+  return "kubectl apply -f " + asked.roles_file + ", and bind it to that user";
+}
+
+// An API server's own words; a proxy before it has others.
+bool says_status(const http::Response& answer) {
+  const json body = json::parse(answer.body, nullptr, false);
+  return body.is_object() && text_by_pointer(body, "/kind") == "Status";
 }
 
 tl::unexpected<base::Error> out_of_reach(const PreflightQuestion& asked,
@@ -64,6 +73,9 @@ tl::unexpected<base::Error> out_of_reach(const PreflightQuestion& asked,
                       asked.server + " does not accept the credentials of " + asked.user_place +
                           " (" + text +
                           "): they have expired, or are of another cluster; get new ones");
+  if (answer.status == 403 && says_status(answer))
+    return base::fail(base::Kind::kDenied, asked.server + " answers " + text +
+                                               ": is that who karst should be? " + grant(asked));
   if (answer.status == 400 && asked.server.starts_with("http://"))
     return base::fail(base::Kind::kDenied, asked.server + " answers " + text +
                                                ": it speaks https; write https:// in " +
@@ -154,8 +166,7 @@ base::Status check_rights(const PreflightQuestion& asked, const AskAll& ask,
   std::string granted;
   for (const std::string& role : roles) granted += (granted.empty() ? "" : ", ") + role;
   return base::fail(base::Kind::kDenied, who_am_i(ask) + " may not " + missing + "; " + granted +
-                                             " grants it: kubectl apply -f " + kRoles +
-                                             ", and bind it to that user");
+                                             " grants it: " + grant(asked));
 }
 
 // EKS says "34+" where others say "34".

@@ -27,6 +27,7 @@ struct PreflightQuestion {
   bool has_password = false;  // the user is one with username and password
   std::vector<Watched> watched;
   std::vector<Right> rights;
+  std::string roles_file;  // the manifest that grants them
 };
 
 // What identifies a cluster.

@@ -6,10 +6,14 @@
 namespace karst::kube {
 namespace {
 
-constexpr const char* kRole = "ClusterRole karst";
+std::string role_of(const events::Config& config) {
+  return config.shadow ? "ClusterRole karst-shadow" : "ClusterRole karst";
+}
 
-std::string role_of_cloud(const std::string& cloud) {
-  return "ClusterRole karst-" + cloud;
+// Of the cloud's node classes and machines. kwok's are in the shadow's one role.
+std::string role_of_cloud(const events::Config& config) {
+  const bool in_one = config.shadow && config.provider == "kwok";
+  return in_one ? role_of(config) : role_of(config) + "-" + config.provider;
 }
 
 }  // namespace
@@ -37,11 +41,17 @@ ResourceName resource_of_path(const std::string& path) {
   return {};
 }
 
-std::vector<Right> rights_to_follow(const std::vector<Watched>& watched, const std::string& cloud) {
-  std::vector<Right> rights;
+std::string roles_file(bool shadow) {
+  return shadow ? "deploy/manifests/shadow/rbac.yaml" : "deploy/manifests/karst/rbac.yaml";
+}
+
+std::vector<Right> rights_to_follow(const std::vector<Watched>& watched,
+                                    const events::Config& config) {
+  std::vector<Right> rights = {{"get", "", "namespaces", "", "", "kube-system", role_of(config)}};
   for (const Watched& one : watched) {
     const ResourceName name = resource_of_path(one.path);
-    const std::string role = one.kind == WatchedKind::kNodeClass ? role_of_cloud(cloud) : kRole;
+    const std::string role =
+        one.kind == WatchedKind::kNodeClass ? role_of_cloud(config) : role_of(config);
     for (const char* verb : {"list", "watch"})
       rights.push_back({verb, name.group, name.resource, "", "", "", role});
   }
@@ -51,40 +61,43 @@ std::vector<Right> rights_to_follow(const std::vector<Watched>& watched, const s
 std::vector<Right> rights_to_act(const events::Config& config) {
   constexpr const char* kGroup = "karpenter.sh";
   const std::string& cloud = config.provider;
+  const std::string role = role_of(config), cloud_role = role_of_cloud(config);
   std::vector<Right> rights = {
-      {"get", "", "namespaces", "", "", "kube-system", kRole},
-      {"create", "", "pods", "eviction", "", "", kRole},
-      {"delete", "", "pods", "", "", "", kRole},
-      {"patch", kGroup, "nodeclaims", "status", "", "", kRole},
-      {"get", kGroup, "nodepools", "", "", "", kRole},
-      {"patch", kGroup, "nodepools", "", "", "", kRole},
-      {"patch", kGroup, "nodepools", "status", "", "", kRole},
-      {"create", "", "events", "", "", "", kRole},
+      {"create", "", "pods", "eviction", "", "", role},
+      {"delete", "", "pods", "", "", "", role},
+      {"patch", kGroup, "nodeclaims", "status", "", "", role},
+      {"get", kGroup, "nodepools", "", "", "", role},
+      {"patch", kGroup, "nodepools", "", "", "", role},
+      {"patch", kGroup, "nodepools", "status", "", "", role},
+      {"create", "", "events", "", "", "", role},
   };
   for (const char* verb : {"get", "patch", "delete"}) {
-    rights.push_back({verb, "", "nodes", "", "", "", kRole});
-    rights.push_back({verb, kGroup, "nodeclaims", "", "", "", kRole});
+    rights.push_back({verb, "", "nodes", "", "", "", role});
+    rights.push_back({verb, kGroup, "nodeclaims", "", "", "", role});
   }
-  rights.push_back({"create", kGroup, "nodeclaims", "", "", "", kRole});
+  rights.push_back({"create", kGroup, "nodeclaims", "", "", "", role});
   // A status is read before it is written.
-  const auto explain = [&](const char* group, const char* resource, const std::string& role) {
-    rights.push_back({"get", group, resource, "", "", "", role});
-    rights.push_back({"patch", group, resource, "status", "", "", role});
+  const auto explain = [&](const char* group, const char* resource, const std::string& by) {
+    rights.push_back({"get", group, resource, "", "", "", by});
+    rights.push_back({"patch", group, resource, "status", "", "", by});
   };
-  if (config.node_overlay) explain(kGroup, "nodeoverlays", kRole);
-  if (config.capacity_buffer) explain("autoscaling.x-k8s.io", "capacitybuffers", kRole);
+  if (config.node_overlay) explain(kGroup, "nodeoverlays", role);
+  if (config.capacity_buffer) explain("autoscaling.x-k8s.io", "capacitybuffers", role);
   if (cloud == "aws") {
-    explain("karpenter.k8s.aws", "ec2nodeclasses", role_of_cloud(cloud));
-    rights.push_back(
-        {"patch", "karpenter.k8s.aws", "ec2nodeclasses", "", "", "", role_of_cloud(cloud)});
+    explain("karpenter.k8s.aws", "ec2nodeclasses", cloud_role);
+    rights.push_back({"patch", "karpenter.k8s.aws", "ec2nodeclasses", "", "", "", cloud_role});
   }
-  if (cloud == "kwok") rights.push_back({"create", "", "nodes", "", "", "", role_of_cloud(cloud)});
+  if (cloud == "kwok") rights.push_back({"create", "", "nodes", "", "", "", cloud_role});
   return rights;
 }
 
 std::vector<Right> rights_to_lead(const std::string& namespace_name, const std::string& name) {
   constexpr const char* kGroup = "coordination.k8s.io";
-  const std::string role = "Role karst-lease";
+  constexpr const char* kNamespace = "karpenter";  // of the shipped Role
+  std::string role = "Role karst-lease";
+  if (namespace_name != kNamespace)
+    role += std::string(" (the file has it in ") + kNamespace + "; write " + namespace_name +
+            " there, or set LEADER_ELECTION_NAMESPACE=" + kNamespace + ")";
   return {{"get", kGroup, "leases", "", namespace_name, name, role},
           {"update", kGroup, "leases", "", namespace_name, name, role},
           {"create", kGroup, "leases", "", namespace_name, "", role}};

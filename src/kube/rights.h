@@ -1,5 +1,5 @@
 // What karst must be allowed to do at the API server, as data: asked for at the start
-// (preflight.h), granted by deploy/manifests/karst/rbac.yaml. Pure.
+// (preflight.h), granted by the manifest that roles_file() names. Pure.
 #pragma once
 
 #include <string>
@@ -29,8 +29,12 @@ struct ResourceName {
 };
 ResourceName resource_of_path(const std::string& path);
 
-// To list and to watch each of these.
-std::vector<Right> rights_to_follow(const std::vector<Watched>& watched, const std::string& cloud);
+// The manifest with the roles: a shadow's hold no verb that writes.
+std::string roles_file(bool shadow);
+
+// To list and to watch each of these, and to learn which cluster it is.
+std::vector<Right> rights_to_follow(const std::vector<Watched>& watched,
+                                    const events::Config& config);
 // To act: the writer's, the read-back's, the cloud's and those of the gates that are open.
 std::vector<Right> rights_to_act(const events::Config& config);
 // To hold the lease NAMESPACE/NAME.

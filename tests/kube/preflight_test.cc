@@ -54,10 +54,11 @@ PreflightQuestion question() {
   asked.watched = {{WatchedKind::kNodePool, "/apis/karpenter.sh/v1/nodepools", {}, {}},
                    {WatchedKind::kPod, "/api/v1/pods", {}, {}},
                    {WatchedKind::kNodeClass, "/apis/a.b/v1/things", "a.b", "Thing"}};
-  asked.rights = rights_to_follow(asked.watched, "kwok");
   events::Config acting;
   acting.provider = "kwok";
   acting.node_overlay = acting.capacity_buffer = true;
+  asked.rights = rights_to_follow(asked.watched, acting);
+  asked.roles_file = roles_file(false);
   for (const auto& more : {rights_to_act(acting), rights_to_lead("ns", "lease")})
     asked.rights.insert(asked.rights.end(), more.begin(), more.end());
   return asked;
@@ -174,7 +175,8 @@ TEST(Preflight, SaysWhatIsWrongAndWhatHelps) {
       {"may not lead", [](ScriptedServer& s) { s.denied = "leases"; }, base::Kind::kDenied,
        "the user me may not get leases.coordination.k8s.io ns/lease, update "
        "leases.coordination.k8s.io ns/lease, create leases.coordination.k8s.io in ns; Role "
-       "karst-lease grants it"},
+       "karst-lease (the file has it in karpenter; write ns there, or set "
+       "LEADER_ELECTION_NAMESPACE=karpenter) grants it"},
       {"may not follow the class", [](ScriptedServer& s) { s.denied = "things"; },
        base::Kind::kDenied,
        "the user me may not list things.a.b, watch things.a.b; ClusterRole karst-kwok grants it"},
@@ -183,7 +185,18 @@ TEST(Preflight, SaysWhatIsWrongAndWhatHelps) {
          s.identity = status(403);
          s.denied = "verb";
        },
-       base::Kind::kDenied, "the user me may not list nodepools.karpenter.sh, "},
+       base::Kind::kDenied,
+       "the user me may not get namespaces kube-system, list nodepools.karpenter.sh, "},
+      {"may not even be asked what it may",
+       [](ScriptedServer& s) {
+         s.identity = status(403);
+         s.identity.body = R"({"kind":"Status","message":"User \"x\" cannot get"})";
+       },
+       base::Kind::kDenied,
+       "https://s:1 answers HTTP 403: User \"x\" cannot get: is that who karst should be? kubectl "
+       "apply -f deploy/manifests/karst/rbac.yaml, and bind it to that user"},
+      {"something before the server refuses", [](ScriptedServer& s) { s.identity = status(403); },
+       base::Kind::kDenied, "https://s:1 answers HTTP 403: is it a Kubernetes API server?"},
   };
   for (const Case& test : cases) {
     ScriptedServer server;
@@ -196,10 +209,42 @@ TEST(Preflight, SaysWhatIsWrongAndWhatHelps) {
   }
 }
 
+// The role of one that acts would let a shadow write.
+TEST(Preflight, AShadowHearsOfItsOwnRole) {
+  struct Case {
+    const char *cloud, *denied, *message;
+  };
+  const Case cases[] = {
+      {"kwok", "kube-system",
+       "the user me may not get namespaces kube-system; ClusterRole karst-shadow grants it: "
+       "kubectl apply -f deploy/manifests/shadow/rbac.yaml, and bind it to that user"},
+      {"kwok", "things",
+       "the user me may not list things.a.b, watch things.a.b; ClusterRole karst-shadow grants it: "
+       "kubectl apply -f deploy/manifests/shadow/rbac.yaml, and bind it to that user"},
+      {"aws", "things",
+       "the user me may not list things.a.b, watch things.a.b; ClusterRole karst-shadow-aws grants "
+       "it: kubectl apply -f deploy/manifests/shadow/rbac.yaml, and bind it to that user"},
+  };
+  for (const Case& test : cases) {
+    events::Config shadow;
+    shadow.shadow = true;
+    shadow.provider = test.cloud;
+    PreflightQuestion asked = question();
+    asked.rights = rights_to_follow(asked.watched, shadow);
+    asked.roles_file = roles_file(true);
+    ScriptedServer server;
+    server.denied = test.denied;
+    server.identity = test.denied == std::string("kube-system") ? status(403) : server.identity;
+    const auto identity = preflight(asked, server);
+    ASSERT_FALSE(identity);
+    EXPECT_EQ(identity.error().message, test.message);
+  }
+}
+
 TEST(Preflight, AnOptionalKindThatIsNotThereNeedsNoRight) {
   PreflightQuestion asked = question();
   asked.watched.push_back({WatchedKind::kPod, "/apis/gone.sh/v1/others", {}, {}});
-  asked.rights = rights_to_follow(asked.watched, "kwok");
+  asked.rights = rights_to_follow(asked.watched, {});
   ScriptedServer server;
   server.denied = "others";
   const auto with_404 = [&](std::vector<Call> calls) {
