@@ -248,7 +248,8 @@ class Cluster {
     return kube::preflight(
         {settings_.access.server, settings_.access.cluster_place, settings_.access.user_place,
          !settings_.access.username.empty(), watches, std::move(rights),
-         kube::roles_file(settings_.shadow)},
+         kube::roles_file(settings_.shadow),
+         settings_.credentials->current()->connection->tls.certificate_pem, clock_.wall()},
         kube::ask_all_of(election_.client, {stop_signal_came, [this](const std::string& answer) {
                                               tell(false, settings_.access.server +
                                                               " is asked again: " + answer);

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/certificate.h"
+
 namespace karst::kube {
 namespace {
 
@@ -43,6 +45,20 @@ bool says_status(const http::Response& answer) {
   return body.is_object() && text_by_pointer(body, "/kind") == "Status";
 }
 
+tl::unexpected<base::Error> not_accepted(const PreflightQuestion& asked, const std::string& text) {
+  const auto end = base::certificate_end(asked.certificate_pem);
+  if (end && *end < asked.now)
+    return base::fail(base::Kind::kDenied,
+                      asked.server + " does not accept the client certificate of " +
+                          asked.user_place + " (" + text + "): it expired at " +
+                          base::format_rfc3339_seconds(end->value()) +
+                          "; renew client-certificate(-data) and client-key(-data)");
+  return base::fail(base::Kind::kDenied,
+                    asked.server + " does not accept the credentials of " + asked.user_place +
+                        " (" + text +
+                        "): they have expired, or are of another cluster; get new ones");
+}
+
 tl::unexpected<base::Error> out_of_reach(const PreflightQuestion& asked,
                                          const http::Response& answer) {
   const std::string text = failure_text(answer);
@@ -68,11 +84,7 @@ tl::unexpected<base::Error> out_of_reach(const PreflightQuestion& asked,
                           asked.user_place + " (" + text +
                           "): API servers have no basic authentication since Kubernetes 1.19; "
                           "expected a token, client-certificate and client-key, or exec there");
-  if (answer.status == 401)
-    return base::fail(base::Kind::kDenied,
-                      asked.server + " does not accept the credentials of " + asked.user_place +
-                          " (" + text +
-                          "): they have expired, or are of another cluster; get new ones");
+  if (answer.status == 401) return not_accepted(asked, text);
   if (answer.status == 403 && says_status(answer))
     return base::fail(base::Kind::kDenied, asked.server + " answers " + text +
                                                ": is that who karst should be? " + grant(asked));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "http/waiting.h"
 #include "kube/client.h"
 #include "kube/rights.h"
@@ -27,7 +28,9 @@ struct PreflightQuestion {
   bool has_password = false;  // the user is one with username and password
   std::vector<Watched> watched;
   std::vector<Right> rights;
-  std::string roles_file;  // the manifest that grants them
+  std::string roles_file;       // the manifest that grants them
+  std::string certificate_pem;  // the client's, if it shows one
+  base::WallTime now;           // which that may have outlived
 };
 
 // What identifies a cluster.

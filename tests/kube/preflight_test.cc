@@ -241,6 +241,32 @@ TEST(Preflight, AShadowHearsOfItsOwnRole) {
   }
 }
 
+TEST(Preflight, AClientCertificateThatHasEndedIsNamed) {
+  PreflightQuestion asked = question();
+  asked.certificate_pem = R"(-----BEGIN CERTIFICATE-----
+MIIBGzCBwQIUBmmSwwHWCBGrb9WDeQgMVaZBoMIwCgYIKoZIzj0EAwIwEDEOMAwG
+A1UEAwwFa2Fyc3QwHhcNMjYxMTI1MTkwMDE4WhcNMjYxMTI0MTkwMDE4WjAQMQ4w
+DAYDVQQDDAVrYXJzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABCsRohCW7ngl
+WpoAO6L5aE8Q/qSzzNkI+/lQTktON1D83glnUs8/3P3wRsyy2BM8BcjZcv/DmekK
+8oxcgu7va4gwCgYIKoZIzj0EAwIDSQAwRgIhAIbq7KSUp3hFSKNC9g93rYJCA4U4
+2lHv9XmHGfMXnQ1zAiEAvA8LGfYcOY27b0P53JgJL4eO5PH98gKAdHeT9n7J5Xk=
+-----END CERTIFICATE-----
+)";
+  const auto told = [&](const char* now) {
+    asked.now = base::WallTime(*base::parse_rfc3339(now));
+    ScriptedServer server;
+    server.identity = status(401);
+    return preflight(asked, server).error().message;
+  };
+  EXPECT_EQ(told("2026-11-25T00:00:00Z"),
+            "https://s:1 does not accept the client certificate of F: users[0].user (HTTP 401): it "
+            "expired at 2026-11-24T19:00:18Z; renew client-certificate(-data) and "
+            "client-key(-data)");
+  EXPECT_EQ(told("2026-11-24T00:00:00Z"),
+            "https://s:1 does not accept the credentials of F: users[0].user (HTTP 401): they have "
+            "expired, or are of another cluster; get new ones");
+}
+
 TEST(Preflight, AnOptionalKindThatIsNotThereNeedsNoRight) {
   PreflightQuestion asked = question();
   asked.watched.push_back({WatchedKind::kPod, "/apis/gone.sh/v1/others", {}, {}});
