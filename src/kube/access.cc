@@ -1,5 +1,7 @@
 #include "kube/access.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -30,27 +32,43 @@ std::vector<std::string> paths_in(const std::string& list) {
   return paths;
 }
 
+tl::unexpected<base::Error> unreadable(const std::string& path, int code,
+                                       const std::string& absent_cure) {
+  const bool refused = code == EACCES || code == EPERM;
+  return base::fail(
+      base::Kind::kInvalid,
+      "cannot read " + path + ": " + std::strerror(code) + "; " +
+          (refused ? "let user " + std::to_string(geteuid()) + ", as whom karst runs, read it"
+                   : absent_cure));
+}
+
 }  // namespace
 
-base::Result<std::string> read_file(const std::string& path, std::size_t bytes_max) {
+base::Result<std::string> read_file(const std::string& path, std::size_t bytes_max,
+                                    const std::string& absent_cure) {
   std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return base::fail(base::Kind::kInvalid, "cannot read " + path + ": " + std::strerror(errno));
+  if (!file) return unreadable(path, errno, absent_cure);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    return base::fail(base::Kind::kInvalid,
+                      "cannot read " + path + ": it is a folder; name the file in it");
   std::string bytes(bytes_max + 1, '\0');
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<std::size_t>(file.gcount()));
   if (file.bad())
-    return base::fail(base::Kind::kInvalid, "cannot read " + path + ": it is no ordinary file");
-  if (bytes.size() > bytes_max)
     return base::fail(base::Kind::kInvalid,
-                      path + ": larger than " + std::to_string(bytes_max) + " bytes");
+                      "cannot read " + path + ": it is no ordinary file; give one");
+  if (bytes.size() > bytes_max)
+    return base::fail(base::Kind::kInvalid, path + ": larger than " + std::to_string(bytes_max) +
+                                                " bytes; is it the file that was meant?");
   return bytes;
 }
 
 base::Result<ServerAccess> read_kubeconfig(const std::vector<std::string>& paths) {
   if (paths.size() > kKubeconfigsMax)
-    return base::fail(base::Kind::kInvalid,
-                      "KUBECONFIG lists more than " + std::to_string(kKubeconfigsMax) + " files");
+    return base::fail(
+        base::Kind::kInvalid,
+        "KUBECONFIG lists more than " + std::to_string(kKubeconfigsMax) + " files; name fewer");
   std::vector<KubeconfigText> files;
   std::optional<base::Error> absent;
   for (const std::string& path : paths) {
@@ -96,6 +114,8 @@ base::Result<ServerAccess> in_cluster_access(const std::string& account_folder) 
   access.token_file = account_folder + "/token";
   access.ca_file = account_folder + "/ca.crt";
   access.cluster_place = access.user_place = "the pod's service account";
+  access.absent_cure =
+      "set automountServiceAccountToken: true in the pod and in its service account";
   return access;
 }
 

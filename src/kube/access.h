@@ -26,9 +26,10 @@ struct ServerAccess {
   std::string password;
   std::optional<ExecPlugin> exec;  // asked when there is no other credential
   std::string proxy_url;
-  std::vector<std::string> headers;   // of impersonation: "Impersonate-User: NAME"
-  std::string cluster_place;          // "FILE: clusters[0].cluster", for messages
-  std::string user_place;             // "FILE: users[0].user"
+  std::vector<std::string> headers;  // of impersonation: "Impersonate-User: NAME"
+  std::string cluster_place;         // "FILE: clusters[0].cluster", for messages
+  std::string user_place;            // "FILE: users[0].user"
+  std::string absent_cure;  // what to do about a file of it that is not there; may be empty
   std::vector<std::string> warnings;  // for people, to be shown loudly
 };
 
@@ -58,8 +59,11 @@ base::Result<ServerAccess> in_cluster_access(const std::string& account_folder =
 // Namespace of the pod that this process runs in; empty when it runs in none.
 std::string own_namespace(const std::string& account_folder = kAccountFolder);
 
-// The whole file. Errors: kInvalid when it cannot be read or is larger than `bytes_max`.
-base::Result<std::string> read_file(const std::string& path, std::size_t bytes_max);
+// The whole file. Errors: kInvalid when it cannot be read or is larger than `bytes_max`, with the
+// cure: `absent_cure` for one that is not there.
+inline constexpr const char* kAbsentCure = "correct the path, or make the file";
+base::Result<std::string> read_file(const std::string& path, std::size_t bytes_max,
+                                    const std::string& absent_cure = kAbsentCure);
 inline constexpr std::size_t kCredentialBytesMax = 1u << 20;
 inline constexpr std::size_t kKubeconfigsMax = 64;  // files in one list
 

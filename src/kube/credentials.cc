@@ -25,11 +25,15 @@ std::string basic(const ServerAccess& access) {
 }
 
 // The whole file into `bytes`, if one is named.
-base::Status take_file(const std::string& path, const std::string& place, std::string& bytes) {
+base::Status take_file(const ServerAccess& access, const std::string& path,
+                       const std::string& place, std::string& bytes) {
   if (path.empty()) return {};
-  auto read = read_file(path, kCredentialBytesMax);
+  auto read = read_file(path, kCredentialBytesMax,
+                        access.absent_cure.empty() ? kAbsentCure : access.absent_cure);
   if (!read) return base::fail(read.error().with_context(place));
-  if (read->empty()) return base::fail(base::Kind::kInvalid, place + ": " + path + " is empty");
+  if (read->empty())
+    return base::fail(base::Kind::kInvalid,
+                      place + ": " + path + " is empty; write it anew, or name another file");
   bytes = std::move(*read);
   return {};
 }
@@ -60,12 +64,13 @@ base::Result<std::string> CredentialReader::header_value() {
   if (!access_.token_file.empty()) {
     std::string bytes;
     const std::string place = access_.user_place + ".tokenFile";
-    if (auto status = take_file(access_.token_file, place, bytes); !status)
+    if (auto status = take_file(access_, access_.token_file, place, bytes); !status)
       return base::fail(status.error());
     trim_end(bytes);
     if (!fit_for_token(bytes))
       return base::fail(base::Kind::kInvalid,
-                        place + ": " + access_.token_file + " holds no token");
+                        place + ": " + access_.token_file +
+                            " holds no token; expected one line of visible ASCII");
     token = std::move(bytes);
   }
   if (!token.empty()) return "Bearer " + token;
@@ -99,11 +104,13 @@ base::Status CredentialReader::ask_plugin(const http::TlsOptions& tls, bool refu
 
 base::Result<Credential> CredentialReader::read(bool refused) {
   http::TlsOptions tls = access_.tls;
-  KARST_TRY(
-      take_file(access_.ca_file, access_.cluster_place + ".certificate-authority", tls.ca_pem));
-  KARST_TRY(take_file(access_.certificate_file, access_.user_place + ".client-certificate",
-                      tls.certificate_pem));
-  KARST_TRY(take_file(access_.key_file, access_.user_place + ".client-key", tls.key_pem));
+  const auto take = [this](const std::string& path, const std::string& place, std::string& pem) {
+    return take_file(access_, path, place, pem);
+  };
+  const std::string user = access_.user_place;
+  KARST_TRY(take(access_.ca_file, access_.cluster_place + ".certificate-authority", tls.ca_pem));
+  KARST_TRY(take(access_.certificate_file, user + ".client-certificate", tls.certificate_pem));
+  KARST_TRY(take(access_.key_file, user + ".client-key", tls.key_pem));
   KARST_TRY(ask_plugin(tls, refused));
   auto authorization = header_value();
   if (!authorization) return base::fail(authorization.error());

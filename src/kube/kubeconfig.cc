@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/base64.h"
+#include "base/nearest.h"
 #include "kube/access.h"
 #include "objects/yaml.h"
 
@@ -14,6 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kShownMax = 200;  // of a value in a message
+constexpr const char* kAnotherFile = "--kubeconfig or KUBECONFIG another file";
 constexpr const char* kV1 = "client.authentication.k8s.io/v1";
 constexpr const char* kV1Beta1 = "client.authentication.k8s.io/v1beta1";
 constexpr const char* kClusterConfig = "client.authentication.k8s.io/exec";
@@ -89,12 +91,22 @@ std::string shown_url(const std::string& url) {
   return (front + "..." + url.substr(at)).substr(0, kShownMax);
 }
 
+// The key that was probably meant to be `field`, as the end of a message.
+std::string misspelt(const Section& section, const char* field) {
+  std::vector<std::string_view> keys;
+  for (const auto& [key, value] : section.object->items()) keys.push_back(key);
+  const std::string_view near = base::nearest(field, keys);
+  return near.empty() ? "" : "; is it misspelt as \"" + std::string(near) + "\"?";
+}
+
 void read_cluster(const Section& cluster, ServerAccess& access) {
   access.cluster_place = cluster.place;
   access.server = cluster.text("server");
   while (access.server.ends_with('/')) access.server.pop_back();
   const bool http = access.server.starts_with("http://");
-  if (!http && !access.server.starts_with("https://"))
+  if (cluster.find("server") == nullptr)
+    cluster.wrong("server", "is missing; add https://HOST:PORT" + misspelt(cluster, "server"));
+  else if (!http && !access.server.starts_with("https://"))
     cluster.wrong("server",
                   "expected https://HOST:PORT, found \"" + shown_url(access.server) + "\"");
   else if (http && !plain_http_allowed(access.server))
@@ -286,11 +298,14 @@ base::Result<ServerAccess> merge_kubeconfigs(const std::vector<KubeconfigText>& 
   std::string current;
   for (const KubeconfigText& one : texts) {
     auto parsed = objects::parse_yaml(one.text);
-    if (!parsed) return base::fail(parsed.error().with_context(one.path));
+    if (!parsed)
+      return base::fail(base::Kind::kInvalid, one.path + ": " + parsed.error().message +
+                                                  "; correct it there, or give " + kAnotherFile);
     if (parsed->is_null() && texts.size() > 1) continue;
     if (!parsed->is_object())
-      return base::fail(base::Kind::kInvalid,
-                        one.path + ": expected a kubeconfig, found no mapping");
+      return base::fail(base::Kind::kInvalid, one.path + ": expected a kubeconfig, found " +
+                                                  (parsed->is_null() ? "nothing" : "no mapping") +
+                                                  " in it; give " + kAnotherFile);
     files.push_back({one.path, std::move(*parsed)});
     const Section top{&files.back().root, one.path + ": ", "", &error};
     if (current.empty()) current = top.text("current-context");

@@ -59,14 +59,24 @@ TEST_F(AccessTest, SaysFileFieldAndCure) {
     const char* message;  // after the file's name
   };
   const Case cases[] = {
-      {"no yaml", "a: [", ": line "},
-      {"empty", "", ": expected a kubeconfig, found no mapping"},
+      {"no yaml", "a: [",
+       ": line 2: did not find expected node content; correct it there, or give --kubeconfig or "
+       "KUBECONFIG another file"},
+      {"empty", "",
+       ": expected a kubeconfig, found nothing in it; give --kubeconfig or KUBECONFIG another "
+       "file"},
+      {"a list", "[]", ": expected a kubeconfig, found no mapping in it; give --kubeconfig or "},
       {"no context", "clusters: []\n",
        ": current-context: is missing; run kubectl config use-context NAME"},
       {"unknown context", "current-context: x\ncontexts: []\n",
        ": contexts: there is no entry named \"x\""},
       {"no server", config("", "token: t"),
+       ": clusters[1].cluster.server: is missing; add https://HOST:PORT"},
+      {"an empty server", config("server: ''", "token: t"),
        ": clusters[1].cluster.server: expected https://HOST:PORT, found \"\""},
+      {"server, misspelt", config("sever: 'https://h'", "token: t"),
+       ": clusters[1].cluster.server: is missing; add https://HOST:PORT; is it misspelt as "
+       "\"sever\"?"},
       {"plain http", config("server: 'http://h'", "token: t"),
        ": clusters[1].cluster.server: expected https://HOST:PORT, found \"http://h\""},
       {"insecure beside a CA",
@@ -139,8 +149,13 @@ TEST_F(AccessTest, SaysFileFieldAndCure) {
   }
   const auto absent = read_one(folder + "/absent");
   ASSERT_FALSE(absent);
-  EXPECT_EQ(absent.error().message,
-            "kubeconfig: cannot read " + folder + "/absent: No such file or directory");
+  EXPECT_EQ(absent.error().message, "kubeconfig: cannot read " + folder +
+                                        "/absent: No such file or directory; correct the path, or "
+                                        "make the file");
+  const auto whole = read_one(folder);
+  ASSERT_FALSE(whole);
+  EXPECT_EQ(whole.error().message,
+            "kubeconfig: cannot read " + folder + ": it is a folder; name the file in it");
 }
 
 TEST_F(AccessTest, ReadsWhatClientGoReads) {
@@ -203,8 +218,8 @@ TEST_F(AccessTest, MergesTheFilesOfKubeconfig) {
   ::setenv("KUBECONFIG", (folder + "/x:" + folder + "/y").c_str(), 1);
   access = find_access("");
   ASSERT_FALSE(access);
-  EXPECT_EQ(access.error().message,
-            "kubeconfig: cannot read " + folder + "/x: No such file or directory");
+  EXPECT_TRUE(access.error().message.starts_with("kubeconfig: cannot read " + folder + "/x: No "))
+      << access.error().message;
   ::unsetenv("KUBECONFIG");
   ::unsetenv("KUBERNETES_SERVICE_HOST");
   ::setenv("HOME", folder.c_str(), 1);

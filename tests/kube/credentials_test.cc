@@ -236,8 +236,9 @@ TEST_F(ReaderTest, FilesAreReadAgainAndGoBeforeInlineTokens) {
   write("ca", "CA");
   const auto gone = files->read(false);
   ASSERT_FALSE(gone);
-  EXPECT_EQ(gone.error().message, "F: users[0].user.client-key: cannot read " + folder +
-                                      "/key: No such file or directory");
+  EXPECT_EQ(gone.error().message,
+            "F: users[0].user.client-key: cannot read " + folder +
+                "/key: No such file or directory; correct the path, or make the file");
 }
 
 TEST_F(ReaderTest, BasicAuthentication) {

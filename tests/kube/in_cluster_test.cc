@@ -100,8 +100,10 @@ TEST_F(InCluster, AnEmptyOrAbsentTokenIsToldWithItsFile) {
   std::filesystem::remove(folder + "/token");
   const auto absent = open_credentials(access(), clock);
   ASSERT_FALSE(absent);
-  EXPECT_NE(absent.error().message.find("cannot read " + folder + "/token"), std::string::npos)
-      << absent.error().message;
+  EXPECT_EQ(absent.error().message,
+            "the pod's service account.tokenFile: cannot read " + folder +
+                "/token: No such file or directory; set automountServiceAccountToken: true in the "
+                "pod and in its service account");
 }
 
 }  // namespace
