@@ -22,9 +22,20 @@ tl::unexpected<base::Error> folder_error(const std::string& doing, const std::st
   if (base::is_at_a_limit(code)) return base::fail(kind, message + std::string(kLimitAdvice));
   if (code == EIO) return base::fail(kind, message + ". See the kernel's log of that disk");
   if (kind == base::Kind::kDenied)
-    return base::fail(kind, message + ". karst needs to read and write there");
+    return base::fail(kind, message + ". Let user " + std::to_string(geteuid()) +
+                                ", as whom karst runs, read and write there, or give --data "
+                                "another folder");
   if (kind == base::Kind::kFull) return base::fail(kind, message + ". Free some space");
   return base::fail(kind, message + ". Expected a folder that is the log's, or can be made");
+}
+
+// Of the folders on the way to `folder`, the last one that is there.
+std::string standing_part(const std::string& folder) {
+  std::error_code ignored;
+  auto path = std::filesystem::absolute(folder, ignored).lexically_normal();
+  while (path.has_relative_path() && !std::filesystem::exists(path, ignored))
+    path = path.parent_path();
+  return path.string();
 }
 
 std::string read_holder(int file) {
@@ -54,8 +65,13 @@ FolderLock::~FolderLock() {
 }
 
 base::Status FolderLock::take(const std::string& folder) {
-  std::error_code ignored;  // the open below says what is wrong
-  std::filesystem::create_directories(folder, ignored);
+  std::error_code unmade;
+  std::filesystem::create_directories(folder, unmade);
+  if (unmade) {
+    const std::string place = standing_part(folder);
+    errno = unmade.value();
+    return folder_error("cannot open " + folder + ": it cannot be made in", place);
+  }
   make_private(folder);
   const std::string path = folder + "/lock";
   file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);

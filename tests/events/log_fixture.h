@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -123,6 +124,21 @@ inline std::vector<std::string> files_with(const std::string& folder,
     if (entry.path().extension() == extension) files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
+}
+
+// Runs `body` in a process of its own: what it returned, 99 when an expectation failed there, 98
+// when it died.
+template <class Function>
+int run_in_child(Function&& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const int code = body();
+    fflush(stdout);
+    _exit(::testing::Test::HasFailure() ? 99 : code);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 98;
 }
 
 }  // namespace karst::events::testing

@@ -18,20 +18,6 @@
 namespace karst::events::testing {
 namespace {
 
-// Runs `body` in a process of its own; true when it returned true and no expectation failed there.
-template <class Function>
-int run_in_child(Function&& body) {
-  const pid_t child = fork();
-  if (child == 0) {
-    const int code = body();
-    fflush(stdout);
-    _exit(::testing::Test::HasFailure() ? 99 : code);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 98;
-}
-
 TEST(RocksLog, ASecondProcessIsToldWhoHoldsIt) {
   TempFolder folder;
   auto log = RocksLog::open(options_for(folder / "log"));
