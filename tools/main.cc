@@ -305,7 +305,7 @@ void add_solve(CommandLine& line) {
              "of manifests: where pods go that find a reservation used up: elsewhere, or they wait",
              {"Fallback", "Strict"});
   c->add_option("--scheduler-config", o.scheduler_config,
-                "of manifests: default topology spreads, as Karpenter's setting of that name")
+                "of manifests: file of default topology spreads, the YAML that `run` takes itself")
       ->type_name("FILE")
       ->needs(files);
   c->add_option("-o,--output", o.out,
@@ -344,6 +344,9 @@ int main_of(int argc, char** argv) {
     return report(usage_error(line.app, error.what()));
   } catch (const CLI::ExtrasError&) {
     return report(unknown_words(line.app, line.app.remaining(true)));
+  } catch (const CLI::ConversionError& error) {  // of a flag: what has a value checks it itself
+    return report(usage_error(
+        line.app, error.what() + std::string("; expected true or false, or no word with it")));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) return report(usage_error(line.app, error.what()));
     line.app.exit(error);  // prints help

@@ -67,10 +67,11 @@ base::Result<std::shared_ptr<const providers::Provider>> provider_of(
   const std::string& file = settings.settings.instance_types_file;
   if (file.empty() || settings.cloud != "kwok")
     return std::shared_ptr<const providers::Provider>(built_in, [](const auto*) {});
+  const std::string& asked_by = settings.settings.instance_types_setting;
   const auto bytes = kube::read_file(file, providers::kwok::kInstanceTypesFileMax);
-  if (!bytes) return base::fail(bytes.error().with_context("INSTANCE_TYPES_FILE_PATH"));
+  if (!bytes) return base::fail(bytes.error().with_context(asked_by));
   auto catalogue = providers::kwok::read_instance_types(*bytes);
-  if (!catalogue) return base::fail(catalogue.error().with_context(file));
+  if (!catalogue) return base::fail(catalogue.error().with_context(file).with_context(asked_by));
   return std::shared_ptr<const providers::Provider>(
       providers::kwok::provider_with(std::move(*catalogue)));
 }

@@ -14,6 +14,8 @@ namespace {
 
 using Kind = SettingKind;
 
+constexpr std::string_view kTypesFile = "INSTANCE_TYPES_FILE_PATH";
+
 // Karpenter's core (1.14), then its AWS half.
 constexpr SettingRow kRows[] = {
     {"METRICS_PORT", Kind::kPort, "8080", true, "where /metrics is served, beside --listen's host"},
@@ -33,7 +35,7 @@ constexpr SettingRow kRows[] = {
     {"LEADER_ELECTION_NAME", Kind::kText, "karpenter-leader-election", true, "of the lease"},
     {"LEADER_ELECTION_NAMESPACE", Kind::kText, "", true,
      "of the lease; default: the pod's; kube-system outside a cluster"},
-    {"INSTANCE_TYPES_FILE_PATH", Kind::kText, "", true, "kwok: the types of its machines"},
+    {kTypesFile, Kind::kText, "", true, "kwok: the types of its machines"},
     {"KARPENTER_SERVICE", Kind::kText, "", false, "name of the service"},
     {"KUBERNETES_MIN_VERSION", Kind::kText, "1.19.0-0", false, "the server's kinds are looked at"},
     {"SYSTEM_NAMESPACE", Kind::kText, "", false, "the pod's service account says it"},
@@ -44,7 +46,7 @@ constexpr SettingRow kRows[] = {
     {"MEMORY_LIMIT", Kind::kNumber, "-1", false, "of Go's collector"},
     {"CPU_REQUESTS", Kind::kNumber, "1000", false, "one thread decides"},
     {"SCHEDULER_CONFIG", Kind::kSpread, "", true,
-     "YAML: default topology spreads, of pods of Deployments and StatefulSets"},
+     "the YAML itself, no file: default topology spreads, of pods of Deployments and StatefulSets"},
     {"CLUSTER_NAME", Kind::kText, "", true, "aws: of the cluster; in the tags of its machines"},
     {"CLUSTER_ENDPOINT", Kind::kText, "", true, "aws: for new machines; default: EKS is asked"},
     {"CLUSTER_CA_BUNDLE", Kind::kText, "", true, "aws: base64, likewise"},
@@ -253,7 +255,7 @@ Settings settings_of(const Given& given) {
   settings.leader_election = !alone;
   given.take("LEADER_ELECTION_NAME", settings.lease_name);
   given.take("LEADER_ELECTION_NAMESPACE", settings.lease_namespace);
-  given.take("INSTANCE_TYPES_FILE_PATH", settings.instance_types_file);
+  given.take(kTypesFile, settings.instance_types_file);
   given.take("CLUSTER_NAME", settings.cluster_name);
   given.take("CLUSTER_ENDPOINT", settings.cluster_endpoint);
   given.take("CLUSTER_CA_BUNDLE", settings.cluster_ca);
@@ -287,6 +289,7 @@ base::Result<Settings> read_settings(const std::map<std::string, std::string>& f
                                      const Environment& environment) {
   Given given;
   std::vector<std::string> without_effect;
+  std::string types_setting;
   for (const SettingRow& row : kRows) {
     const auto flag = flags.find(std::string(row.variable));
     const bool by_flag = flag != flags.end();
@@ -296,12 +299,17 @@ base::Result<Settings> read_settings(const std::map<std::string, std::string>& f
     if (const std::string fault = fault_of(row, text); !fault.empty())
       return base::fail(base::Kind::kInvalid, fmt::format("{}: \"{}\": {}", name, text, fault));
     if (row.kind == Kind::kSpread)
-      if (const auto spreads = objects::read_scheduler_config(name, text); !spreads)
-        return base::fail(spreads.error());
+      if (auto spreads = objects::read_scheduler_config(name, text); !spreads) {
+        if (text.find(':') == std::string::npos)
+          spreads.error().message += "; give the YAML itself, not a file's name";
+        return base::fail(std::move(spreads.error()));
+      }
     if (!row.has_effect && text != row.initially) without_effect.push_back(name);
+    if (row.variable == kTypesFile) types_setting = name;
     given.set(row, text);
   }
   Settings settings = settings_of(given);
+  settings.instance_types_setting = types_setting;
   settings.without_effect.insert(settings.without_effect.end(), without_effect.begin(),
                                  without_effect.end());
   return settings;

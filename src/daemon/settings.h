@@ -62,9 +62,10 @@ struct Settings {
   bool capacity_buffer = false;
   bool leader_election = true;
   std::string lease_name = "karpenter-leader-election";
-  std::string lease_namespace;      // empty: lease_place() chooses
-  std::string instance_types_file;  // kwok's; empty: the embedded ones
-  std::string cluster_name;         // AWS's, like the three below
+  std::string lease_namespace;         // empty: lease_place() chooses
+  std::string instance_types_file;     // kwok's; empty: the embedded ones
+  std::string instance_types_setting;  // the flag or variable that names it
+  std::string cluster_name;            // AWS's, like the three below
   std::string cluster_endpoint;
   std::string cluster_ca;  // base64
   std::string interruption_queue;

@@ -200,6 +200,13 @@ TEST(Settings, AFlagWinsOverAVariable) {
   EXPECT_EQ(settings->without_effect, std::vector<std::string>{"--cpu-requests"});
 }
 
+TEST(Settings, TheTypesFileIsKnownByWhatNamesIt) {
+  const char* variable = "INSTANCE_TYPES_FILE_PATH";
+  EXPECT_EQ(read({}, {{variable, "/a"}})->instance_types_setting, variable);
+  EXPECT_EQ(read({{variable, "/b"}}, {{variable, "/a"}})->instance_types_setting,
+            "--instance-types-file-path");
+}
+
 TEST(Settings, WhatCannotBeIsRefusedInOneLine) {
   struct Case {
     std::string variable, text, said;
@@ -210,6 +217,10 @@ TEST(Settings, WhatCannotBeIsRefusedInOneLine) {
        "whenUnsatisfiable: DoNotSchedule}]}",
        "SCHEDULER_CONFIG:1: podTopologySpread.defaultConstraints[0].maxSkew: must be at least 1, "
        "found 0"},
+      {"SCHEDULER_CONFIG", "/etc/spread.yaml",
+       "SCHEDULER_CONFIG:1: expected podTopologySpread, found the string \"/etc/spread.yaml\"; "
+       "give "
+       "the YAML itself, not a file's name"},
       {"METRICS_PORT", "http", "METRICS_PORT: \"http\": expected a port, 0 to 65535"},
       {"METRICS_PORT", "65536", "expected a port"},
       {"BATCH_MAX_DURATION", "10", "BATCH_MAX_DURATION: \"10\": expected a duration such as 10s"},

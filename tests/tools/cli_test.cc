@@ -31,6 +31,7 @@ TEST(CommandLine, RefusesWhatItDoesNotUnderstand) {
       {"run", "--data"},
       {"run --embedded", "--data"},
       {"run --data d --embedded --shadow", "--shadow"},
+      {"run --data d --shadow=maybe", "--shadow = maybe; expected true or false"},
       {"run --data d --speed 2", "--embedded"},
       {"run --data d --embedded --speed 0", "--speed"},
       {"run --data d --embedded --for soon", "expected a duration"},
