@@ -8,13 +8,14 @@ source "$(dirname "$0")/parts.sh"
 tools_needed python3
 export LEADER_ELECTION_NAMESPACE=karpenter
 unset KUBECONFIG KUBERNETES_SERVICE_HOST HTTPS_PROXY https_proxy
-starts=0; work_to_do=; beside=(); rm -rf "$work"/data.*
+starts=0; folder=; work_to_do=; beside=(); rm -rf "$work"/data.*
 
 # bad WHAT EXIT PATTERN ARGUMENT...: `karst run` with these ends with that code and one line on stderr that the pattern is in.
+# Its data folder is $folder, if that is set, else a new one.
 bad() {
   local what=$1 want=$2 pattern=$3 code=0; shift 3
   starts=$((starts + 1))
-  HOME=$work timeout 60 "$karst" run --data "$work/data.$starts" --listen "127.0.0.1:$listen" "$@" > "$work/out" 2> "$work/err" < /dev/null || code=$?
+  HOME=$work timeout 60 "$karst" run --data "${folder:-$work/data.$starts}" --listen "127.0.0.1:$listen" "$@" > "$work/out" 2> "$work/err" < /dev/null || code=$?
   if [ $code != "$want" ]; then not_ok "$what" "exit $code instead of $want: $(head -c 400 "$work/err")"
   elif [ "$(wc -l < "$work/err")" != 1 ]; then not_ok "$what" "not one line: $(head -c 600 "$work/err")"
   elif ! grep -qE "^karst: .*$pattern" "$work/err"; then not_ok "$what" "says: $(head -c 600 "$work/err")"
@@ -46,6 +47,14 @@ sees() {
   chmod +x "$work/$1"; echo "$work/$1"
 }
 
+# ordinary NAME: a karst that a file's mode binds, as it does whoever is not root; its path. Fails where there is no such thing.
+ordinary() {
+  local bound=(); [ "$(id -u)" != 0 ] || bound=(setpriv --bounding-set=-dac_override,-dac_read_search --)
+  "${bound[@]}" true 2> /dev/null || return 1
+  printf '#!/bin/sh\nexec %s "%s" "$@"\n' "${bound[*]}" "$karst" > "$work/$1"
+  chmod +x "$work/$1"; echo "$work/$1"
+}
+
 KWOK=0 begin
 listen=$((base + 9))
 server="server: 'https://127.0.0.1:$((base + 2))'"
@@ -54,12 +63,24 @@ token="token: karst-token"
 
 echo "# the way to the server"
 bad "no cluster at all" 2 'give --kubeconfig FILE'
-bad "a kubeconfig that is not there" 2 'cannot read .*/none: No such file or directory' --kubeconfig "$work/none"
+bad "a kubeconfig that is not there" 2 'cannot read .*/none: No such file or directory; correct the path, or make the file$' --kubeconfig "$work/none"
 printf 'clusters: [' > "$work/torn"
-bad "a kubeconfig that is torn" 2 '/torn: line [0-9]+' --kubeconfig "$work/torn"
+another='give --kubeconfig or KUBECONFIG another file$'
+bad "a kubeconfig that is torn" 2 "/torn: line [0-9]+: .*; correct it there, or $another" --kubeconfig "$work/torn"
+: > "$work/blank"
+bad "a kubeconfig with nothing in it" 2 "/blank: expected a kubeconfig, found nothing in it; $another" --kubeconfig "$work/blank"
+bad "a folder for a kubeconfig" 2 'cannot read .*/plane: it is a folder; name the file in it$' --kubeconfig "$plane"
+if as_others=$(ordinary karst_as_others); then
+  rm -f "$work/locked"; printf 'clusters: []\n' > "$work/locked"; chmod 0 "$work/locked"
+  karst=$as_others bad "a kubeconfig that may not be read" 2 "cannot read .*/locked: Permission denied; let user $(id -u), as whom karst runs, read it$" --kubeconfig "$work/locked"
+else
+  skip "a kubeconfig that may not be read: root reads all, and setpriv cannot take that away here"
+fi
+bad "a cluster whose server is misspelt" 2 'clusters\[0\].cluster.server: is missing; add https://HOST:PORT; is it misspelt as "sever"\?$' \
+  --kubeconfig "$(config a "sever: 'https://127.0.0.1:1'" "$token")"
 printf 'clusters: []\n' > "$work/empty"
 bad "no current context" 2 'current-context: is missing; run kubectl config use-context' --kubeconfig "$work/empty"
-bad "a token file that is not there" 2 'users\[0\].user.tokenFile: cannot read' --kubeconfig "$(config a "$server, $ca" 'tokenFile: gone')"
+bad "a token file that is not there" 2 'users\[0\].user.tokenFile: cannot read .*/gone: No such file or directory; correct the path, or make the file$' --kubeconfig "$(config a "$server, $ca" 'tokenFile: gone')"
 bad "auth-provider" 2 'auth-provider: was removed from Kubernetes' --kubeconfig "$(config a "$server, $ca" 'auth-provider: {name: gcp}')"
 exec_v1="apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never"
 bad "a plugin that is not installed" 4 'no-such-plugin cannot be run: No such file.*install hint: get it' \
@@ -134,10 +155,17 @@ kill $silent; wait $silent 2> /dev/null || true; started=()
 echo "# the command line"
 good_config=$(config good "$server, $ca" "$token")
 code=0; "$karst" run --bogus > /dev/null 2> "$work/err" || code=$?
-check "an unknown option is named before a missing one (exit $code)" grep -q -- '--bogus' "$work/err" || true
-code=0; "$karst" run --data "$work/data.address" --listen nonsense --kubeconfig "$good_config" > /dev/null 2> "$work/err" < /dev/null || code=$?
-check "an address to listen on that is none: exit 2 (was $code)" [ $code = 2 ] || true
-check "an address to listen on that is none: one line says so" grep -qx 'karst: .*nonsense.*' "$work/err" || cat "$work/err"
+check "an unknown option, and none that is needed: exit 2 (was $code)" [ $code = 2 ] || true
+check "the unknown one is named" grep -qx -- "karst: there is no option '--bogus'.*" "$work/err" || cat "$work/err"
+for port in nonsense 99999; do
+  listen=$port bad "a port to listen on that is none: $port" 2 "listen address \"127.0.0.1:$port\": expected HOST:PORT such as" --kubeconfig "$good_config"
+done
+bad "a shadow, perhaps" 2 '--shadow = maybe; expected true or false, or no word with it' --kubeconfig "$good_config" --shadow=maybe
+bad "a file's name for the scheduler's YAML" 2 '--scheduler-config:1: expected podTopologySpread, found .*; give the YAML itself, not a file.s name$' \
+  --kubeconfig "$good_config" --scheduler-config "$work/none"
+absent='cannot read .*/none: No such file or directory; correct the path, or make the file$'
+bad "a file of types that is not there, by its flag" 2 "--instance-types-file-path: $absent" --kubeconfig "$good_config" --instance-types-file-path "$work/none"
+INSTANCE_TYPES_FILE_PATH=$work/none bad "a file of types that is not there, by its variable" 2 "INSTANCE_TYPES_FILE_PATH: $absent" --kubeconfig "$good_config"
 
 echo "# what the server has"
 k delete crd nodeclaims.karpenter.sh > /dev/null
@@ -151,22 +179,51 @@ k wait --for=condition=Established crd --all --timeout=30s > /dev/null
 echo "# what we may do"
 bad "no right at all" 4 'the user system:anonymous may not .*ClusterRole karst' \
   --kubeconfig "$(config a "$server, $ca" "token: admin-token, as: 'system:anonymous', as-groups: ['system:authenticated']")"
-k patch clusterrole karst --type=json -p "$(k get clusterrole karst -o json | jq -c '[{op: "remove", path: ("/rules/" + (.rules | map(.resources == ["pods/eviction"]) | index(true) | tostring))}]')" > /dev/null
+bad "a user whom the server tells nothing" 4 'answers HTTP 403: .*: is that who karst should be\? kubectl apply -f deploy/manifests/karst/rbac.yaml' \
+  --kubeconfig "$(config a "$server, $ca" "token: admin-token, as: 'system:anonymous'")"
+# without_rule ROLE FILTER: takes away the first of its rules that jq's filter is true of.
+without_rule() {
+  k patch clusterrole "$1" --type=json -p "$(k get clusterrole "$1" -o json | jq -c "[{op: \"remove\", path: (\"/rules/\" + (.rules | map($2) | index(true) | tostring))}]")" > /dev/null
+}
+without_rule karst '.resources == ["pods/eviction"]'
 bad "one missing right" 4 'the user karst may not create pods/eviction; ClusterRole karst grants it: kubectl apply -f deploy/manifests/karst/rbac.yaml' \
   --kubeconfig "$good_config"
 k apply -f "$root/deploy/manifests/karst/rbac.yaml" > /dev/null
-LEADER_ELECTION_NAMESPACE=default bad "no right to the lease" 4 'may not get leases.coordination.k8s.io default/karpenter-leader-election' --kubeconfig "$good_config"
+LEADER_ELECTION_NAMESPACE=default bad "no right to the lease" 4 'may not get leases.coordination.k8s.io default/karpenter-leader-election.*set LEADER_ELECTION_NAMESPACE=karpenter' --kubeconfig "$good_config"
+
+echo "# what a shadow may do: its own role is named, for the other one would let it write"
+shadow_config=$(config shadow "$server, $ca" 'token: karst-shadow-token')
+cure='ClusterRole karst-shadow grants it: kubectl apply -f deploy/manifests/shadow/rbac.yaml, and bind it to that user$'
+bad "a shadow without rights" 4 "the user karst-shadow may not get namespaces kube-system, list .*; $cure" --shadow --kubeconfig "$shadow_config"
+k apply -f "$root/deploy/manifests/shadow/rbac.yaml" > /dev/null
+k create clusterrolebinding test-shadow --clusterrole=karst-shadow --user=karst-shadow > /dev/null
+without_rule karst-shadow '.resources == ["poddisruptionbudgets"]'
+bad "a shadow that lacks one right" 4 "the user karst-shadow may not list poddisruptionbudgets.policy, watch poddisruptionbudgets.policy; $cure" --shadow --kubeconfig "$shadow_config"
+k apply -f "$root/deploy/manifests/shadow/rbac.yaml" > /dev/null
+without_rule karst-shadow '.resourceNames == ["kube-system"]'
+bad "a shadow that may not learn which cluster it is" 4 "the user karst-shadow may not get namespaces kube-system; $cure" --shadow --kubeconfig "$shadow_config"
+k apply -f "$root/deploy/manifests/shadow/rbac.yaml" > /dev/null
+good "a shadow that was cured so" --shadow --kubeconfig "$shadow_config"
 
 echo "# the data directory"
+if [ -n "$as_others" ]; then
+  mkdir -p "$work/shut/others"; chmod 555 "$work/shut"  # with something in it: an empty one would be made the log's
+  allow="Permission denied. Let user $(id -u), as whom karst runs, read and write there, or give --data another folder$"
+  karst=$as_others folder=$work/shut/a/log bad "one that cannot be made" 4 "cannot open .*/shut/a/log: it cannot be made in .*/shut: $allow" --kubeconfig "$good_config"
+  karst=$as_others folder=$work/shut bad "one that cannot be written" 4 "cannot open .*/shut/lock: $allow" --kubeconfig "$good_config"
+  chmod 755 "$work/shut"
+else
+  skip "one that cannot be made: root may write anywhere, and setpriv cannot take that away here"
+  skip "one that cannot be written: likewise"
+fi
+folder=$good_config/log bad "one in a file" 2 'cannot open .*/good/log: it cannot be made in .*/good: Not a directory. Expected a folder' --kubeconfig "$good_config"
 "$karst" run --data "$work/data.taken" --listen "127.0.0.1:$((base + 7))" --kubeconfig "$good_config" > "$work/first.out" 2>&1 < /dev/null &
 first=$!; started=("$first")
 await "a first process runs" 30 curl -fsS "http://127.0.0.1:$((base + 7))/readyz" || true
-code=0; "$karst" run --data "$work/data.taken" --listen "127.0.0.1:$listen" --kubeconfig "$good_config" > "$work/out" 2> "$work/err" < /dev/null || code=$?
-check "a taken data directory: exit 4 (was $code)" [ $code = 4 ] || true
-check "a taken data directory: names who holds it" grep -q "$first" "$work/err" || cat "$work/err"
-code=0; "$karst" run --data "$work/data.other" --listen "127.0.0.1:$((base + 7))" --kubeconfig "$good_config" > "$work/out" 2> "$work/err" < /dev/null || code=$?
-check "a taken address: exit 4 (was $code)" [ $code = 4 ] || true
-kill -TERM $first; wait $first || true; started=()
+folder=$work/data.taken bad "one that is taken" 4 "data.taken is in use by process $first: .* Stop it, or give --data another folder$" --kubeconfig "$good_config"
+listen=$((base + 7)) bad "an address that is taken" 4 "cannot listen on .*:$((base + 7)): .*; choose another address with --listen$" --kubeconfig "$good_config"
+kill -TERM $first; code=0; wait $first || code=$?; started=()
+check "the first process stops with exit code 0 (was $code)" [ $code = 0 ] || true
 
 echo "# what works"
 for version in v1 v1beta1; do
@@ -176,15 +233,17 @@ for version in v1 v1beta1; do
 done
 printf 'karst-token\n' > "$work/token"
 good "a token file" --kubeconfig "$(config a "$server, $ca" "tokenFile: $work/token")"
-# signed CA NAME: a client certificate of the user karst.
+# signed CA NAME DAYS: a client certificate of the user karst.
 signed() {
   openssl req -newkey rsa:2048 -nodes -keyout "$work/$2.key" -subj /CN=karst 2> /dev/null |
-    openssl x509 -req -CA "$1.crt" -CAkey "$1.key" -CAcreateserial -days 1 -out "$work/$2.crt" 2> /dev/null
+    openssl x509 -req -CA "$1.crt" -CAkey "$1.key" -CAcreateserial -days "$3" -out "$work/$2.crt" 2> /dev/null
 }
-signed "$plane/client_ca" client; signed "$work/other" stranger
+signed "$plane/client_ca" client 1; signed "$plane/client_ca" ended -1; signed "$work/other" stranger 1
 good "a client certificate" --kubeconfig "$(config a "$server, $ca" "client-certificate: $work/client.crt, client-key: $work/client.key")"
 bad "a client certificate of a CA that the server does not know" 4 'does not accept the credentials of .*users\[0\].user \(HTTP 401' \
   --kubeconfig "$(config a "$server, $ca" "client-certificate: $work/stranger.crt, client-key: $work/stranger.key")"
+bad "a client certificate that has ended" 4 "does not accept the client certificate of .*users\[0\].user \(HTTP 401.*: it expired at $(date -u -d yesterday +%Y-%m-).*Z; renew client-certificate\(-data\) and client-key" \
+  --kubeconfig "$(config a "$server, $ca" "client-certificate: $work/ended.crt, client-key: $work/ended.key")"
 # by_proxy WHAT KARST URL [CERTIFICATE KEY]: through a proxy, which sees a tunnel to the server and nothing else.
 by_proxy() {
   local what=$1 proxy
@@ -245,7 +304,7 @@ if unshare -m true 2> /dev/null; then
   await "the server refuses the token of an account that is gone" 30 token_refused
   karst=$in_pod bad "a dead token" 4 "does not accept the credentials of the pod's service account \\(HTTP 401"
   rm "$work/run/secrets/kubernetes.io/serviceaccount/token"
-  karst=$in_pod bad "no token" 2 'cannot read /var/run/secrets/kubernetes.io/serviceaccount/token'
+  karst=$in_pod bad "no token" 2 'cannot read /var/run/secrets/kubernetes.io/serviceaccount/token: .*; set automountServiceAccountToken: true in the pod'
 else
   skip "a pod's service account: no mount namespaces here"
 fi
