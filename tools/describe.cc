@@ -166,8 +166,14 @@ struct Text {
                        e.on_demand_source, e.spot_source);
   }
   std::string operator()(const events::PricesObserved& e) const {
-    return fmt::format("{} has {}", e.update.provider,
-                       counted(e.update.prices.size(), "new price"));
+    if (!e.update.prices.empty())
+      return fmt::format("{} has {}", e.update.provider,
+                         counted(e.update.prices.size(), "new price"));
+    if (!e.on_demand_read && !e.spot_read) return e.update.provider + " has told no prices";
+    return fmt::format("prices of {} read: {}", e.update.provider,
+                       !e.spot_read        ? "on-demand, not spot"
+                       : !e.on_demand_read ? "spot, not on-demand"
+                                           : "on-demand and spot");
   }
   std::string operator()(const events::InterruptionReceived& e) const {
     const model::Interruption& told = e.interruption;

@@ -165,11 +165,14 @@ void get(const log::CatalogueObserved& in, CatalogueObserved& out) {
 
 Offset<log::PricesObserved> put(Builder& b, const PricesObserved& v) {
   const auto provider = put(b, v.update.provider);
-  return log::CreatePricesObserved(b, provider, put_all(b, v.update.prices));
+  return log::CreatePricesObserved(b, provider, put_all(b, v.update.prices), v.on_demand_read,
+                                   v.spot_read);
 }
 void get(const log::PricesObserved& in, PricesObserved& out) {
   get(in.provider(), out.update.provider);
   get_all(in.prices(), out.update.prices);
+  out.on_demand_read = in.on_demand_read();
+  out.spot_read = in.spot_read();
 }
 
 }  // namespace karst::events::codec

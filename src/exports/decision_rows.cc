@@ -76,37 +76,27 @@ const Table& DecisionRows::table() const {
   return kDecisionTable;
 }
 
-// Which build it was and where prices came from is not in the baseline.
+// Which build it was is not in the baseline.
 base::Status DecisionRows::begin(const events::Baseline& baseline,
                                  const projections::ClusterState& state, const Filter&) {
+  prices_.begin(state);
   if (withheld_.redaction.withholds(EventType::kDaemonStarted)) return {};
   decision_version_ = baseline.decision_version;
   config_ = config_text(events::make_record(events::DaemonStarted{"", "", state.config()}).payload);
   return {};
 }
 
-// Which event each offer has its price from, and who decides.
+// What prices there are and where from, and who decides.
 void DecisionRows::learn(const events::Event& event) {
-  const events::Envelope& e = event.envelope;
-  const Priced here{e.position, e.log_time.value()};
-  if (e.type == EventType::kCatalogueObserved) {
-    const auto body = events::decode_body(event);
-    prices_.clear();
-    for (const model::InstanceType& type :
-         std::get<events::CatalogueObserved>(body).catalogue.types)
-      for (const model::Offering& o : type.offerings)
-        prices_[{type.name, o.zone, o.capacity_type, o.reservation}] = here;
-  } else if (e.type == EventType::kPricesObserved) {
-    const auto body = events::decode_body(event);
-    for (const model::Offer& o : std::get<events::PricesObserved>(body).update.prices)
-      prices_[{o.instance_type, o.zone, o.capacity_type, o.reservation}] = here;
-  } else if (e.type == EventType::kDaemonStarted && !withheld_.redaction.withholds(e.type)) {
-    const auto body = events::decode_body(event);
-    const auto& started = std::get<events::DaemonStarted>(body);
-    build_ = started.version;
-    decision_version_ = started.decision_version;
-    config_ = config_text(event.payload);
-  }
+  prices_.see(event);
+  if (event.envelope.type != EventType::kDaemonStarted ||
+      withheld_.redaction.withholds(event.envelope.type))
+    return;
+  const auto body = events::decode_body(event);
+  const auto& started = std::get<events::DaemonStarted>(body);
+  build_ = started.version;
+  decision_version_ = started.decision_version;
+  config_ = config_text(event.payload);
 }
 
 base::Status DecisionRows::see(const events::Event& event, bool taken, TableWriter& out) {
@@ -158,14 +148,12 @@ void DecisionRows::fill_offers(const events::Envelope& envelope, const model::Co
   row_.text(first.zone);
   row_.text(first.capacity_type);
   row_.number(first.price_nanos_per_hour);
-  const auto priced =
-      prices_.find({first.instance_type, first.zone, first.capacity_type, first.reservation});
-  if (priced == prices_.end()) {
-    row_.skip(2);
-  } else {
-    row_.number(static_cast<std::int64_t>(priced->second.position.value()));
-    row_.number(envelope.log_time.value() - priced->second.time_millis);
-  }
+  const Prices::Source source = prices_.source_of(first);
+  row_.number_or_null(static_cast<std::int64_t>(source.position.value()));
+  if (source.known_at)
+    row_.number(envelope.log_time - *source.known_at);
+  else
+    row_.skip();
   Json others = Json::array();
   for (std::size_t i = 1; i < launch->offers.size(); ++i)
     others.push_back(offer_json(launch->offers[i]));

@@ -4,9 +4,9 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 
 #include "events/body.h"
+#include "exports/prices.h"
 #include "exports/rows.h"
 #include "projections/cluster_state.h"
 
@@ -25,7 +25,7 @@ class EventRows final : public View {
   Row row_;
 };
 
-// Memory: one row, and the offers of the catalogue with where each got its price.
+// Memory: one row, and the prices of the catalogue.
 class DecisionRows final : public View {
  public:
   explicit DecisionRows(Withheld withheld);
@@ -35,11 +35,6 @@ class DecisionRows final : public View {
   base::Status see(const events::Event& event, bool taken, TableWriter& out) override;
 
  private:
-  struct Priced {
-    model::Position position;
-    std::int64_t time_millis = 0;
-  };
-  using OfferKey = std::tuple<std::string, std::string, std::string, std::string>;
   void learn(const events::Event& event);
   void fill_command(const events::Envelope& envelope, const model::Command& command);
   void fill_offers(const events::Envelope& envelope, const model::Command& command);
@@ -47,7 +42,7 @@ class DecisionRows final : public View {
 
   Withheld withheld_;
   Row row_;
-  std::map<OfferKey, Priced> prices_;  // replaced with each catalogue
+  Prices prices_;
   std::string build_, decision_version_, config_;
 };
 

@@ -22,6 +22,7 @@ void Apply::operator()(const events::CatalogueObserved& e) const {
   s.catalogues_.edit(e.catalogue.provider, [&](CatalogueRow& row) {
     row.catalogue = e.catalogue;
     row.position = at.position;
+    row.read.see_catalogue(now);
   });
 }
 
@@ -34,7 +35,8 @@ void Apply::operator()(const events::PricesObserved& e) const {
           if (offering.zone == price.zone && offering.capacity_type == price.capacity_type)
             offering.price_nanos_per_hour = price.price_nanos_per_hour;
       }
-    row.position = at.position;
+    row.read.see_reading(e.on_demand_read, e.spot_read, now);
+    if (!e.update.prices.empty()) row.position = at.position;
   });
 }
 

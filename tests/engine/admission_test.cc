@@ -29,6 +29,26 @@ TEST(Admission, ARelistOfKnownThingsCostsNoLog) {
       << "a closed list that does not name it tells that it is gone";
 }
 
+// One event for each reading, and nothing is decided anew.
+TEST(Admission, AReadingOfPricesIsNewsThoughNothingChanged) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  const auto row = [&] { return *story.state().catalogues().find("kwok"); };
+  const projections::CatalogueRow before = row();
+  const model::Position end = log.end();
+  for (int reading = 0; reading < 3; ++reading) {
+    story.fact(events::PricesObserved{{"kwok", {}}, true, false});
+    story.fact(events::CatalogueObserved{before.catalogue});
+    EXPECT_EQ(story.step().decisions, 0u);
+  }
+  EXPECT_EQ(log.end().value(), end.value() + 6) << "each reading, and the round that took it";
+  EXPECT_EQ(row().position, before.position);
+  EXPECT_EQ(row().read.on_demand_at.value(), story.now());
+  EXPECT_EQ(row().read.spot_at, before.read.spot_at);
+  EXPECT_FALSE(verified(log).difference);
+}
+
 // A list with an object that cannot be read names it all the same: it is there.
 TEST(Admission, WhatAListCannotReadIsNotGone) {
   events::MemoryLog log(model::LogId("log"));

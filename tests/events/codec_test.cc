@@ -1,5 +1,6 @@
 #include "events/codec.h"
 
+#include <flatbuffers/flatbuffers.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -106,6 +107,21 @@ TEST(Codec, AnotherTypesBytesAreRefusedOrReadable) {
     }
   }
   EXPECT_GT(refused, 1000);
+}
+
+TEST(Codec, PricesOfALogThatDoesNotSayWhichWereReadWereAllRead) {
+  flatbuffers::FlatBufferBuilder builder;
+  const auto provider = builder.CreateString("aws");
+  const auto start = builder.StartTable();  // as it was before it said so: its first field alone
+  builder.AddOffset(4, provider);
+  builder.Finish(flatbuffers::Offset<void>(builder.EndTable(start)));
+  const Aligned payload({reinterpret_cast<const char*>(builder.GetBufferPointer()),
+                         static_cast<std::size_t>(builder.GetSize())});
+  ASSERT_TRUE(verify_payload(EventType::kPricesObserved, payload.view()));
+  const auto prices =
+      std::get<PricesObserved>(decode_payload(EventType::kPricesObserved, payload.view()));
+  EXPECT_EQ(prices.update.provider, "aws");
+  EXPECT_TRUE(prices.on_demand_read && prices.spot_read);
 }
 
 TEST(Codec, UnknownTypeIsNewer) {

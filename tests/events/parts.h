@@ -93,7 +93,7 @@ void parts(A& a, CatalogueObserved& e) {
 }
 template <class A>
 void parts(A& a, PricesObserved& e) {
-  a(e.update);
+  a(e.update, e.on_demand_read, e.spot_read);
 }
 template <class A>
 void parts(A& a, InterruptionReceived& e) {

@@ -1,8 +1,8 @@
 // The hands of EC2: launch sends an order's templates and its one CreateFleet, terminate ends an
 // instance that carries the claim's tag, find reads instances by id or by tag, resolve asks what a
 // node class's selectors name, release deletes what was made for one (threads and outcomes:
-// cloud/hands.h). Besides, what EC2 sells every
-// kCatalogueMillis, as a fact.
+// cloud/hands.h). Besides, every kCatalogueMillis, what EC2 sells and which of its prices could be
+// read, as facts.
 #pragma once
 
 #include <cstddef>

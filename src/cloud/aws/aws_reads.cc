@@ -182,6 +182,8 @@ struct AwsCloud::Sold {
   };
   std::deque<Step> steps;
   pure::DiscoveredTypes types;
+  bool on_demand_read = false;  // all of it
+  bool spot_read = true;
   std::string fault;  // of the first price that could not be read
 };
 
@@ -203,7 +205,8 @@ void AwsCloud::read_catalogue() {
       {Of::kTypes, pure::ask_types(), &Types::add_types},
       {Of::kTypes, pure::ask_offerings(), &Types::add_offerings},
       {Of::kSpotPrices, pure::ask_spot_prices(clock_.wall().value()), &Types::add_spot_prices}};
-  if (price_list_ && has_price_list(client_.region()))
+  sold->on_demand_read = price_list_ && has_price_list(client_.region());
+  if (sold->on_demand_read)
     for (pure::Request& request : pure::ask_on_demand_prices(client_.region()))
       sold->steps.push_back(
           {Of::kOnDemandPrices, std::move(request), &Types::add_on_demand_prices});
@@ -211,6 +214,7 @@ void AwsCloud::read_catalogue() {
 }
 
 void AwsCloud::prices_unread(Sold& sold, bool spot, const CallError& error) {
+  (spot ? sold.spot_read : sold.on_demand_read) = false;
   if (spot && sold_) sold.types.fill_spot_prices(sold_->types);
   if (spot && !sold_) sold.types.forget_spot_prices();
   if (!spot && sold_) sold.types.fill_on_demand_prices(sold_->types);
@@ -232,8 +236,12 @@ void AwsCloud::tell_of_prices(const std::string& fault) {
 
 void AwsCloud::read_next(const std::shared_ptr<Sold>& sold) {
   if (sold->steps.empty()) {
-    offer(events::CatalogueObserved{sold->types.catalogue(client_.region()),
-                                    sold->types.on_demand_source(), sold->types.spot_source()});
+    model::Catalogue catalogue = sold->types.catalogue(client_.region());
+    // Before the catalogue, which would count as a reading of every price where none was told yet;
+    // and each time, since a catalogue that has not changed is not logged.
+    offer(events::PricesObserved{{catalogue.provider, {}}, sold->on_demand_read, sold->spot_read});
+    offer(events::CatalogueObserved{std::move(catalogue), sold->types.on_demand_source(),
+                                    sold->types.spot_source()});
     tell_of_prices(sold->fault);
     sold_ = sold;
     return client_.after(sold->fault.empty() ? kCatalogueMillis : kPricesAgainMillis,

@@ -1,0 +1,49 @@
+// Where each price of the catalogue came from, and how old it is: the time since it last changed or
+// its kind was last read, whichever is later. Internal to exports.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "events/body.h"
+#include "events/event.h"
+#include "projections/cluster_state.h"
+
+namespace karst::exports {
+
+// Of one provider, the one seen last. Memory: its offers.
+class Prices {
+ public:
+  struct Source {
+    model::Position position;  // of the event that the price came with; 0: not known
+    std::optional<base::LogTime> known_at;
+  };
+
+  // The state right before the first event: it has prices and readings, not where the first are
+  // from.
+  void begin(const projections::ClusterState& state);
+  void see(const events::Event& event);
+  // Neither is known of an offer that is not in the catalogue.
+  Source source_of(const model::Offer& offer) const;
+
+ private:
+  using OfferKey = std::tuple<std::string, std::string, std::string, std::string>;
+  struct Price {
+    std::int64_t nanos_per_hour = 0;
+    model::Position position;  // 0: before the first event
+    base::LogTime changed_at;  // 0: before the first event
+  };
+  // The event has this price; what was known of it stays unless it has changed.
+  static Price seen(const Price* known, std::int64_t nanos_per_hour, const events::Envelope& at);
+  void see_catalogue(const events::Envelope& at, const model::Catalogue& catalogue);
+  void see_reading(const events::Envelope& at, const events::PricesObserved& reading);
+
+  std::string provider_;
+  std::map<OfferKey, Price> prices_;  // replaced with each catalogue
+  projections::PriceReadings read_;
+};
+
+}  // namespace karst::exports

@@ -1,0 +1,78 @@
+// When prices were last read, and what that leaves alone.
+#include <gtest/gtest.h>
+
+#include "projections/cluster_state.h"
+
+namespace karst::projections {
+namespace {
+
+struct PricesRead : ::testing::Test {
+  Position tell(const events::Body& body) {
+    events::Envelope at;
+    at.position = state.next_position();
+    at.log_time = LogTime(static_cast<std::int64_t>(at.position.value()) * 1000);
+    state.apply(at, body);
+    return at.position;
+  }
+  static events::CatalogueObserved catalogue(std::int64_t on_demand, std::int64_t spot) {
+    model::InstanceType type;
+    type.name = "m5.large";
+    type.offerings = {{"zone-a", "on-demand", on_demand, true, "", 0, {}},
+                      {"zone-a", "spot", spot, true, "", 0, {}}};
+    return {{"aws", {type}}};
+  }
+  const CatalogueRow& row() const { return *state.catalogues().find("aws"); }
+  // Seconds, of on-demand and spot prices.
+  std::string read() const {
+    return std::to_string(row().read.at("on-demand").value() / 1000) + " " +
+           std::to_string(row().read.at("spot").value() / 1000);
+  }
+  ClusterState state;
+};
+
+TEST_F(PricesRead, AReadingWithoutChangesIsNoOtherCatalogue) {
+  const Position first = tell(catalogue(100, 40));
+  EXPECT_EQ("1 1", read()) << "nobody tells of readings: the catalogue is one";
+  const model::Catalogue before = row().catalogue;
+  tell(events::PricesObserved{{"aws", {}}, true, true});
+  EXPECT_EQ("2 2", read());
+  EXPECT_EQ(row().position, first) << "what was worked out of it holds";
+  EXPECT_EQ(row().catalogue, before);
+  tell(events::PricesObserved{{"aws", {}}, true, false});
+  EXPECT_EQ("3 2", read());
+  tell(events::PricesObserved{{"aws", {}}, false, true});
+  EXPECT_EQ("3 4", read());
+  const Position changed = tell(catalogue(100, 50));
+  EXPECT_EQ("3 4", read()) << "readings are told: what is not read is not in here either";
+  EXPECT_EQ(row().position, changed);
+}
+
+TEST_F(PricesRead, PricesThatCameMakeAnotherCatalogue) {
+  tell(catalogue(100, 40));
+  const Position at =
+      tell(events::PricesObserved{{"aws", {{"m5.large", "zone-a", "spot", 50, ""}}}});
+  EXPECT_EQ(row().position, at);
+  EXPECT_EQ(row().catalogue.types[0].offerings[1].price_nanos_per_hour, 50);
+  EXPECT_EQ("2 2", read()) << "as logs have it that do not say which kinds";
+}
+
+TEST_F(PricesRead, ThatTheyWereNotReadIsKnownFromThenOn) {
+  tell(catalogue(100, 40));
+  tell(events::PricesObserved{{"aws", {}}, false, false});
+  tell(catalogue(100, 50));
+  EXPECT_EQ("1 1", read());
+}
+
+TEST_F(PricesRead, AreInDigestAndSnapshot) {
+  tell(catalogue(100, 40));
+  tell(events::PricesObserved{{"aws", {}}, true, false});
+  ClusterState loaded;
+  ASSERT_TRUE(loaded.load(state.save()));
+  EXPECT_EQ(loaded.digest(), state.digest());
+  EXPECT_EQ(loaded.catalogues().find("aws")->read.on_demand_at, LogTime(2000));
+  EXPECT_EQ(loaded.catalogues().find("aws")->read.spot_at, LogTime(1000));
+  EXPECT_TRUE(loaded.catalogues().find("aws")->read.told);
+}
+
+}  // namespace
+}  // namespace karst::projections
