@@ -90,6 +90,15 @@ condition() {  # condition CLAIM TYPE STATUS REASON
   k get nodeclaim "$1" -o json | jq -e --arg type "$2" --arg status "$3" --arg reason "$4" \
     '.status.conditions[] | select(.type == $type and .status == $status and .reason == $reason)'
 }
+# going N: so many nodes at least are on their way, tainted or in deletion like their claims; one that is gone is not.
+going() {
+  local found; found=$(jq -nc --slurpfile nodes <(k get nodes -o json) --slurpfile claims <(k get nodeclaims -o json) \
+    '[$claims[0].items[] | select(.metadata.deletionTimestamp).status.nodeName] as $leaving | [$nodes[0].items[] | select(.metadata.deletionTimestamp
+      or any(.spec.taints[]?; .key == "karpenter.sh/disrupted")).metadata.name | select(. as $name | $leaving | index($name))]')
+  echo "on their way: $found"
+  [ "$(jq length <<< "$found")" -ge "$1" ]
+}
+budget_blocks() { k get poddisruptionbudget "$1" -o json | jq -e --argjson pods "$2" '.status | .currentHealthy == $pods and .disruptionsAllowed == 0'; }
 one_to_one() {  # each node belongs to one claim, and each claim to one node
   local found
   found=$(jq -nc --slurpfile nodes <(k get nodes -o json) --slurpfile claims <(k get nodeclaims -o json) \

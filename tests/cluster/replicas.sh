@@ -22,7 +22,16 @@ stands_by() { [ "$(metric "$1" karst_leading)" = 0 ]; }
 is_stopped() { [ "$(sed 's/.*) //' "/proc/$1/stat" | cut -c1)" = T ]; }
 lease_holder() { k get lease -n karpenter karpenter-leader-election -o jsonpath='{.spec.holderIdentity}'; }
 holder_is_not() { [ "$(lease_holder)" != "$1" ] && [ -n "$(lease_holder)" ]; }
-going() { [ "$(k get nodes -o json | jq '[.items[] | select(.metadata.deletionTimestamp != null or ([.spec.taints[]?.key] | index("karpenter.sh/disrupted") != null))] | length')" -gt 0 ] || none_left nodes; }
+goes_or_gone() { [ "$(count nodes)" -lt "$1" ] || going 2; }  # besides the one that is held
+runs_still() { [ "$(k get pod "$1" -o json | jq -r '.metadata.uid + (.metadata.deletionTimestamp // "") + " " + .status.phase')" = "$2 Running" ]; }
+evictions() {  # evictions POD CODE REPLICA: how many that replica asked for, and were answered so
+  local log; log=$("$karst" log dump --data "$work/$3" | jq -rn 'first(inputs | select(.type == "LogCreated").payload.id)')
+  jq -n --arg pod "$1" --argjson code "$2" --arg log "$log" '[inputs | select(.stage == "ResponseComplete" and .verb == "create" and .objectRef.subresource == "eviction"
+    and .objectRef.name == $pod and .responseStatus.code == $code and (.auditID | startswith($log)))] | length' "$plane/audit.jsonl"
+}
+made() { jq -n --arg resource "$1" '[inputs | select(.verb == "create" and .objectRef.resource == $resource and .responseStatus.code == 201)] | length' "$plane/audit.jsonl"; }
+was_evicted_by() { [ "$(evictions "$1" 201 "$2")" = 1 ]; }
+was_refused_by() { local n; n=$(evictions "$1" 429 "$2"); echo "$n refused"; [ "$n" -gt 0 ]; }
 says_nothing_of_nodes() { ! grep -E '"message":"(launched|registered|initialized|deleted) node' "$work/$1.out"; }
 nodes_counted() {  # nodes_counted FROM TO METRIC: so many by both replicas together
   local sum; sum=$(for at in 8 9; do curl -fsS --max-time 2 "http://127.0.0.1:$((base + at))/metrics"; done | awk -v name="$3{" 'index($0, name) == 1 { sum += $NF } END { print sum + 0 }')
@@ -70,12 +79,30 @@ check "it shows nothing that only a leader asks for" asks_no_cloud $((base + 8))
 
 echo "# the other way round, while nodes go"
 old=$(lease_holder)
-check "the deployments are scaled to zero" k scale deployment --replicas=0 --all
-await "nodes go" 60 going
+# A budget holds one of them, so that its drain is under way whenever the leader is stopped.
+check "a budget protects apart" k create poddisruptionbudget apart --selector=app=apart --min-available=2
+await "which allows no eviction" 30 budget_blocks apart 2
+held=$(k get pods -l app=apart -o jsonpath='{.items[0].metadata.name}')
+held_uid=$(k get pod "$held" -o jsonpath='{.metadata.uid}'); held_node=$(k get pod "$held" -o jsonpath='{.spec.nodeName}')
+check "the claim of one of its nodes is deleted" k delete nodeclaim "$(k get nodeclaims -o json | jq -r --arg node "$held_node" '.items[] | select(.status.nodeName == $node).metadata.name')" --wait=false
+await "the second replica asks for its eviction, and is refused" 30 was_refused_by "$held" second
+check "the other deployments are scaled to zero" k scale deployment --replicas=0 web batch zonal even
+await "more nodes go" 60 goes_or_gone "$all"
 kill -STOP $second
+await "the second replica is stopped" 5 is_stopped $second
+check "while at least one node is on its way" going 1
 await "the first replica holds the lease" 40 holder_is_not "$old"
+await "the first replica asks for the eviction, too" 30 was_refused_by "$held" first
+check "the pod runs on" runs_still "$held" "$held_uid" || true
+check "its node is on its way still" going 1 || true
+# Scaled down first, its pods would go without an eviction.
+check "the budget is taken away" k delete poddisruptionbudget apart
+await "the pod is gone" 30 none_left pod "$held"
+await "by an eviction that the first replica asked for" 5 was_evicted_by "$held" first || true
+check "no pod is wanted any more" k scale deployment --replicas=0 --all
 await "no node is left" 90 none_left nodes
 await "no claim is left" 30 none_left nodeclaims
+all=$(made nodes)  # with one for the pod that took the place of the evicted one, if it was made
 kill -CONT $second
 await "the second replica stands by" 20 stands_by $((base + 9))
 await "the first replica knows that nothing is left" 60 knows_none_left $((base + 8)) || true

@@ -6,6 +6,7 @@
 # Every wait is for a condition, and all of them together have STORY_SECONDS (default 600). What it started it ends.
 set -euo pipefail
 source "$(dirname "$0")/parts.sh"
+. "$here/story_down.sh"
 tools_needed python3
 data=$work/data
 times=${STORY_TIMES:-1}; pods_wanted=$((50 * times))
@@ -251,7 +252,7 @@ drain_one() {
   echo "# claims are deleted by hand"
   local claim node pods
   k create poddisruptionbudget batch --selector=app=batch --min-available=$((18 * times)) > /dev/null
-  await "a budget of batch allows no eviction" 120 budget_blocks || true
+  await "a budget of batch allows no eviction" 120 budget_blocks batch $((18 * times)) || true
   claim=$(k get nodeclaims -l karpenter.sh/nodepool=batch -o json | jq -r '.items[0].metadata.name')
   node=$(k get nodeclaim "$claim" -o jsonpath='{.status.nodeName}')
   pods=$(pods_on "$node")
@@ -276,7 +277,6 @@ drain_one() {
   await "the claim $claim is gone" 90 none_left nodeclaim "$claim"
   await "$pods_wanted pods run on nodes again" 120 running "$pods_wanted"
 }
-budget_blocks() { k get poddisruptionbudget batch -o json | jq -e --argjson all $((18 * times)) '.status | .currentHealthy == $all and .disruptionsAllowed == 0'; }
 pods_on() { k get pods --field-selector "spec.nodeName=$1" -o json | jq -r '[.items[].metadata.uid] | sort | join(" ")'; }
 alone_on() { local found; found=$(k get pods --field-selector "spec.nodeName=$2" -o json | jq -r '[.items[].metadata.name] | join(" ")'); echo "$found"; [ "$found" = "$1" ]; }
 
@@ -300,40 +300,6 @@ drop_pool() {
 }
 
 only_left() { local found; found=$(k get nodeclaims "${@:2}" -o json | jq -r '[.items[].metadata.name] | join(" ")'); echo "$found"; [ "$found" = "$1" ]; }
-
-# Down to nothing in two steps: the pods of a budget and those that ask not to be disrupted keep their nodes to the last.
-scale_down() {
-  echo "# down to nothing"
-  local kept
-  check "a budget protects apart" k create poddisruptionbudget apart --selector=app=apart --min-available=$((2 * times))
-  check "zonal asks not to be disrupted" k annotate pods -l app=zonal karpenter.sh/do-not-disrupt=true
-  kept=$(protected)
-  nodes_before=$(count nodes)
-  kill_karst "while it is at rest"
-  check "the other deployments are scaled to zero" k scale deployment web batch even --replicas=0
-  start_karst
-  await "only protected pods are left" 60 running $((8 * times))
-  await "some nodes have gone, or are going" 60 some_going || true
-  kill_karst "while nodes go"
-  start_karst
-  await "only their nodes are left" 120 only_needed || true
-  check "they are the same pods on the same nodes" [ "$(protected)" = "$kept" ] || true
-  check "none of these nodes is going" wrong '[$nodes[] | select(.metadata.deletionTimestamp != null or ([.spec.taints[]?.key] | index("karpenter.sh/disrupted") != null)).metadata.name]' || true
-  check "no claim of them is" wrong '[$claims[] | select(.metadata.deletionTimestamp != null).metadata.name]' || true
-  check "these deployments are scaled to zero, too" k scale deployment --replicas=0 --all
-  await "no pod is left" 60 none_left pods
-  await "no node is left" 120 none_left nodes
-  await "no claim is left" 60 none_left nodeclaims
-  await "karst knows that nothing is left" 60 knows_none_left $listen || true
-  stop_karst
-  { k get clusterrole karst karst-kwok -o json; k get role -n karpenter karst-lease -o json; } | jq -s '{items: [.[] | .items // [.] | .[]]}' > "$work/roles.json"
-}
-protected() { k get pods -l 'app in (apart, zonal)' -o json | jq -r '[.items[] | .metadata.uid + " on " + .spec.nodeName] | sort | join(", ")'; }
-only_needed() {  # every node has a pod, and every claim a node
-  wrong '([$pods[].spec.nodeName] | unique) as $used | ([$nodes[].metadata.name] - $used) + ($used - [$nodes[].metadata.name])
-    + [$claims[] | select(.status.nodeName as $name | $used | index($name) == null).metadata.name]'
-}
-some_going() { [ "$(count nodes)" -lt "$nodes_before" ] || k get nodes -o json | jq -e '[.items[] | select(.metadata.deletionTimestamp != null or ([.spec.taints[]?.key] | index("karpenter.sh/disrupted") != null))] | length > 0'; }
 
 finds() { local output; if output=$("${@:2}" 2>&1); then return 1; fi; grep -qF "$1" <<< "$output"; }
 
