@@ -14,19 +14,28 @@ settled() {
   "$karst" log dump --data "$data" > "$work/log.jsonl" 2> "$work/dump.err" || { cat "$work/dump.err"; return 1; }
   judge
 }
-faults() { curl -fsS -d "$1" "$moto/karst/faults" > /dev/null; }
+faults() {  # faults WHAT: from now on these; what came of those before is kept
+  curl -fsS "$moto/karst/faults" | jq -c '.calls[]' >> "$work/played.jsonl"
+  curl -fsS -d "$1" "$moto/karst/faults" > /dev/null
+}
+# One fault may be planned in several places, and a call may not come again before the next place: played once is enough.
+never_played() {  # never_played LEDGER: what was planned and met no call in any place; the ledger must not be empty
+  jq -sc 'if length == 0 then "no fault was planned" else group_by([.action, .do])[] | {action: .[0].action, do: .[0].do, played: (map(.played // 0) | add)} | select(.played == 0) end' "$1"
+}
+each_was_played() { local never; never=$(never_played "$1"); echo "$never"; [ -z "$never" ]; }
 no_room_but_in() {  # no_room_but_in ZONE…: what /karst/faults calls capacity, of the pool's types
   jq -nc --args '[("m5.large", "c6a.large", "r5.large") as $type | ("a", "b", "c", "d", "e", "f") as $zone
     | {type: $type, zone: "us-east-1\($zone)", ct: "spot", code: "InsufficientInstanceCapacity"}
     | select($type != "r5.large" or (.zone as $z | $ARGS.positional | index($z) | not))]' -- "$@"
 }
+unplayed() { curl -fsS "$moto/karst/faults" | jq '[.calls[] | .times // 1] | add // 0'; }
+all_played() { local left; left=$(unplayed); echo "$left not played"; [ "$left" = 0 ]; }
 under() {  # under WHAT CALLS [CAPACITY]: a third is interrupted meanwhile, and everything comes in order
   local began=$SECONDS
   faults "{\"calls\": $2, \"capacity\": ${3:-[]}}"
   in_account interrupt "$moto" "$queue" 3 "$work/sent.jsonl" > "$work/interrupted"
   await "$1: nothing is lost, doubled or without owner" "${4:-90}" settled
-  local left; left=$(curl -fsS "$moto/karst/faults" | jq '[.calls[].times // 1] | add // 0')
-  echo "# $1: $((SECONDS - began)) s, $left faults not played"
+  echo "# $1: $((SECONDS - began)) s, $(unplayed) faults not played"
 }
 storm='[{"action": "CreateFleet", "times": 2, "do": {"status": 503, "code": "RequestLimitExceeded"}}, {"action": "CreateFleet", "do": {"fewer": 1}},
   {"action": "CreateFleet", "times": 2, "do": {"status": 500, "code": "InternalError"}}, {"action": "DescribeInstances", "times": 2, "do": {"status": 500, "code": "InternalError"}}]'
@@ -39,19 +48,22 @@ answers='[{"action": "CreateFleet", "do": {"cut": "after"}}, {"action": "CreateF
 reads='[{"action": "GET /clusters/story", "times": 2, "do": {"status": 503, "code": "ServerException"}},
   {"action": "GetQueueUrl", "do": {"cut": "before"}}, {"action": "GetQueueUrl", "do": {"status": 500, "code": "InternalError"}},
   {"action": "DescribeInstances", "times": 2, "do": {"seconds": 12}}, {"action": "DescribeInstances", "do": {"cut": "after"}}, {"action": "DescribeInstances", "do": {"page": "cut"}},
-  {"action": "DescribeInstanceTypes", "do": {"cut": "before"}}, {"action": "DescribeInstanceTypes", "do": {"page": "cut"}}, {"action": "DescribeInstanceTypes", "do": {"status": 503, "code": "RequestLimitExceeded"}},
-  {"action": "DescribeInstanceTypeOfferings", "do": {"body": "<html"}}, {"action": "DescribeSpotPriceHistory", "do": {"status": 500, "code": "InternalError"}},
-  {"action": "GetProducts", "do": {"body": "{\"PriceList\": ["}},
   {"action": "DescribeSubnets", "times": 2, "do": {"cut": "before"}}, {"action": "DescribeSubnets", "do": {"body": ""}}, {"action": "DescribeSubnets", "do": {"body": "<html/>"}},
   {"action": "DescribeSecurityGroups", "do": {"page": "cut"}}, {"action": "DescribeSecurityGroups", "times": 3, "do": {"status": 503, "code": "RequestLimitExceeded"}},
   {"action": "GetParameter", "times": 4, "do": {"status": 400, "code": "ThrottlingException"}}, {"action": "GetParameter", "times": 2, "do": {"cut": "after"}}, {"action": "GetParameter", "do": {"body": "{"}},
   {"action": "DescribeImages", "times": 2, "do": {"status": 500, "code": "InternalError"}}, {"action": "DescribeImages", "do": {"page": "cut"}},
-  {"action": "GetInstanceProfile", "times": 3, "do": {"status": 503, "code": "Throttling"}}, {"action": "GetInstanceProfile", "do": {"body": "<html"}}, {"action": "GetInstanceProfile", "do": {"cut": "after"}},
-  {"action": "RunInstances", "do": {"status": 503, "code": "RequestLimitExceeded"}}]'
+  {"action": "GetInstanceProfile", "times": 3, "do": {"status": 503, "code": "Throttling"}}, {"action": "GetInstanceProfile", "do": {"body": "<html"}}, {"action": "GetInstanceProfile", "do": {"cut": "after"}}]'
+# What EC2 sells is read at a start, and the reading ends at a fault for a minute: so each has a start of its own, but for prices, without which it goes on.
+sold='{"action": "DescribeInstanceTypes", "do": {"cut": "before"}}
+{"action": "DescribeInstanceTypes", "do": {"page": "cut"}}
+{"action": "DescribeInstanceTypes", "do": {"status": 503, "code": "RequestLimitExceeded"}}
+{"action": "DescribeInstanceTypeOfferings", "do": {"body": "<html"}}
+{"action": "DescribeSpotPriceHistory", "do": {"status": 500, "code": "InternalError"}}, {"action": "GetProducts", "do": {"body": "{\"PriceList\": ["}}'
 made='[{"action": "CreateInstanceProfile", "do": {"status": 503, "code": "Throttling"}}, {"action": "CreateInstanceProfile", "do": {"cut": "after"}},
-  {"action": "AddRoleToInstanceProfile", "do": {"status": 500, "code": "ServiceFailure"}}, {"action": "AddRoleToInstanceProfile", "do": {"cut": "after"}}]'
-ended='[{"action": "DescribeLaunchTemplates", "do": {"page": "cut"}}, {"action": "DescribeLaunchTemplates", "do": {"body": "<html/>"}}, {"action": "DeleteLaunchTemplate", "do": {"cut": "after"}},
-  {"action": "DeleteLaunchTemplate", "do": {"status": 503, "code": "RequestLimitExceeded"}}, {"action": "ListInstanceProfiles", "do": {"body": "<html/>"}},
+  {"action": "AddRoleToInstanceProfile", "do": {"status": 500, "code": "ServiceFailure"}}, {"action": "AddRoleToInstanceProfile", "do": {"cut": "after"}},
+  {"action": "RunInstances", "do": {"status": 503, "code": "RequestLimitExceeded"}}]'
+ended='[{"action": "DescribeLaunchTemplates", "do": {"page": "cut"}}, {"action": "DescribeLaunchTemplates", "do": {"body": "<html/>"}}, {"action": "DeleteLaunchTemplate", "do": {"status": 503, "code": "RequestLimitExceeded"}},
+  {"action": "DeleteLaunchTemplate", "do": {"cut": "after"}}, {"action": "ListInstanceProfiles", "do": {"body": "<html/>"}},
   {"action": "RemoveRoleFromInstanceProfile", "do": {"cut": "before"}}, {"action": "DeleteInstanceProfile", "do": {"cut": "after"}}]'
 
 alone() {  # every fault by itself
@@ -76,7 +88,7 @@ no_room_at_all() {  # offers without room are left alone for three minutes, and 
 main() {
   set_the_stage
   check "the pool has a limit" k patch nodepool spot --type=merge -p "{\"spec\": {\"limits\": {\"cpu\": \"$((machines_max * 2))\"}}}"
-  : > "$work/sent.jsonl"
+  : > "$work/sent.jsonl"; : > "$work/played.jsonl"
   faults "{\"calls\": $made}"
   start_karst
   await "karst is ready" 60 karst_ready || { tail -n 20 "$work/karst.$karst_runs.err"; return 1; }
@@ -89,7 +101,14 @@ main() {
     under "no room but in two offers, fleets in part, failures in a row" "$storm" "$(no_room_but_in us-east-1a us-east-1b)" "${STORM_SECONDS:-240}"
     under "lost, doubled and cut answers, another order's token" "$answers" "$(no_room_but_in us-east-1a us-east-1b)" "${STORM_SECONDS:-240}"
   done
-  echo "# a start at which no read is answered at once"
+  echo "# starts at which what EC2 sells is hard to read, and one at which no other read is answered at once"
+  local fault
+  while read -r fault; do
+    kill -9 "$karst_pid"; wait "$karst_pid" 2> /dev/null || true
+    faults "{\"calls\": [$fault]}"
+    start_karst
+    await "a start meets $fault" 60 all_played || true
+  done <<< "$sold"
   kill -9 "$karst_pid"; wait "$karst_pid" 2> /dev/null || true
   faults "{\"calls\": $reads}"
   start_karst
@@ -112,6 +131,9 @@ main() {
   class_goes 300
   stop_karst
   verified "the end" "$data"
+  faults '{}'
+  check "each of $(jq -sc 'map([.action, .do]) | unique | length' "$work/played.jsonl") faults that were planned was played ($(jq -s 'map(.played // 0) | add' "$work/played.jsonl") times in all)" each_was_played "$work/played.jsonl" || true
+  check "one that met no call is found" one_is_missed || true
   echo "# $(wc -l < "$work/sent.jsonl") messages, $(jq length "$work/instances.json") machines; calls: $(curl -fsS "$moto/karst/calls" | jq -c 'with_entries(select(.value > 0))')"
 }
 # The laws themselves: what breaks one must be found.
@@ -123,6 +145,7 @@ breaks() {  # breaks LAW FILE FILTER: with the log, the journal, the machines or
   cp "$work/whole" "$file"
   [ $code = 1 ] && grep -qF "not ok $law" "$work/laws.out" || { cat "$work/laws.out"; return 1; }
 }
+one_is_missed() { never_played <(cat "$work/played.jsonl"; echo '{"action": "NobodyCallsIt", "do": {"cut": "after"}}') | jq -e -s 'any(.action == "NobodyCallsIt")'; }
 controls() {
   check "A1 is broken by a second attempt beside an open one" breaks A1 log.jsonl 'select(.type != "OutcomeReceived")' || true
   check "A2 is broken by other bytes" breaks A2 journal.jsonl 'if .action == "CreateFleet" then .digest = "\(.at)" else . end' || true

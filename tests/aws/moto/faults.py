@@ -1,6 +1,6 @@
 """Faults between a client and moto, a pod identity agent, and a count of calls: a WSGI layer around the server.
 
-/karst/faults       POST {"calls": [RULE...], "capacity": [...]} replaces what is set; GET returns it, with how often each rule still holds.
+/karst/faults       POST {"calls": [RULE...], "capacity": [...]} replaces what is set; GET returns it, with how often each rule still holds ("times") and was played.
                     A RULE: {"action": "CreateFleet", "times": 1, "do": WHAT}, "action" "*" for any; WHAT is one of
                       {"status": 503, "code": "RequestLimitExceeded", "headers": {"Retry-After": "2"}}   answered so, nothing done
                       {"cut": "before"}   the connection ends, nothing done       {"cut": "after"}   it ends, and it was done
@@ -59,7 +59,7 @@ def rule_for(action):
         calls[action] += 1
         for rule in rules:
             if rule["action"] in (action, "*") and rule.get("times", 1) > 0:
-                rule["times"] = rule.get("times", 1) - 1
+                rule["times"], rule["played"] = rule.get("times", 1) - 1, rule.get("played", 0) + 1
                 return rule["do"]
     return {}
 
