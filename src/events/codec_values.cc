@@ -88,9 +88,11 @@ Offset<log::Instance> put(Builder& b, const model::Instance& v) {
   const auto capacity = put_some(b, v.capacity);
   const auto allocatable = put_some(b, v.allocatable);
   const auto image = put(b, v.image);
+  const auto claim_name = put(b, v.claim_name);
+  const auto subnet = put(b, v.subnet);
   return log::CreateInstance(b, provider_id, claim, v.attempt, command_tag, offer,
                              as<log::InstanceState>(v.state), capacity, allocatable, image,
-                             v.launch_millis, put(b, v.claim_name));
+                             v.launch_millis, claim_name, subnet, put_texts(b, v.security_groups));
 }
 void get(const log::Instance& in, model::Instance& out) {
   get(in.provider_id(), out.provider_id);
@@ -104,6 +106,8 @@ void get(const log::Instance& in, model::Instance& out) {
   get(in.image(), out.image);
   out.launch_millis = in.launch_millis();
   get(in.claim_name(), out.claim_name);
+  get(in.subnet(), out.subnet);
+  get_texts(in.security_groups(), out.security_groups);
 }
 
 Offset<log::Condition> put(Builder& b, const model::Condition& v) {

@@ -76,6 +76,9 @@ struct Instance {
   // Of a machine that karst did not launch and so carries no claim's uid: the claim that
   // Karpenter's tags name, if they name this cluster too.
   ClaimName claim_name;
+  // Where it stands, as the cloud lists it; empty: not known, as after a launch.
+  std::string subnet;
+  std::vector<std::string> security_groups;  // sorted
   friend bool operator==(const Instance&, const Instance&) = default;
 };
 
@@ -137,7 +140,7 @@ void fields(Archive& a, PriceUpdate& p) {
 template <class Archive>
 void fields(Archive& a, Instance& i) {
   a(i.provider_id, i.claim, i.attempt, i.command_tag, i.offer, i.state, i.capacity, i.allocatable,
-    i.image, i.launch_millis, i.claim_name);
+    i.image, i.launch_millis, i.claim_name, i.subnet, i.security_groups);
 }
 template <class Archive>
 void fields(Archive& a, Interruption& i) {

@@ -1,6 +1,7 @@
 // The fold of what clouds tell: catalogues and prices, instances, interruptions, what node classes
 // find.
 #include <algorithm>
+#include <utility>
 
 #include "projections/apply.h"
 
@@ -146,7 +147,12 @@ void Apply::observe_instance(const model::Instance& instance, bool listed) const
     leave_siblings(instance.provider_id, known->instance.claim);
   s.instances_.edit(instance.provider_id, [&](InstanceRow& row) {
     if (row.seen_at.value() == 0) row.seen_at = now;
-    row.instance = instance;
+    const model::Instance before = std::exchange(row.instance, instance);
+    // A launch's answer that comes again does not tell where the machine stands.
+    if (!listed && instance.subnet.empty()) {
+      row.instance.subnet = before.subnet;
+      row.instance.security_groups = before.security_groups;
+    }
     row.position = at.position;
     row.listed = row.listed || listed;
     row.missing = false;

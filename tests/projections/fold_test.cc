@@ -115,6 +115,38 @@ TEST_F(Fold, MessagesThatWaitAreTakenInTheirOrderAlsoByAStateThatIsLoaded) {
 }
 
 // Of one table: whether the digest is asked for after each edit or at the end, it is the same.
+// The launch's answer knows neither, and may come again after the list.
+TEST_F(Fold, WhereAMachineStandsIsTheCloudsListsToTell) {
+  model::Instance instance;
+  instance.provider_id = model::ProviderId("aws:///a/i-1");
+  const auto launched = [&] {
+    model::Outcome outcome;
+    outcome.instances = {instance};
+    tell(outcome);
+  };
+  const auto known = [&] {
+    ClusterState loaded;
+    EXPECT_TRUE(loaded.load(state.save()));
+    EXPECT_EQ(loaded.digest(), state.digest());
+    const model::Instance& one = loaded.instances().find(instance.provider_id)->instance;
+    std::string text = one.subnet;
+    for (const std::string& group : one.security_groups) text += " " + group;
+    return text;
+  };
+  launched();
+  EXPECT_EQ(known(), "");
+  model::Instance listed = instance;
+  listed.subnet = "subnet-a";
+  listed.security_groups = {"sg-1", "sg-2"};
+  tell(events::InstanceObserved{listed});
+  EXPECT_EQ(known(), "subnet-a sg-1 sg-2");
+  launched();
+  EXPECT_EQ(known(), "subnet-a sg-1 sg-2");
+  listed.security_groups = {"sg-3"};
+  tell(events::InstanceObserved{listed});
+  EXPECT_EQ(known(), "subnet-a sg-3");
+}
+
 TEST(TableDigest, OfEditsThatWereHashedLateOrAtOnce) {
   Table<std::string, ActivityRow> late{4}, at_once{4}, last{4};
   const auto set = [](auto& table, const char* key, std::uint64_t position) {

@@ -316,12 +316,13 @@ TEST(AwsFleet, FoundInstancesAreGivenAsTheOrderGaveThem) {
   EXPECT_EQ("aws:///us-east-1a/i-c", (*all)[2].instance.provider_id.str());
   EXPECT_EQ("log-7", (*all)[2].instance.command_tag);
   EXPECT_EQ("on-demand", (*all)[2].instance.offer.capacity_type);
-  EXPECT_EQ((std::vector<std::string>{"sg-1", "sg-2"}), (*all)[2].security_groups);
-  EXPECT_EQ("subnet-a", (*all)[2].subnet);
+  EXPECT_EQ((std::vector<std::string>{"sg-1", "sg-2"}), (*all)[2].instance.security_groups);
+  EXPECT_EQ("subnet-a", (*all)[2].instance.subnet);
   EXPECT_EQ(1'785'542'400'000, (*all)[2].instance.launch_millis);
   EXPECT_EQ("", (*all)[3].instance.claim.str());
   EXPECT_EQ("other", (*all)[3].node_claim);
   EXPECT_EQ("reserved", (*all)[3].instance.offer.capacity_type);
+  EXPECT_EQ("cr-1", (*all)[3].instance.offer.reservation);
   EXPECT_EQ(model::InstanceState::kShuttingDown, (*all)[3].instance.state);
 }
 

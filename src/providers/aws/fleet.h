@@ -34,7 +34,7 @@ base::Result<FleetAnswer> decode_fleet(std::string_view xml, const model::Launch
 // The same for an error of the call itself.
 FleetAnswer decode_fleet_error(std::string_view code, std::string_view message);
 
-// One instance of DescribeInstances, with what drift and ownership are judged by.
+// One instance of DescribeInstances, with what ownership is judged by.
 struct FoundInstance {
   model::Instance instance;
   std::string token;                     // of the launch order; empty: not ours
@@ -44,9 +44,6 @@ struct FoundInstance {
   // The one that the tags kubernetes.io/cluster/NAME=owned and, if it is there,
   // eks:eks-cluster-name agree on; empty: none does, or several.
   std::string cluster;
-  std::string subnet;
-  std::vector<std::string> security_groups;  // sorted
-  std::string reservation;
 };
 
 // Of all pages, sorted by id, each once: as it was shown last. Errors: kInvalid: a page is none, or

@@ -68,9 +68,9 @@ FoundInstance read_instance(const pugi::xml_node& item) {
   const std::string zone = text_at(item, "placement/availabilityZone");
   model::Instance& one = found.instance;
   one.provider_id = model::ProviderId("aws:///" + zone + "/" + text_at(item, "instanceId"));
-  found.reservation = text_at(item, "capacityReservationId");
   one.offer = {text_at(item, "instanceType"), zone, capacity_type_of(item), 0, ""};
-  if (one.offer.capacity_type == "reserved") one.offer.reservation = found.reservation;
+  if (one.offer.capacity_type == "reserved")
+    one.offer.reservation = text_at(item, "capacityReservationId");
   one.state = state_of(text_at(item, "instanceState/name"));
   one.image = text_at(item, "imageId");
   one.launch_millis = base::parse_rfc3339(text_at(item, "launchTime")).value_or(0);
@@ -80,11 +80,11 @@ FoundInstance read_instance(const pugi::xml_node& item) {
   found.pool = model::label_value(tags, model::kNodePoolLabel);
   found.cluster = cluster_of(tags);
   found.items = items_of(tags);
-  found.subnet = text_at(item, "subnetId");
+  one.subnet = text_at(item, "subnetId");
   each_item(item, "groupSet", [&](const pugi::xml_node& group) {
-    found.security_groups.push_back(text_at(group, "groupId"));
+    one.security_groups.push_back(text_at(group, "groupId"));
   });
-  std::sort(found.security_groups.begin(), found.security_groups.end());
+  std::sort(one.security_groups.begin(), one.security_groups.end());
   return found;
 }
 
