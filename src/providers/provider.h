@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,12 @@ struct LaunchSubject {
   std::span<const SeenMemory> seen_memory = {};  // sorted by type and image
   // Addresses that orders since `resolved` was found may take: `each` of a subnet in all.
   std::span<const model::AddressUse> promised = {};
+};
+
+// A launched claim that is compared with what its class says now.
+struct DriftSubject {
+  const model::NodeClaim* claim = nullptr;
+  const model::Instance* instance = nullptr;  // as the cloud tells of it; null: not known
 };
 
 // What a node class's status says: conditions without their times, and the rest.
@@ -100,6 +107,15 @@ class Provider {
   virtual NodeClassStatus status_of(const model::NodeClass&, std::string_view resolved) const {
     (void)resolved;
     return {};
+  }
+
+  // For each of a class's claims, in their order: why its machine is no longer what the class says,
+  // in the one word that condition Drifted shows; empty: it still is. nullopt: nobody can tell now.
+  virtual std::vector<std::optional<std::string>> drift_of(
+      const model::Catalogue& catalogue, const model::NodeClass&, std::string_view resolved,
+      std::span<const DriftSubject> subjects) const {
+    (void)catalogue, (void)resolved;
+    return std::vector<std::optional<std::string>>(subjects.size(), std::string());
   }
 
   // The zones that, by what a class's selectors found, nothing is to be bought in for now; sorted.

@@ -4,6 +4,7 @@
 #include "providers/aws/catalogue.h"
 #include "providers/aws/class_status.h"
 #include "providers/aws/class_types.h"
+#include "providers/aws/drift.h"
 #include "providers/aws/launch.h"
 #include "providers/aws/release.h"
 #include "providers/aws/resolution.h"
@@ -68,6 +69,11 @@ class Aws final : public Provider {
     const auto spec = read_node_class_spec(node_class.spec_json);
     if (!spec) return {unusable(node_class.generation, spec.error().message), ""};
     return {conditions_of(resolved), status_fields(resolved)};
+  }
+  std::vector<std::optional<std::string>> drift_of(
+      const model::Catalogue& catalogue, const model::NodeClass& node_class,
+      std::string_view resolved, std::span<const DriftSubject> subjects) const override {
+    return aws::drift_of(catalogue, node_class, resolved, subjects);
   }
   std::vector<std::string> shifted_zones(std::string_view resolved) const override {
     return aws::shifted_zones(resolved);

@@ -209,6 +209,9 @@ std::vector<model::InstanceType> types_for(const model::Catalogue& catalogue,
     const Image* image = image_for(resolved.images, model::Requirements(type.requirements));
     if (image == nullptr) continue;
     use_seen_memory(type, settings, image, seen);
+    if (const std::string& group = resolved.placement_group.id; !group.empty())
+      type.requirements.push_back(
+          {std::string(kPlacementGroupIdLabel), model::Operator::kIn, {group}, 0});
     std::erase_if(type.offerings,
                   [](const model::Offering& one) { return one.capacity_type == "reserved"; });
     add_reserved(resolved.reservations, type);

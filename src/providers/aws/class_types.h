@@ -16,6 +16,7 @@
 namespace karst::providers::aws {
 
 inline constexpr std::string_view kReservationIdLabel = "karpenter.k8s.aws/capacity-reservation-id";
+inline constexpr std::string_view kPlacementGroupIdLabel = "karpenter.k8s.aws/placement-group-id";
 
 // One over this many of the on-demand price: what a reserved machine counts, so that any
 // reservation comes before all else.
