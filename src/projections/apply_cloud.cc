@@ -159,7 +159,8 @@ void Apply::observe_instance(const model::Instance& instance, bool listed) const
   });
   s.instances_by_claim_[instance.claim].insert(instance.provider_id);
   s.index_instance(instance.provider_id);
-  if (s.claim_by_provider_id(instance.provider_id) != nullptr) return;  // it stays that claim's
+  if (const ClaimRow* owner = s.claim_by_provider_id(instance.provider_id))
+    return s.index_change(owner->claim.name);  // it stays that claim's
   const ClaimRow* claim = s.claim_by_uid(instance.claim);
   if (claim == nullptr || claim->launched() ||
       instance.state == model::InstanceState::kShuttingDown)

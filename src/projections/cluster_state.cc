@@ -143,6 +143,7 @@ void ClusterState::index_claim(const model::ClaimName& name, const ClaimRow& row
   if (row.launched()) claim_by_machine_[model::machine_of(row.instance.provider_id)] = name;
   if (!settled(row)) restless_.insert(name);
   if (settled(row) && expiry_of(row).value() != 0) expiries_.insert({expiry_of(row), name});
+  index_change(name);
   index_vacancy(row);
   count_in(row);
   if (row.launched()) {
@@ -161,6 +162,20 @@ void ClusterState::unindex_claim(const model::ClaimName& name, const ClaimRow& r
   restless_.erase(name);
   vacant_.erase(name);
   expiries_.erase({expiry_of(row), name});
+}
+
+void ClusterState::drop_change(const model::ClaimName& name) {
+  const auto at = changed_at_.find(name);
+  if (at == changed_at_.end()) return;
+  changes_.erase({at->second, name});
+  changed_at_.erase(at);
+}
+
+void ClusterState::index_change(const model::ClaimName& name) {
+  drop_change(name);
+  const Position now = next_position();  // of the event that is being applied
+  changes_.insert({now, name});
+  changed_at_[name] = now;
 }
 
 static bool counts(const ClaimRow& row) {
@@ -190,6 +205,7 @@ void ClusterState::erase_claim(const model::ClaimName& name) {
   if (row == nullptr) return;
   const model::ClaimUid uid = row->claim.uid;
   unindex_claim(name, *row);
+  drop_change(name);
   const model::ProviderId provider_id = row->instance.provider_id;
   claims_.erase(name);
   if (!provider_id.empty()) {

@@ -143,6 +143,8 @@ class ClusterState {
   const std::set<model::ClaimName>& vacant() const { return vacant_; }
   // settled claims by the time at which they expire;
   const std::set<std::pair<LogTime, model::ClaimName>>& expiries() const { return expiries_; }
+  // claims by the position at which they, or what the cloud says of their machine, last changed;
+  const std::set<std::pair<Position, model::ClaimName>>& changes() const { return changes_; }
   // instances that no claim owns, or that the cloud's last list did not name.
   const std::set<model::ProviderId>& loose_instances() const { return loose_; }
   // nodes of a pool, or with our finalizer, that no claim owns.
@@ -232,6 +234,8 @@ class ClusterState {
   std::set<model::ClaimName> restless_;
   std::set<model::ClaimName> vacant_;
   std::set<std::pair<LogTime, model::ClaimName>> expiries_;
+  std::set<std::pair<Position, model::ClaimName>> changes_;
+  std::map<model::ClaimName, Position> changed_at_;
   std::set<model::ProviderId> loose_;
   std::set<model::NodeName> stray_nodes_;
   std::set<model::NodeName> ailing_nodes_;
@@ -250,6 +254,8 @@ class ClusterState {
   void erase_claim(const model::ClaimName& name);
   void index_claim(const model::ClaimName& name, const ClaimRow& row);
   void unindex_claim(const model::ClaimName& name, const ClaimRow& row);
+  void index_change(const model::ClaimName& name);
+  void drop_change(const model::ClaimName& name);
   void index_vacancy(const ClaimRow& row);
   void count_in(const ClaimRow& row);
   void count_out(const ClaimRow& row);

@@ -17,8 +17,6 @@ constexpr std::string_view kVolumesDetached = "VolumesDetached";
 constexpr std::string_view kInstanceTerminating = "InstanceTerminating";
 constexpr std::string_view kConsistentStateFound = "ConsistentStateFound";
 constexpr std::string_view kDisruptionReason = "DisruptionReason";
-// A claim's spec never changes: its generation moves only when its deletion begins.
-constexpr std::int64_t kGeneration = 1;
 constexpr std::int64_t kDeletedGeneration = 2;
 
 bool has_taint(const model::Node& node, const model::Taint& wanted) {
@@ -156,7 +154,7 @@ Conditions claim_conditions(const ClusterState& state, const Context& context,
                             const ClaimRow& row) {
   const bool leaves = row.claim.deletion_millis != 0;
   const NodeRow* node = state.node_of(row);
-  Conditions conditions(row.claim.conditions, leaves ? kDeletedGeneration : kGeneration);
+  Conditions conditions(row.claim.conditions, leaves ? kDeletedGeneration : kClaimGeneration);
   if (leaves) {
     set_way_down(conditions, state, context, row, node);
     return conditions;

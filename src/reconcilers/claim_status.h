@@ -7,6 +7,9 @@
 
 namespace karst::reconcilers {
 
+// A claim's spec never changes: its generation moves only when its deletion begins.
+inline constexpr std::int64_t kClaimGeneration = 1;
+
 // Why the node is not initialized; both empty when it is.
 struct NotInitialized {
   std::string reason;

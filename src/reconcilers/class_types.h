@@ -1,8 +1,8 @@
 // What machines of each node class can be, kept from round to round while the catalogue, the class,
 // what its selectors found and the memory that machines have shown stay as they are; what each
-// pool has on sale of it, made ready for the solver; and what is to be said of the class itself. It
-// only saves time: a fresh one answers the same. Owned by whoever decides round after round; that
-// thread.
+// pool has on sale of it, made ready for the solver; what is to be said of the class itself, and
+// which claims differ from it. It only saves time: a fresh one answers the same. Owned by whoever
+// decides round after round; that thread.
 #pragma once
 
 #include <functional>
@@ -13,6 +13,7 @@
 #include "model/cloud.h"
 #include "projections/cluster_state.h"
 #include "providers/provider.h"
+#include "reconcilers/drift_kept.h"
 #include "scheduling/type_list.h"
 
 namespace karst::reconcilers {
@@ -66,6 +67,9 @@ class ClassTypes {
       const projections::ClusterState& state, const model::PoolName& pool, SaleKey key,
       const std::function<scheduling::TypeList(const SaleKey&)>& make);
 
+  // Of reconcile_drift.
+  DriftKept& drift() { return drift_; }
+
  private:
   struct Sale {
     SaleKey key;
@@ -83,6 +87,7 @@ class ClassTypes {
   std::map<model::NodeClassRef, Kept> kept_;  // of classes that are there
   std::map<model::NodeClassRef, Said> said_;  // likewise
   std::map<model::PoolName, Sale> sales_;     // of pools that are there
+  DriftKept drift_;
 };
 
 }  // namespace karst::reconcilers

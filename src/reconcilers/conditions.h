@@ -12,7 +12,9 @@
 
 namespace karst::reconcilers {
 
-inline constexpr std::string_view kValidationSucceeded = "ValidationSucceeded";  // a condition type
+// Condition types.
+inline constexpr std::string_view kValidationSucceeded = "ValidationSucceeded";
+inline constexpr std::string_view kDrifted = "Drifted";
 
 class Conditions {
  public:

@@ -18,7 +18,7 @@ bool migrate_claim(const ClusterState& state, const Context& context, Plan& plan
   if (mirror.uid.empty()) return false;
   model::set_label(mirror.annotations, to.version_key, to.version);
   const bool drifted = std::any_of(claim.conditions.begin(), claim.conditions.end(),
-                                   [](const auto& one) { return one.type == "Drifted"; });
+                                   [](const auto& one) { return one.type == kDrifted; });
   if (!drifted) model::set_label(mirror.annotations, to.hash_key, to.hash);
   plan.command(std::move(mirror), "hash_version", {row.position}, row.root);
   return false;

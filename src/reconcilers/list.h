@@ -34,6 +34,8 @@ void reconcile_provisioning(const projections::ClusterState& state, const Contex
                             Plan& plan);
 // NodeClaim status and labels as the state has them.
 void reconcile_mirror(const projections::ClusterState& state, const Context& context, Plan& plan);
+// Which claims are no longer what their pool and class say: condition Drifted.
+void reconcile_drift(const projections::ClusterState& state, const Context& context, Plan& plan);
 // NodePool status and drift hash.
 void reconcile_pools(const projections::ClusterState& state, const Context& context, Plan& plan);
 // Node classes: what their selectors find, and their status.

@@ -132,11 +132,16 @@ model::Labels machine_labels(const ClusterState& state, const Context& context,
   const auto type = std::find_if(types.begin(), types.end(), [&](const model::InstanceType& one) {
     return one.name == offer.instance_type;
   });
-  if (type != types.end())
+  if (type != types.end()) {
     for (const model::RequirementSpec& spec : type->requirements)
       if (spec.op == model::Operator::kIn && spec.values.size() == 1 &&
           spec.key != model::kHostnameLabel)
         model::set_label(labels, spec.key, spec.values.front());
+    for (const model::Offering& one : type->offerings)
+      if (one.zone == offer.zone && one.capacity_type == offer.capacity_type &&
+          one.reservation == offer.reservation)
+        for (const auto& [key, value] : one.labels) model::set_label(labels, key, value);
+  }
   for (const auto& [key, value] : {std::pair{model::kInstanceTypeLabel, &offer.instance_type},
                                    std::pair{model::kZoneLabel, &offer.zone},
                                    std::pair{model::kCapacityTypeLabel, &offer.capacity_type}})

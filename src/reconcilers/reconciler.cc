@@ -10,7 +10,8 @@ namespace karst::reconcilers {
 
 // What is leaving is decided before what is new, so that provisioning sees the demand that leaving
 // nodes raise; retry comes first, because a command that ends unclear blocks the others; mirrors
-// come last and show what the others have decided. A shadow ends what they have asked for.
+// come last and show what the others have decided, a claim's way up or down before its drift. A
+// shadow ends what they have asked for.
 constexpr std::array kReconcilers{
     Reconciler{"retry", reconcile_retry, true},
     Reconciler{"interruption", reconcile_interruption, true},
@@ -22,6 +23,7 @@ constexpr std::array kReconcilers{
     Reconciler{"static_pools", reconcile_static_pools},
     Reconciler{"provisioning", reconcile_provisioning, true},
     Reconciler{"mirror", reconcile_mirror},
+    Reconciler{"drift", reconcile_drift},
     Reconciler{"pools", reconcile_pools},
     Reconciler{"node_classes", reconcile_node_classes, true},
     Reconciler{"overlays", reconcile_overlays},
