@@ -177,7 +177,12 @@ void Daemon::acknowledge(const engine::Round& round) {
 
 void Daemon::dispatch(engine::Round& round) {
   if (round.to_dispatch.empty()) return;
-  parts_.kill_points->pass(KillPoint::kBeforeDispatch);
+  KillPoints::Types types;
+  if (parts_.kill_points->asks_for_types())
+    for (const ports::IssuedCommand& command : round.to_dispatch)
+      types.push_back(
+          events::event_type_name(events::type_of(model::Command{.spec = command.spec})));
+  parts_.kill_points->pass(KillPoint::kBeforeDispatch, types);
   const auto may_leave = [lease = parts_.lease, clock = parts_.clock,
                           epoch = engine_.state().epoch()] {
     return clock->monotonic_millis() < lease->send_deadline_monotonic_millis(epoch);
@@ -199,7 +204,7 @@ void Daemon::dispatch(engine::Round& round) {
     const bool cloud = model::goes_to_cloud(model::kind_of(command.spec));
     (cloud ? parts_.instances : parts_.objects)->submit(command);
   }
-  parts_.kill_points->pass(KillPoint::kAfterDispatch);
+  parts_.kill_points->pass(KillPoint::kAfterDispatch, types);
 }
 
 // Reads back what the round wrote: the log is what happened.

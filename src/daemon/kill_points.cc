@@ -8,13 +8,42 @@
 #include <cstdlib>
 #include <string>
 
+#include "events/codec.h"
+
 namespace karst::daemon {
+namespace {
+
+constexpr int kEventTypesEnd = 1'000;
+
+bool is_event_type(std::string_view name) {
+  if (name.empty()) return false;
+  for (int number = 0; number < kEventTypesEnd; ++number)
+    if (events::event_type_name(static_cast<events::EventType>(number)) == name) return true;
+  return false;
+}
+
+bool holds(const KillPoints::Types& types, std::string_view type) {
+  return std::find(types.begin(), types.end(), type) != types.end();
+}
+
+}  // namespace
 
 base::Result<KillPoints> KillPoints::parse(std::string_view text) {
   KillPoints points;
   if (text.empty()) return points;
   const std::size_t colon = text.find(':');
-  const std::string_view name = text.substr(0, colon);
+  std::string_view name = text.substr(0, colon);
+  if (const std::size_t sign = name.find('@'); sign != std::string_view::npos) {
+    const std::string_view types = name.substr(sign + 1);
+    const std::size_t comma = types.find(',');
+    const bool two = comma != std::string_view::npos;
+    points.type_ = types.substr(two ? comma + 1 : 0);
+    if (two) points.first_ = types.substr(0, comma);
+    if (!is_event_type(points.type_) || (two && !is_event_type(points.first_)))
+      return base::fail(base::Kind::kInvalid, "KARST_KILL_POINT: of the event types in '" +
+                                                  std::string(types) + "' one is unknown");
+    name = name.substr(0, sign);
+  }
   const auto at = std::find(kKillPointNames.begin(), kKillPointNames.end(), name);
   if (at == kKillPointNames.end()) {
     return base::fail(base::Kind::kInvalid, "KARST_KILL_POINT: there is no place '" +
@@ -41,8 +70,13 @@ base::Result<KillPoints> KillPoints::from_environment() {
   return parse(text == nullptr ? "" : text);
 }
 
-void KillPoints::pass(KillPoint point) {
-  if (left_ == 0 || point != point_) return;
+void KillPoints::pass(KillPoint point, const Types& types) {
+  if (left_ == 0) return;
+  if (!first_.empty()) {
+    if (holds(types, first_)) first_.clear();
+    return;
+  }
+  if (point != point_ || (!type_.empty() && !holds(types, type_))) return;
   if (--left_ > 0) return;
   if (stops_) {
     kill(getpid(), SIGSTOP);
@@ -55,10 +89,26 @@ void KillPoints::pass(KillPoint point) {
 base::Result<model::Position> KillPointLog::append(std::span<const events::Record> records,
                                                    events::Durability durability) {
   const bool answer = !records.empty() && records.back().type == events::EventType::kRoundClosed;
-  points_.pass(answer ? KillPoint::kBeforeAppendAnswer : KillPoint::kBeforeAppendFacts);
+  const KillPoints::Types types = types_of(records);
+  points_.pass(answer ? KillPoint::kBeforeAppendAnswer : KillPoint::kBeforeAppendFacts, types);
   auto position = log_.append(records, durability);
-  points_.pass(answer ? KillPoint::kAfterAppendAnswer : KillPoint::kAfterAppendFacts);
+  points_.pass(answer ? KillPoint::kAfterAppendAnswer : KillPoint::kAfterAppendFacts, types);
   return position;
+}
+
+KillPoints::Types KillPointLog::types_of(std::span<const events::Record> records) const {
+  KillPoints::Types types;
+  if (!points_.asks_for_types()) return types;
+  for (const events::Record& record : records) {
+    types.push_back(events::event_type_name(record.type));
+    if (record.type != events::EventType::kOutcomeReceived) continue;
+    const auto body = events::decode_payload(record.type, record.payload);
+    auto cursor = log_.read(std::get<model::Outcome>(body).command);
+    if (!cursor) continue;
+    const auto command = (*cursor)->next();
+    if (command && *command) types.push_back(events::event_type_name((*command)->envelope.type));
+  }
+  return types;
 }
 
 base::Status KillPointSnapshots::put(std::string_view version, const events::Snapshot& snapshot) {

@@ -1,15 +1,18 @@
 // Places where a test ends this process as a power cut would: KARST_KILL_POINT=NAME or NAME:N in
 // the environment means SIGKILL when the place is passed for the N-th time (from 1); NAME:N:stop
-// means SIGSTOP, after which the test may let it go on. Unset: nothing happens. A decorator each
-// for the log and the snapshots marks the places around their writes; the trimmer and the daemon
-// mark the others. Of one thread: the engine's, and a copy where the log is
-// trimmed, and its archive.
+// means SIGSTOP, after which the test may let it go on. NAME@TYPE counts the passings with an event
+// of that type alone: one that is written, the outcome of such a command, such a command that
+// leaves; NAME@FIRST,TYPE those after something of the type FIRST has passed any place. Unset:
+// nothing happens. A decorator each for the log and the snapshots marks the places around their
+// writes; the trimmer and the daemon mark the others. Of one thread: the engine's, and a copy where
+// the log is trimmed, and its archive.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "events/event_log.h"
@@ -49,13 +52,17 @@ inline constexpr std::array<std::string_view, 19> kKillPointNames = {
 
 class KillPoints {
  public:
-  // "" (nothing), "NAME", "NAME:N" or "NAME:N:stop". Errors: kInvalid for an unknown name or an N
-  // that is no number from 1.
+  using Types = std::vector<std::string_view>;  // names of event types
+
+  // "" (nothing), "NAME", "NAME:N" or "NAME:N:stop", the name with "@TYPE" or "@FIRST,TYPE" or
+  // without. Errors: kInvalid for an unknown name or type, or an N that is no number from 1.
   static base::Result<KillPoints> parse(std::string_view text);
   static base::Result<KillPoints> from_environment();
 
-  // Counts the passing; if this is the one, does not return, or not before SIGCONT.
-  void pass(KillPoint point);
+  // Counts the passing; if this is the one, does not return, or not before SIGCONT. `types`: of
+  // what is written or leaves there, empty where nothing does or nobody asks.
+  void pass(KillPoint point, const Types& types = {});
+  bool asks_for_types() const { return armed() && !type_.empty(); }
   bool armed() const { return left_ > 0; }
   KillPoint point() const { return point_; }
   std::uint64_t left() const { return left_; }
@@ -64,6 +71,8 @@ class KillPoints {
  private:
   KillPoint point_ = KillPoint::kBeforeRecover;
   std::uint64_t left_ = 0;
+  std::string first_;  // until it has passed
+  std::string type_;
   bool stops_ = false;
 };
 
@@ -86,6 +95,8 @@ class KillPointLog final : public events::EventLog {
   }
 
  private:
+  KillPoints::Types types_of(std::span<const events::Record> records) const;
+
   events::EventLog& log_;
   KillPoints& points_;
 };

@@ -30,6 +30,13 @@ TEST(KillPoints, Parses) {
       {"before-append-answer:", false, 0, KillPoint::kBeforeRecover},
       {"before-append-answer:x", false, 0, KillPoint::kBeforeRecover},
       {"before-append-answer:3x", false, 0, KillPoint::kBeforeRecover},
+      {"before-append-facts@PodObserved", true, 1, KillPoint::kBeforeAppendFacts},
+      {"before-dispatch@TaintRequested,EvictRequested:2", true, 2, KillPoint::kBeforeDispatch},
+      {"before-dispatch@", false, 0, KillPoint::kBeforeRecover},
+      {"before-dispatch@Nothing", false, 0, KillPoint::kBeforeRecover},
+      {"before-dispatch@,EvictRequested", false, 0, KillPoint::kBeforeRecover},
+      {"before-dispatch@TaintRequested,", false, 0, KillPoint::kBeforeRecover},
+      {"before-dispatch@Nothing,EvictRequested", false, 0, KillPoint::kBeforeRecover},
       {"nowhere", false, 0, KillPoint::kBeforeRecover},
       {":1", false, 0, KillPoint::kBeforeRecover},
   };
@@ -81,6 +88,46 @@ TEST(KillPointsDeathTest, TellsFactsFromAnswers) {
   EXPECT_EXIT(append("before-append-facts", true), testing::ExitedWithCode(7), "");
   EXPECT_EXIT(append("after-append-answer", true), testing::KilledBySignal(SIGKILL), "");
   EXPECT_EXIT(append("after-append-answer", false), testing::ExitedWithCode(7), "");
+}
+
+TEST(KillPoints, AskForTypesWhenOneIsNamed) {
+  EXPECT_FALSE(KillPoints::parse("before-append-facts")->asks_for_types());
+  EXPECT_TRUE(KillPoints::parse("before-append-facts@PodGone")->asks_for_types());
+}
+
+// A launch is written, leaves, and its outcome is written: each is of the launch's type.
+TEST(KillPointsDeathTest, TellsTypesApart) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto story = [](const char* place) {
+    auto points = KillPoints::parse(place);
+    events::MemoryLog log(model::LogId("aaaa"));
+    KillPointLog killing(log, *points);
+    const auto append = [&](std::vector<events::Body> bodies) {
+      std::vector<events::Record> records;
+      for (events::Body& body : bodies) records.push_back(events::make_record(std::move(body)));
+      return *killing.append(records, events::Durability::kSynced);
+    };
+    append({events::PodGone{}, events::NodeGone{}});
+    const model::Position launch =
+        append({model::Command{.spec = model::Launch{}}, events::RoundClosed{}});
+    points->pass(KillPoint::kBeforeDispatch, {"LaunchRequested"});
+    model::Outcome outcome;
+    outcome.command = launch;
+    append({std::move(outcome)});
+    append({events::NodeClaimGone{}});
+    std::exit(7);
+  };
+  for (const char* place :
+       {"before-append-facts@NodeGone", "after-append-answer@LaunchRequested",
+        "before-dispatch@LaunchRequested", "before-append-facts@LaunchRequested",
+        "after-append-facts@OutcomeReceived", "before-append-facts@LaunchRequested,NodeClaimGone"})
+    EXPECT_EXIT(story(place), testing::KilledBySignal(SIGKILL), "") << place;
+  for (const char* place :
+       {"before-append-facts@NodeGone:2", "before-append-answer@OutcomeReceived",
+        "before-dispatch@TerminateRequested", "after-append-facts@LaunchRequested:2",
+        "before-append-facts@LaunchRequested,NodeGone",
+        "before-append-facts@TaintRequested,NodeClaimGone"})
+    EXPECT_EXIT(story(place), testing::ExitedWithCode(7), "") << place;
 }
 
 }  // namespace
