@@ -7,7 +7,7 @@ world.py narrow POLICY                      a ready-made instance profile, and a
 world.py kubelets URL SERVER CA TOKEN       until it is ended: each running machine that carries our tag joins as a Node (which kwok drives);
                                             Nodes are never deleted here. URL: the AWS-shaped server, SERVER: the API server
 world.py interrupt URL QUEUE SHARE FILE     a spot interruption warning, as EventBridge writes it, for every SHARE-th running machine, all at once;
-                                            FILE gets a JSON line for each
+                                            FILE gets a JSON line for each. SHARE 0: for one that FILE does not have
 world.py user_data                          the user data of all launch templates, decoded
 world.py made                               the launch templates, and the instance profiles below Karpenter's path, that there are
 world.py waiting QUEUE                      how many messages the queue holds, received ones too
@@ -111,7 +111,13 @@ def warning(machine):
 
 def interrupt(url, queue, share, path):
     running = sorted((row for row in machines(url) if row["state"] == "running"), key=lambda row: row["id"])
-    warnings = [warning(machine) for machine in running[::int(share)]]
+    if int(share):
+        chosen = running[::int(share)]
+    else:
+        with open(path) as lines:
+            had = {json.loads(line)["instance"] for line in lines}
+        chosen = [machine for machine in running if machine["id"] not in had][:1]
+    warnings = [warning(machine) for machine in chosen]
     sqs, address = client("sqs"), queue_url(queue)
     for first in range(0, len(warnings), 10):
         entries = [{"Id": str(n), "MessageBody": json.dumps(one)} for n, one in enumerate(warnings[first:first + 10])]

@@ -7,7 +7,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "crash-points.md").read_text()
 HEADER = (ROOT / "src" / "daemon" / "kill_points.h").read_text()
 KILLS = (ROOT / "tests" / "aws" / "kills.sh").read_text()
-CALLS = re.search(r"for action in ([\w ]+); do while_sent", KILLS).group(1).split()
+CALLS = ("CreateLaunchTemplate", "CreateFleet", "TerminateInstances")  # what a launch and a removal change in the account
+EVENTS = set(re.findall(r"\bk(\w+) = \d+,", (ROOT / "src" / "events" / "body.h").read_text()))
 UPKEEP = ("trim", "expir", "snapshot")  # their own tests kill at them; the account's cluster is too short a story for a snapshot
 
 LAUNCH = ("demand seen|plan|intent append|fsync|lease check|send|bytes out|cloud acts|answer in|answer append|fsync|claim status patch|node joins|"
@@ -35,18 +36,26 @@ class CrashPoints(unittest.TestCase):
         for title, steps in (("A launch", LAUNCH), ("A removal", REMOVAL)):
             table = rows(title)
             self.assertEqual([row[0] for row in table], steps.split("|"), title)
-            for step, _, places, tests in table:
+            for step, _, places, at, tests in table:
                 with self.subTest(f"{title}: {step}"):
                     self.assertTrue(re.search("`(before|after)-", places) or places == "*calls on their way*")
                     self.assertTrue(tests)
-
-    def test_calls_on_their_way_are_played(self):
-        named = set(re.findall(r"`(Create\w+|Terminate\w+)`", PAGE))
-        self.assertEqual(named, set(CALLS))
+                    struck = re.fullmatch(r"`(?:((?:before|after)-[a-z-]+)@(\w+)(?:,(\w+))?|(?:sent|done):(\w+))`", at)
+                    self.assertTrue(struck, "kills.sh has no place to strike it at")
+                    name, *types, call = struck.groups()
+                    self.assertIn(f"`{name}`" if name else "*calls on their way*", places)
+                    self.assertLessEqual({one for one in types if one}, EVENTS)
+                    self.assertIn(call, (None, *CALLS))
 
     def test_the_account_kills_at_every_place_of_a_round(self):
         played = set(re.findall(r"\b((?:before|after)-[a-z-]+):\d", KILLS))
+        played |= {row[3].strip("`").partition("@")[0] for title in ("A launch", "A removal") for row in rows(title) if "@" in row[3]}
         self.assertEqual(played, {name for name in names_of_code() if not any(word in name for word in UPKEEP)})
+
+    def test_the_account_strikes_each_step_and_fails_for_one_that_it_did_not(self):
+        steps = len(rows("A launch")) + len(rows("A removal"))
+        self.assertRegex(KILLS, r"\n    at_each_step\n")
+        self.assertIn(f'[ "$struck $all" = "{steps} {steps}" ]', KILLS)
 
     def test_files_of_the_page_are_there(self):
         for name in re.findall(r"`((?:tests|src)/[\w/.]+)`", PAGE):

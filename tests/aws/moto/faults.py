@@ -4,7 +4,8 @@
                     A RULE: {"action": "CreateFleet", "times": 1, "do": WHAT}, "action" "*" for any; WHAT is one of
                       {"status": 503, "code": "RequestLimitExceeded", "headers": {"Retry-After": "2"}}   answered so, nothing done
                       {"cut": "before"}   the connection ends, nothing done       {"cut": "after"}   it ends, and it was done
-                      {"seconds": 2}      answered so much later                  {"body": "<html>"}  status 200 and this
+                      {"seconds": 2}      done and answered so much later         {"body": "<html>"}  status 200 and this
+                      {"late": 2}         done at once, answered so much later
                       {"page": "twice"}   EC2's list names a next page, which is the same again   {"page": "cut"}   it ends in its middle
                       {"page": "hole"}    its first reservation is missing                        {"page": "item"}  its first reservation comes twice
                       {"fewer": 1}        CreateFleet makes so many machines less, and says that there was no room for them
@@ -125,6 +126,7 @@ class Faults:
             return lambda data: None
 
         parts = list(self.app(environ, remember))
+        time.sleep(do.get("late", 0))
         if do.get("cut") == "after":
             return self.cut(environ)
         if do.get("page"):
