@@ -92,14 +92,23 @@ base::Result<Recovery> Engine::recover(base::LogTime now, base::WallTime wall) {
               now, wall);
   if (!options_.signing_key.empty() && options_.signing_key != state_.signing_key())
     fact_record(events::SigningKeyChanged{options_.signing_key}, now, wall);
-  for (events::Body& body :
-       admission_.admit(state_, now, events::CatalogueObserved{provider_.embedded_catalogue()}))
-    fact_record(std::move(body), now, wall);
+  tell_embedded_catalogue(now, wall);
   KARST_TRY(flush(events::Durability::kSynced));
   // So that this is where the next start, and every reader, folds from.
   if (!recovery->past_unknown.empty()) keep_snapshot();
   recovered_ = true;
   return recovery;
+}
+
+// What was read by the process before is better than what is embedded, whose prices nobody has
+// read.
+void Engine::tell_embedded_catalogue(base::LogTime now, base::WallTime wall) {
+  const model::Catalogue& embedded = provider_.embedded_catalogue();
+  const bool read = provider_.reads_catalogue();
+  if (read && state_.catalogues().contains(embedded.provider)) return;
+  for (events::Body& body : admission_.admit(state_, now, events::CatalogueObserved{embedded}))
+    fact_record(std::move(body), now, wall);
+  if (read) fact_record(events::PricesObserved{{embedded.provider, {}}, false, false}, now, wall);
 }
 
 void Engine::fact_record(events::Body body, base::LogTime now, base::WallTime wall) {

@@ -78,6 +78,7 @@ class Engine {
  private:
   base::Result<Recovery> fold();
   base::Result<Recovery> begin_anew(base::Error why);
+  void tell_embedded_catalogue(base::LogTime now, base::WallTime wall);
   void fact_record(events::Body body, base::LogTime now, base::WallTime wall);
   base::Status flush(events::Durability durability);
   void decide(base::LogTime now, base::WallTime wall, Round& round);

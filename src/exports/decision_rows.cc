@@ -67,6 +67,15 @@ std::string pool_of(const model::CommandSpec& spec) {
   return mirror == nullptr ? "" : mirror->name.str();
 }
 
+// What a claim may become: its order chooses among these, by price.
+Json types_of(const model::NodeClaim& claim) {
+  Json types = Json::array();
+  for (const model::RequirementSpec& one : claim.requirements)
+    if (one.key == model::kInstanceTypeLabel && one.op == model::Operator::kIn)
+      for (const std::string& type : one.values) types.push_back({{"instance_type", type}});
+  return types;
+}
+
 }  // namespace
 
 DecisionRows::DecisionRows(Withheld withheld)
@@ -79,16 +88,22 @@ const Table& DecisionRows::table() const {
 // Which build it was is not in the baseline.
 base::Status DecisionRows::begin(const events::Baseline& baseline,
                                  const projections::ClusterState& state, const Filter&) {
-  prices_.begin(state);
+  if (knows_prices()) prices_.begin(state);
   if (withheld_.redaction.withholds(EventType::kDaemonStarted)) return {};
   decision_version_ = baseline.decision_version;
   config_ = config_text(events::make_record(events::DaemonStarted{"", "", state.config()}).payload);
   return {};
 }
 
+// Whoever may not read what prices came with does not learn how old they are.
+bool DecisionRows::knows_prices() const {
+  return !withheld_.redaction.withholds(EventType::kCatalogueObserved) &&
+         !withheld_.redaction.withholds(EventType::kPricesObserved);
+}
+
 // What prices there are and where from, and who decides.
 void DecisionRows::learn(const events::Event& event) {
-  prices_.see(event);
+  if (knows_prices()) prices_.see(event);
   if (event.envelope.type != EventType::kDaemonStarted ||
       withheld_.redaction.withholds(event.envelope.type))
     return;
@@ -141,6 +156,10 @@ void DecisionRows::fill_command(const events::Envelope& envelope, const model::C
 }
 
 void DecisionRows::fill_offers(const events::Envelope& envelope, const model::Command& command) {
+  if (const auto* create = std::get_if<model::CreateNodeClaim>(&command.spec)) {
+    row_.skip(6);  // the order says them
+    return row_.text(dumped(types_of(create->claim)));
+  }
   const auto* launch = std::get_if<model::Launch>(&command.spec);
   if (launch == nullptr || launch->offers.empty()) return;
   const model::Offer& first = launch->offers.front();

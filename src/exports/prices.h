@@ -1,5 +1,5 @@
-// Where each price of the catalogue came from, and how old it is: the time since it last changed or
-// its kind was last read, whichever is later. Internal to exports.
+// Where each price of the catalogue came from, and since when it is known to hold: when its kind
+// was last read. Internal to exports.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace karst::exports {
 class Prices {
  public:
   struct Source {
-    model::Position position;  // of the event that the price came with; 0: not known
-    std::optional<base::LogTime> known_at;
+    model::Position position;               // of the event that the price came with; 0: not known
+    std::optional<base::LogTime> known_at;  // none: nobody knows
   };
 
   // The state right before the first event: it has prices and readings, not where the first are
@@ -33,15 +33,14 @@ class Prices {
   using OfferKey = std::tuple<std::string, std::string, std::string, std::string>;
   struct Price {
     std::int64_t nanos_per_hour = 0;
-    model::Position position;  // 0: before the first event
-    base::LogTime changed_at;  // 0: before the first event
+    model::Position position;  // that it came with; 0: before the first event
   };
-  // The event has this price; what was known of it stays unless it has changed.
-  static Price seen(const Price* known, std::int64_t nanos_per_hour, const events::Envelope& at);
   void see_catalogue(const events::Envelope& at, const model::Catalogue& catalogue);
   void see_reading(const events::Envelope& at, const events::PricesObserved& reading);
 
-  std::string provider_;
+  const Price* find(const model::Offer& offer) const;
+
+  model::Catalogue catalogue_;
   std::map<OfferKey, Price> prices_;  // replaced with each catalogue
   projections::PriceReadings read_;
 };

@@ -35,6 +35,7 @@ class DecisionRows final : public View {
   base::Status see(const events::Event& event, bool taken, TableWriter& out) override;
 
  private:
+  bool knows_prices() const;
   void learn(const events::Event& event);
   void fill_command(const events::Envelope& envelope, const model::Command& command);
   void fill_offers(const events::Envelope& envelope, const model::Command& command);

@@ -21,21 +21,15 @@ model::Offer key_of(model::Offer offer) {
 
 void Apply::operator()(const events::CatalogueObserved& e) const {
   s.catalogues_.edit(e.catalogue.provider, [&](CatalogueRow& row) {
+    row.read.see_catalogue(row.catalogue, e.catalogue, now);
     row.catalogue = e.catalogue;
     row.position = at.position;
-    row.read.see_catalogue(now);
   });
 }
 
 void Apply::operator()(const events::PricesObserved& e) const {
   s.catalogues_.edit_if(e.update.provider, [&](CatalogueRow& row) {
-    for (const model::Offer& price : e.update.prices)
-      for (model::InstanceType& type : row.catalogue.types) {
-        if (type.name != price.instance_type) continue;
-        for (model::Offering& offering : type.offerings)
-          if (offering.zone == price.zone && offering.capacity_type == price.capacity_type)
-            offering.price_nanos_per_hour = price.price_nanos_per_hour;
-      }
+    take_prices(row.catalogue, e.update.prices);
     row.read.see_reading(e.on_demand_read, e.spot_read, now);
     if (!e.update.prices.empty()) row.position = at.position;
   });

@@ -17,6 +17,7 @@
 #include "model/command.h"
 #include "model/ids.h"
 #include "model/named_object.h"
+#include "projections/price_readings.h"
 
 namespace karst::projections {
 
@@ -284,31 +285,6 @@ struct VerdictRow {
 template <class Archive>
 void fields(Archive& a, VerdictRow& r) {
   a(r.verdict.code, r.verdict.args, r.position);
-}
-
-// When the prices of a catalogue were last read, changed or not. A catalogue counts as a reading of
-// all of them until a reading is told by itself: kwok's never is, nor are those of old logs.
-struct PriceReadings {
-  bool told = false;
-  LogTime on_demand_at;
-  LogTime spot_at;
-
-  void see_catalogue(LogTime now) {
-    if (!told) on_demand_at = spot_at = now;
-  }
-  void see_reading(bool on_demand, bool spot, LogTime now) {
-    told = true;
-    if (on_demand) on_demand_at = now;
-    if (spot) spot_at = now;
-  }
-  // Of what is not sold as spot the price is the on-demand one, or follows from it.
-  LogTime at(std::string_view capacity_type) const {
-    return capacity_type == "spot" ? spot_at : on_demand_at;
-  }
-};
-template <class Archive>
-void fields(Archive& a, PriceReadings& r) {
-  a(r.told, r.on_demand_at, r.spot_at);
 }
 
 struct CatalogueRow {

@@ -65,6 +65,8 @@ class Provider {
   // What it offers when nothing better is known: embedded, same for every call. Sorted by type
   // name.
   virtual const model::Catalogue& embedded_catalogue() const = 0;
+  // Whether its hands read what it sells: the embedded catalogue only stands in until they have.
+  virtual bool reads_catalogue() const { return false; }
 
   // Label keys that its instance types define beyond the well-known ones.
   virtual std::span<const std::string_view> label_keys() const = 0;

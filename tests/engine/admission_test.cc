@@ -35,6 +35,8 @@ TEST(Admission, AReadingOfPricesIsNewsThoughNothingChanged) {
   Story story(log);
   set_the_stage(story);
   const auto row = [&] { return *story.state().catalogues().find("kwok"); };
+  story.fact(events::PricesObserved{{"kwok", {}}, true, true});
+  story.step();
   const projections::CatalogueRow before = row();
   const model::Position end = log.end();
   for (int reading = 0; reading < 3; ++reading) {

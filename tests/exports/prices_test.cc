@@ -100,6 +100,27 @@ TEST_F(PriceAge, GrowsWhileItsKindCannotBeRead) {
   EXPECT_EQ(ages(), (Ages{"#6 7", "#3 107", "#6 108", "#10 8", "#6 209", "#10 109"}));
 }
 
+// As at a first start on a cloud that has to be asked, and where it cannot be.
+TEST_F(PriceAge, IsNotKnownBeforeItsKindIsRead) {
+  catalogue(10, 100, 40);  // position 3: embedded
+  reading(10, false, false);
+  launches(11);
+  reading(20, false, true);
+  catalogue(20, 100, 50);  // position 8
+  launches(21);
+  EXPECT_EQ(ages(), (Ages{"#3 -", "#3 -", "#3 -", "#8 1"}));
+}
+
+TEST_F(PriceAge, OfWhatIsReservedIsThatOfWhatItFollowsFrom) {
+  catalogue(10, 100, 40);  // position 3
+  reading(100, true, true);
+  model::Launch launch;
+  launch.items = {{model::ClaimUid("c1"), model::ClaimName("a"), 1}};
+  launch.offers = {{"m5.large", "zone-a", "reserved", 0, "cr-1"}};
+  at(107, model::Command{"lifecycle", "provisioned", {}, launch});
+  EXPECT_EQ(ages(), (Ages{"#3 7"}));
+}
+
 TEST_F(PriceAge, CountsFromTheCatalogueWhereNoReadingIsTold) {
   catalogue(10, 100, 40);  // position 3
   launches(11);
@@ -112,7 +133,7 @@ TEST_F(PriceAge, CountsFromAPriceThatCameByItself) {
   catalogue(10, 100, 40);  // position 3
   at(100, events::PricesObserved{{"aws", {{"m5.large", "zone-a", "spot", 50, ""}}}, false, true});
   launches(107);
-  EXPECT_EQ(ages(), (Ages{"#3 97", "#4 7"}));
+  EXPECT_EQ(ages(), (Ages{"#3 -", "#4 7"}));
 }
 
 TEST_F(PriceAge, IsNotOfAnotherProvidersReading) {
@@ -138,7 +159,7 @@ TEST_F(PriceAge, IsKnownOfATrimmedLog) {
   launches(408);
   log_.trim({Position(events::kTrimTile), std::string(projections::kProjectionVersion), "d0",
              state.save()});
-  EXPECT_EQ(ages(), (Ages{"#- 107", "#- 207", "#259 208", "#259 8"}));
+  EXPECT_EQ(ages(), (Ages{"#- 107", "#- 207", "#- 208", "#259 -"}));
 }
 
 }  // namespace

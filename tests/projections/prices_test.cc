@@ -59,18 +59,38 @@ TEST_F(PricesRead, PricesThatCameMakeAnotherCatalogue) {
 TEST_F(PricesRead, ThatTheyWereNotReadIsKnownFromThenOn) {
   tell(catalogue(100, 40));
   tell(events::PricesObserved{{"aws", {}}, false, false});
+  EXPECT_EQ("0 0", read()) << "what came untold had not been read either";
   tell(catalogue(100, 50));
-  EXPECT_EQ("1 1", read());
+  EXPECT_EQ("0 0", read());
+}
+
+TEST_F(PricesRead, APriceThatStandsInForOneIsOfAnUnknownAge) {
+  tell(catalogue(100, 40));
+  tell(events::PricesObserved{{"aws", {}}, true, true});
+  tell(events::PricesObserved{{"aws", {}}, false, true});
+  tell(catalogue(100, 50));
+  EXPECT_EQ("2 3", read()) << "the one that was not read is the same as before";
+  tell(events::PricesObserved{{"aws", {}}, false, true});
+  tell(catalogue(90, 50));
+  EXPECT_EQ("0 5", read());
+  tell(events::PricesObserved{{"aws", {}}, true, false});
+  tell(catalogue(100, 50));
+  EXPECT_EQ("7 5", read());
+  model::Catalogue more = row().catalogue;
+  more.types[0].offerings.push_back({"zone-b", "spot", 50, true, "", 0, {}});
+  tell(events::CatalogueObserved{more});
+  EXPECT_EQ("7 0", read()) << "a new offer's price was not read";
 }
 
 TEST_F(PricesRead, AreInDigestAndSnapshot) {
   tell(catalogue(100, 40));
+  tell(events::PricesObserved{{"aws", {}}, false, true});
   tell(events::PricesObserved{{"aws", {}}, true, false});
   ClusterState loaded;
   ASSERT_TRUE(loaded.load(state.save()));
   EXPECT_EQ(loaded.digest(), state.digest());
-  EXPECT_EQ(loaded.catalogues().find("aws")->read.on_demand_at, LogTime(2000));
-  EXPECT_EQ(loaded.catalogues().find("aws")->read.spot_at, LogTime(1000));
+  EXPECT_EQ(loaded.catalogues().find("aws")->read.on_demand_at, LogTime(3000));
+  EXPECT_EQ(loaded.catalogues().find("aws")->read.spot_at, LogTime(2000));
   EXPECT_TRUE(loaded.catalogues().find("aws")->read.told);
 }
 

@@ -239,7 +239,9 @@ void AwsCloud::read_next(const std::shared_ptr<Sold>& sold) {
     model::Catalogue catalogue = sold->types.catalogue(client_.region());
     // Before the catalogue, which would count as a reading of every price where none was told yet;
     // and each time, since a catalogue that has not changed is not logged.
-    offer(events::PricesObserved{{catalogue.provider, {}}, sold->on_demand_read, sold->spot_read});
+    offer(events::PricesObserved{{catalogue.provider, {}},
+                                 sold->on_demand_read && sold->types.has_on_demand_prices(),
+                                 sold->spot_read && sold->types.has_spot_prices()});
     offer(events::CatalogueObserved{std::move(catalogue), sold->types.on_demand_source(),
                                     sold->types.spot_source()});
     tell_of_prices(sold->fault);

@@ -40,6 +40,7 @@ class Aws final : public Provider {
   std::span<const std::string_view> own_labels() const override { return aws::own_labels(); }
   std::string_view reservation_label() const override { return kReservationIdLabel; }
   bool depends_on_class() const override { return true; }
+  bool reads_catalogue() const override { return true; }
 
   // Nothing can be had of a class that nobody has looked for in the account.
   std::vector<model::InstanceType> types_for(

@@ -282,11 +282,11 @@ std::optional<std::int64_t> DiscoveredTypes::on_demand_price(const TypeFacts& fa
 }
 
 std::string DiscoveredTypes::on_demand_source() const {
-  return on_demand_.empty() ? "the embedded table of July 2026" : "the price list";
+  return has_on_demand_prices() ? "the price list" : "the embedded table of July 2026";
 }
 
 std::string DiscoveredTypes::spot_source() const {
-  return spot_.empty() ? "as on-demand" : "the spot price history";
+  return has_spot_prices() ? "the spot price history" : "as on-demand";
 }
 
 model::Catalogue DiscoveredTypes::catalogue(const std::string& region) const {

@@ -57,6 +57,9 @@ class DiscoveredTypes {
   // known it is the on-demand price, after that a zone without one has no spot. An on-demand price
   // that is not known is the embedded table's.
   model::Catalogue catalogue(const std::string& region) const;
+  // Whether any price of that kind is the account's own word.
+  bool has_on_demand_prices() const { return !on_demand_.empty(); }
+  bool has_spot_prices() const { return !spot_.empty(); }
   // Where its prices come from, in words.
   std::string on_demand_source() const;
   std::string spot_source() const;
