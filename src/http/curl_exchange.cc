@@ -243,6 +243,9 @@ Failure failure_of(const Exchange& exchange, CURLcode code) {
 }
 
 Obstacle obstacle_of(CURL* easy, CURLcode code) {
+  long proxy_untrusted = 0;
+  curl_easy_getinfo(easy, CURLINFO_PROXY_SSL_VERIFYRESULT, &proxy_untrusted);
+  if (code == CURLE_PEER_FAILED_VERIFICATION && proxy_untrusted != 0) return Obstacle::kProxy;
   long proxy_status = 0;
   curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &proxy_status);
   if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE)

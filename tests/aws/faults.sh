@@ -4,7 +4,7 @@
 # and T2 of launching and terminating against what the account, the API server and the log say. ROUNDS plays all of it so often (1), and LONG=1 plays each
 # fault alone as well, with minutes without any room. Ends with "N passed, N failed"; exit 4: a server does not run. About 1.5 minutes.
 set -euo pipefail
-all_seconds=${FAULTS_SECONDS:-900}
+all_seconds=${FAULTS_SECONDS:-1700}
 . "$(dirname "$0")/parts.sh"
 pods_wanted=${PODS:-18}
 machines_max=8  # the pool's limit: six that are needed, and two that replace those that go
@@ -39,7 +39,7 @@ under() {  # under WHAT CALLS [CAPACITY]: a third is interrupted meanwhile, and 
 }
 storm='[{"action": "CreateFleet", "times": 2, "do": {"status": 503, "code": "RequestLimitExceeded"}}, {"action": "CreateFleet", "do": {"fewer": 1}},
   {"action": "CreateFleet", "times": 2, "do": {"status": 500, "code": "InternalError"}}, {"action": "DescribeInstances", "times": 2, "do": {"status": 500, "code": "InternalError"}}]'
-answers='[{"action": "CreateFleet", "do": {"cut": "after"}}, {"action": "CreateFleet", "do": {"status": 400, "code": "IdempotentParameterMismatch"}},
+answers='[{"action": "CreateFleet", "do": {"status": 400, "code": "IdempotentParameterMismatch"}}, {"action": "CreateFleet", "do": {"cut": "after"}},
   {"action": "DescribeInstances", "do": {"page": "twice"}}, {"action": "DescribeInstances", "do": {"page": "item"}}, {"action": "DescribeInstances", "do": {"page": "cut"}},
   {"action": "DescribeInstances", "do": {"page": "hole"}}, {"action": "DescribeInstances", "times": 2, "do": {"status": 503, "code": "RequestLimitExceeded"}},
   {"action": "TerminateInstances", "do": {"cut": "after"}}, {"action": "TerminateInstances", "times": 2, "do": {"status": 503, "code": "RequestLimitExceeded"}}]'
@@ -98,8 +98,8 @@ main() {
   await "$pods_wanted pods run on nodes" 180 running "$pods_wanted"
   [ -z "${LONG:-}" ] || alone
   for _ in $(seq "${ROUNDS:-1}"); do
-    under "no room but in two offers, fleets in part, failures in a row" "$storm" "$(no_room_but_in us-east-1a us-east-1b)" "${STORM_SECONDS:-240}"
-    under "lost, doubled and cut answers, another order's token" "$answers" "$(no_room_but_in us-east-1a us-east-1b)" "${STORM_SECONDS:-240}"
+    under "no room but in two offers, fleets in part, failures in a row" "$storm" "$(no_room_but_in us-east-1a us-east-1b)" "${STORM_SECONDS:-400}"
+    under "lost, doubled and cut answers, another order's token" "$answers" "$(no_room_but_in us-east-1a us-east-1b)" "${STORM_SECONDS:-400}"
   done
   echo "# starts at which what EC2 sells is hard to read, and one at which no other read is answered at once"
   local fault
@@ -113,7 +113,7 @@ main() {
   faults "{\"calls\": $reads}"
   start_karst
   await "karst is ready all the same" 120 karst_ready || { tail -n 20 "$work/karst.$karst_runs.err"; return 1; }
-  under "reads and IAM that time out, throttle, fail and are cut" "$reads" "[]" 240
+  under "reads and IAM that time out, throttle, fail and are cut" "$reads" "[]" 400
   [ -z "${LONG:-}" ] || no_room_at_all
   faults '{}'
   await "the queue is empty" 60 queue_is_empty

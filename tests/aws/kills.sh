@@ -5,7 +5,7 @@
 # within 60 s, and nothing lost or doubled within 240 s more (an interruption shuts its offering for three minutes). FAULTS=1 plays the account's faults
 # one by one as well; with SAME given that alone is played. Ends with "N passed, N failed"; exit 4: a server does not run.
 set -euo pipefail
-all_seconds=${KILLS_SECONDS:-1200}
+all_seconds=${KILLS_SECONDS:-2400}
 . "$(dirname "$0")/parts.sh"
 pods_wanted=${PODS:-18}
 RANDOM=${KILL_SEED:-20261121}; kills=0
@@ -32,7 +32,7 @@ starts() { start_karst "${1:-}"; await "karst is ready (start $karst_runs)" 60 k
 again() {  # again WHAT: it, or one that is started anew, brings everything in order
   [ "$karst_pid" != 0 ] || starts
   await "$1: no machine without owner" 60 all_owned
-  await "$1: nothing is lost, doubled or without owner" 240 settled
+  await "$1: nothing is lost, doubled or without owner" 400 settled
 }
 few() {  # few WHAT: after every few kills, everything is brought in order
   kills=$((kills + 1))
@@ -69,14 +69,14 @@ with_account() {  # with_account sent|done CALL: the account has the call; it ca
   start_karst
   local code=0
   pushed=$SECONDS
-  if [ "$1" = sent ]; then await "$3" 60 or_push asked_since "$2" "$before" || code=1; else await "$3" 60 or_push done_since "$before" || code=1; fi
+  if [ "$1" = sent ]; then await "$3" 120 or_push asked_since "$2" "$before" || code=1; else await "$3" 120 or_push done_since "$before" || code=1; fi
   kill_karst
   faults '{}'
   return $code
 }
 or_push() {  # or_push COMMAND...: and when it is long in coming, because the one before was settled without this step, there is one more to launch or to remove
   "$@" && return 0
-  if [ $((SECONDS - pushed)) -ge 12 ]; then pushed=$SECONDS; "$push"; fi
+  if [ $((SECONDS - pushed)) -ge 25 ]; then pushed=$SECONDS; "$push"; fi
   return 1
 }
 strike() {  # strike TITLE STEP PLACE
@@ -92,7 +92,7 @@ strike() {  # strike TITLE STEP PLACE
   esac
   start_karst "$3:1"
   pushed=$SECONDS
-  await "$what" 60 or_push karst_is_dead || { kill_karst; return 1; }
+  await "$what" 120 or_push karst_is_dead || { kill_karst; return 1; }
 }
 at_each_step() {
   local title step place last="" all=0 struck=0

@@ -181,14 +181,21 @@ bad "no right at all" 4 'the user system:anonymous may not .*ClusterRole karst' 
   --kubeconfig "$(config a "$server, $ca" "token: admin-token, as: 'system:anonymous', as-groups: ['system:authenticated']")"
 bad "a user whom the server tells nothing" 4 'answers HTTP 403: .*: is that who karst should be\? kubectl apply -f deploy/manifests/karst/rbac.yaml' \
   --kubeconfig "$(config a "$server, $ca" "token: admin-token, as: 'system:anonymous'")"
+# may yes|no TOKEN VERB RESOURCE...: the server says so by now; it learns of a changed role a moment after it was written.
+may() {
+  local want=$1 token=$2; shift 2
+  [ "$(kubectl --server "https://127.0.0.1:$((base + 2))" --certificate-authority "$plane/certs/apiserver.crt" --token "$token" auth can-i "$@" 2> /dev/null)" = "$want" ]
+}
 # without_rule ROLE FILTER: takes away the first of its rules that jq's filter is true of.
 without_rule() {
   k patch clusterrole "$1" --type=json -p "$(k get clusterrole "$1" -o json | jq -c "[{op: \"remove\", path: (\"/rules/\" + (.rules | map($2) | index(true) | tostring))}]")" > /dev/null
 }
 without_rule karst '.resources == ["pods/eviction"]'
+await "the server knows that karst may not evict" 30 may no karst-token create pods --subresource=eviction -A || true
 bad "one missing right" 4 'the user karst may not create pods/eviction; ClusterRole karst grants it: kubectl apply -f deploy/manifests/karst/rbac.yaml' \
   --kubeconfig "$good_config"
 k apply -f "$root/deploy/manifests/karst/rbac.yaml" > /dev/null
+await "the server knows that it may" 30 may yes karst-token create pods --subresource=eviction -A || true
 LEADER_ELECTION_NAMESPACE=default bad "no right to the lease" 4 'may not get leases.coordination.k8s.io default/karpenter-leader-election.*set LEADER_ELECTION_NAMESPACE=karpenter' --kubeconfig "$good_config"
 
 echo "# what a shadow may do: its own role is named, for the other one would let it write"
@@ -197,12 +204,17 @@ cure='ClusterRole karst-shadow grants it: kubectl apply -f deploy/manifests/shad
 bad "a shadow without rights" 4 "the user karst-shadow may not get namespaces kube-system, list .*; $cure" --shadow --kubeconfig "$shadow_config"
 k apply -f "$root/deploy/manifests/shadow/rbac.yaml" > /dev/null
 k create clusterrolebinding test-shadow --clusterrole=karst-shadow --user=karst-shadow > /dev/null
+await "the server knows of the shadow's rights" 30 may yes karst-shadow-token watch poddisruptionbudgets -A || true
 without_rule karst-shadow '.resources == ["poddisruptionbudgets"]'
+await "the server knows of the missing one" 30 may no karst-shadow-token watch poddisruptionbudgets -A || true
 bad "a shadow that lacks one right" 4 "the user karst-shadow may not list poddisruptionbudgets.policy, watch poddisruptionbudgets.policy; $cure" --shadow --kubeconfig "$shadow_config"
 k apply -f "$root/deploy/manifests/shadow/rbac.yaml" > /dev/null
+await "the server knows of it again" 30 may yes karst-shadow-token watch poddisruptionbudgets -A || true
 without_rule karst-shadow '.resourceNames == ["kube-system"]'
+await "the server knows that it may not see kube-system" 30 may no karst-shadow-token get namespace/kube-system || true
 bad "a shadow that may not learn which cluster it is" 4 "the user karst-shadow may not get namespaces kube-system; $cure" --shadow --kubeconfig "$shadow_config"
 k apply -f "$root/deploy/manifests/shadow/rbac.yaml" > /dev/null
+await "the server knows that it may" 30 may yes karst-shadow-token get namespace/kube-system || true
 good "a shadow that was cured so" --shadow --kubeconfig "$shadow_config"
 
 echo "# the data directory"
@@ -257,6 +269,12 @@ by_proxy() {
 }
 by_proxy "a proxy" "$karst" "http://127.0.0.1:$((base + 8))"
 by_proxy "a proxy over TLS, of the kubeconfig's CA" "$karst" "https://127.0.0.1:$((base + 8))" "$plane/certs/apiserver.crt" "$plane/certs/apiserver.key"
+python3 "$here/connect_proxy.py" $((base + 8)) "$work/other.crt" "$work/other.key" > "$work/tunnels" 2> "$work/proxy.err" & proxy=$!
+started=("$proxy")
+await "a proxy over TLS that nobody vouches for: it is there" 30 listens || true
+bad "a proxy over TLS that nobody vouches for" 4 'cannot be reached through the proxy: .*certificate.*clusters\[0\].cluster.proxy-url right' \
+  --kubeconfig "$(config a "$server, $ca, proxy-url: 'https://127.0.0.1:$((base + 8))'" "$token")"
+kill $proxy; wait $proxy 2> /dev/null || true; started=()
 if unshare -m true 2> /dev/null; then
   openssl req -x509 -newkey rsa:2048 -nodes -keyout "$work/proxy.key" -out "$work/proxy.crt" -subj /CN=proxy -addext subjectAltName=IP:127.0.0.1 \
     -days 1 2> /dev/null
