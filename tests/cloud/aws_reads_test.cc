@@ -31,7 +31,7 @@ TEST_F(AwsReadsTest, TheListTellsWhatRunsAndWhatIsSold) {
     reply(200, R"({"PriceList": []})");
     EXPECT_NE(std::string::npos, last.body.find(family)) << last.body;
   }
-  EXPECT_EQ(sink.names().back(), "CatalogueObserved") << "prices are not needed for it";
+  EXPECT_EQ(sink.names().back(), "PricesObserved") << "prices are not needed for it";
 }
 
 // One of Karpenter's tells its claim by name, and is left out before it does.
@@ -99,7 +99,7 @@ TEST_F(AwsReadsTest, AnIsolatedNetworkHasNoPriceList) {
   EXPECT_EQ(reply(200, "<DescribeInstanceTypeOfferingsResponse/>"),
             "DescribeInstanceTypeOfferings");
   EXPECT_EQ(reply(200, "<DescribeSpotPriceHistoryResponse/>"), "DescribeSpotPriceHistory");
-  EXPECT_EQ(sink.names().back(), "CatalogueObserved");
+  EXPECT_EQ(sink.names().back(), "PricesObserved");
   EXPECT_TRUE(transport.open.empty());
 }
 

@@ -1,4 +1,5 @@
 // What of the facts is news: lists that name what is known, and lists that cannot be read.
+#include "tests/engine/kwok_machines.h"
 #include "tests/engine/stage.h"
 
 namespace karst::engine {
@@ -49,6 +50,53 @@ TEST(Admission, AReadingOfPricesIsNewsThoughNothingChanged) {
   EXPECT_EQ(row().read.on_demand_at.value(), story.now());
   EXPECT_EQ(row().read.spot_at, before.read.spot_at);
   EXPECT_FALSE(verified(log).difference);
+}
+
+// A cloud whose hands read what it sells.
+class Account final : public KwokMachines {
+ public:
+  bool reads_catalogue() const override { return true; }
+};
+
+TEST(Admission, AStartKeepsWhatWasReadAndTakesNothingElseForRead) {
+  const Account account;
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log, {}, &account);
+  const auto row = [&] { return *story.state().catalogues().find("kwok"); };
+  const base::LogTime never;
+  EXPECT_EQ(row().catalogue, account.embedded_catalogue());
+  EXPECT_EQ(row().read.on_demand_at, never) << "it is embedded";
+  EXPECT_EQ(row().read.spot_at, never);
+  story.start();
+  EXPECT_EQ(row().read.on_demand_at, never) << "likewise at the next start";
+  model::Catalogue sold = account.embedded_catalogue();
+  sold.types.pop_back();
+  story.fact(events::PricesObserved{{"kwok", {}}, false, false});
+  story.fact(events::CatalogueObserved{sold});
+  story.fact(events::PricesObserved{{"kwok", {}}, false, true});
+  story.step();
+  const base::LogTime read = row().read.spot_at;
+  EXPECT_EQ(read.value(), story.now());
+  story.start();
+  EXPECT_EQ(row().catalogue, sold) << "better than what is embedded";
+  EXPECT_EQ(row().read.spot_at, read);
+  EXPECT_FALSE(verified(log).difference);
+}
+
+TEST(Admission, WhatALogDoesNotTellToBeReadIsNotKeptAtAStart) {
+  const Account account;
+  events::MemoryLog log(model::LogId("log"));
+  model::Catalogue sold = account.embedded_catalogue();
+  sold.types.pop_back();
+  {
+    Story story(log);  // as of before readings were told
+    story.fact(events::CatalogueObserved{sold});
+    story.step();
+    ASSERT_NE(story.state().catalogues().find("kwok")->read.spot_at, base::LogTime());
+  }
+  const Story story(log, {}, &account);
+  EXPECT_EQ(story.state().catalogues().find("kwok")->catalogue, account.embedded_catalogue());
+  EXPECT_EQ(story.state().catalogues().find("kwok")->read.spot_at, base::LogTime());
 }
 
 // A list with an object that cannot be read names it all the same: it is there.

@@ -237,13 +237,15 @@ void AwsCloud::tell_of_prices(const std::string& fault) {
 void AwsCloud::read_next(const std::shared_ptr<Sold>& sold) {
   if (sold->steps.empty()) {
     model::Catalogue catalogue = sold->types.catalogue(client_.region());
-    // Before the catalogue, which would count as a reading of every price where none was told yet;
-    // and each time, since a catalogue that has not changed is not logged.
-    offer(events::PricesObserved{{catalogue.provider, {}},
-                                 sold->on_demand_read && sold->types.has_on_demand_prices(),
-                                 sold->spot_read && sold->types.has_spot_prices()});
+    // Each is a fact of its own, and karst may end between them: what changes is not known to be
+    // read before the last one says so, each time, since a catalogue that is the same is not
+    // logged.
+    const model::PriceUpdate none{catalogue.provider, {}};
+    offer(events::PricesObserved{none, false, false});
     offer(events::CatalogueObserved{std::move(catalogue), sold->types.on_demand_source(),
                                     sold->types.spot_source()});
+    offer(events::PricesObserved{none, sold->on_demand_read && sold->types.has_on_demand_prices(),
+                                 sold->spot_read && sold->types.has_spot_prices()});
     tell_of_prices(sold->fault);
     sold_ = sold;
     return client_.after(sold->fault.empty() ? kCatalogueMillis : kPricesAgainMillis,
