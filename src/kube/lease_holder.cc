@@ -22,10 +22,10 @@ void LeaseHolder::start(std::uint64_t epoch_floor) {
 
 void LeaseHolder::carry_out(const LeaseProtocol::Step& step) {
   note();
-  if (answered_) return;
+  if (standing_down_) return;
   if (!step.request) {
     client_.after(step.wait_millis, [this] {
-      if (!answered_) carry_out(protocol_->timer(moment()));
+      if (!standing_down_) carry_out(protocol_->timer(moment()));
     });
     return;
   }
@@ -37,7 +37,7 @@ void LeaseHolder::carry_out(const LeaseProtocol::Step& step) {
     LeaseProtocol::Answer answer{answered ? response.status : 0, response.body, {}};
     if (!response.ok()) answer.error = failure_text(response);
     carry_out(protocol_->answered(moment(), answer));
-    if (answered_) answered_->set_value();
+    if (standing_down_) standing_down_->set_value();
   });
 }
 
@@ -71,7 +71,7 @@ void LeaseHolder::note() {
                               " was lost: nothing of epoch " + std::to_string(before) +
                               " is sent any more, this replica stands by");
     }
-    if (epoch != 0 && !answered_) {
+    if (epoch != 0 && !standing_down_) {
       sink_.offer({events::EpochOpened{epoch, name_.identity}, clock_.wall(), ""});
       told_.won();
       told_.notice(true, "this replica leads: epoch " + std::to_string(epoch) + " of the lease " +
@@ -96,8 +96,8 @@ void LeaseHolder::stand_down() {
   auto waiting = none_under_way->get_future();
   const auto taken_in = std::make_shared<std::promise<void>>();
   client_.after(0, [this, none_under_way, taken_in] {
-    answered_ = none_under_way;
-    if (!asking_) answered_->set_value();
+    standing_down_ = none_under_way;
+    if (!asking_) standing_down_->set_value();
     taken_in->set_value();
   });
   taken_in->get_future().wait();  // or the next answer would still be told

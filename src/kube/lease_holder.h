@@ -62,8 +62,8 @@ class LeaseHolder final : public ports::LeasePort {
   std::uint64_t noted_epoch_ = 0;
   std::string noted_holder_;
   std::string noted_trouble_;
-  bool asking_ = false;                           // a request is under way
-  std::shared_ptr<std::promise<void>> answered_;  // standing down: kept when none is any more
+  bool asking_ = false;                                // a request is under way
+  std::shared_ptr<std::promise<void>> standing_down_;  // kept once no request is under way
   bool released_ = false;
 
   mutable std::mutex mutex_;  // guards what follows

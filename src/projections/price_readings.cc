@@ -2,17 +2,18 @@
 
 #include <algorithm>
 
+#include "model/find_type.h"
+
 namespace karst::projections {
 namespace {
 
 // Whether a price of spot, or else of what is not, is another one than `before` had, or new.
 bool changed(const model::Catalogue& before, const model::Catalogue& sold, bool spot) {
   for (const model::InstanceType& type : sold.types) {
-    const auto known = std::find_if(before.types.begin(), before.types.end(),
-                                    [&](const auto& one) { return one.name == type.name; });
+    const model::InstanceType* known = model::find_type(before.types, type.name);
     for (const model::Offering& offering : type.offerings) {
       if ((offering.capacity_type == "spot") != spot) continue;
-      if (known == before.types.end()) return true;
+      if (known == nullptr) return true;
       const bool same = std::any_of(
           known->offerings.begin(), known->offerings.end(), [&](const model::Offering& one) {
             return one.zone == offering.zone && one.capacity_type == offering.capacity_type &&

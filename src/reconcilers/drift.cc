@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/time.h"
+#include "model/find_type.h"
 #include "model/pool_hash.h"
 #include "reconcilers/claim_status.h"
 #include "reconcilers/list.h"
@@ -135,12 +136,9 @@ bool is_sold(const ClusterState& state, const Context& context, const DriftKept&
   const auto name = model::label_value(claim.labels, model::kInstanceTypeLabel);
   const auto zone = model::label_value(claim.labels, model::kZoneLabel);
   if (!kept.catalogue_told || !kept.zones.contains(zone)) return true;
-  const std::vector<model::InstanceType>& types = catalogue(state, context).types;
-  const auto at = std::lower_bound(
-      types.begin(), types.end(), name,
-      [](const model::InstanceType& type, std::string_view key) { return type.name < key; });
-  return at != types.end() && at->name == name &&
-         std::any_of(at->offerings.begin(), at->offerings.end(),
+  const model::InstanceType* type = model::find_type(catalogue(state, context).types, name);
+  return type != nullptr &&
+         std::any_of(type->offerings.begin(), type->offerings.end(),
                      [&](const model::Offering& one) { return one.zone == zone; });
 }
 

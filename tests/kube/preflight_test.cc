@@ -5,6 +5,8 @@
 
 #include <map>
 
+#include "tests/base/ended_certificate.h"
+
 namespace karst::kube {
 namespace {
 
@@ -243,15 +245,7 @@ TEST(Preflight, AShadowHearsOfItsOwnRole) {
 
 TEST(Preflight, AClientCertificateThatHasEndedIsNamed) {
   PreflightQuestion asked = question();
-  asked.certificate_pem = R"(-----BEGIN CERTIFICATE-----
-MIIBGzCBwQIUBmmSwwHWCBGrb9WDeQgMVaZBoMIwCgYIKoZIzj0EAwIwEDEOMAwG
-A1UEAwwFa2Fyc3QwHhcNMjYxMTI1MTkwMDE4WhcNMjYxMTI0MTkwMDE4WjAQMQ4w
-DAYDVQQDDAVrYXJzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABCsRohCW7ngl
-WpoAO6L5aE8Q/qSzzNkI+/lQTktON1D83glnUs8/3P3wRsyy2BM8BcjZcv/DmekK
-8oxcgu7va4gwCgYIKoZIzj0EAwIDSQAwRgIhAIbq7KSUp3hFSKNC9g93rYJCA4U4
-2lHv9XmHGfMXnQ1zAiEAvA8LGfYcOY27b0P53JgJL4eO5PH98gKAdHeT9n7J5Xk=
------END CERTIFICATE-----
-)";
+  asked.certificate_pem = base::testing::kEndedCertificate;
   const auto told = [&](const char* now) {
     asked.now = base::WallTime(*base::parse_rfc3339(now));
     ScriptedServer server;

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "model/find_type.h"
 #include "model/labels.h"
 #include "providers/aws/class_types.h"
 #include "providers/aws/images.h"
@@ -84,10 +85,8 @@ class Compared {
   Drift image_of(const std::string& type) {
     const auto [at, is_new] = images_.try_emplace(type);
     if (!is_new) return at->second;
-    const auto known = std::lower_bound(
-        catalogue_.types.begin(), catalogue_.types.end(), type,
-        [](const model::InstanceType& one, const std::string& name) { return one.name < name; });
-    if (known == catalogue_.types.end() || known->name != type) return std::nullopt;
+    const model::InstanceType* known = model::find_type(catalogue_.types, type);
+    if (known == nullptr) return std::nullopt;
     const Image* image =
         image_for(resolved_.images, model::Requirements(adapted(*known, settings_).requirements));
     at->second = image == nullptr ? "" : image->id;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "model/find_type.h"
 #include "providers/aws/images.h"
 #include "providers/aws/launch.h"
 
@@ -11,14 +12,6 @@ namespace {
 
 constexpr std::string_view kSpecial[] = {"nvidia.com/gpu", "amd.com/gpu", "aws.amazon.com/neuron",
                                          "habana.ai/gaudi"};
-
-const model::InstanceType* find_type(const std::vector<model::InstanceType>& types,
-                                     const std::string& name) {
-  const auto at = std::lower_bound(
-      types.begin(), types.end(), name,
-      [](const model::InstanceType& type, const std::string& n) { return type.name < n; });
-  return at != types.end() && at->name == name ? &*at : nullptr;
-}
 
 // Bare metal and machines with devices.
 bool is_special(const model::InstanceType& type) {
@@ -117,7 +110,7 @@ Choice choose_offers(std::span<const model::Offer> offers,
                      const model::NodeClaim& claim) {
   Choice choice;
   for (const model::Offer& offer : offers) {
-    const model::InstanceType* type = find_type(types, offer.instance_type);
+    const model::InstanceType* type = model::find_type(types, offer.instance_type);
     if (type == nullptr) continue;
     const Image* image = image_for(resolved.images, model::Requirements(type->requirements));
     if (image == nullptr) continue;
