@@ -59,8 +59,10 @@ base::Status write_trail(Trail& trail) {
   header.redacted = trail.redaction.text();
   if (trail.key) header.key = trail.key->verifier().text();
   proof::TrailWriter writer(header, trail.log.log->secret());
-  if (trail.filter.needs_history())
-    KARST_TRY(exports::begin_at_baseline(*trail.log, trail.filter, {}));
+  if (trail.filter.needs_history()) {
+    projections::ClusterState state;
+    KARST_TRY(exports::begin_at_baseline(*trail.log, trail.filter, {}, state));
+  }
   if (!print_text(writer.begin())) return {};
   auto cursor = trail.log->read(trail.filter.first_in(*trail.log));
   if (!cursor) return base::fail(cursor.error());

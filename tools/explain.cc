@@ -10,6 +10,7 @@
 #include "tools/describe.h"
 #include "tools/open_log.h"
 #include "tools/talk.h"
+#include "tools/why_not.h"
 
 namespace karst::tools {
 namespace {
@@ -179,11 +180,16 @@ int explain(const ExplainOptions& options) {
     if (!refusal) return report(refusal.error());
     standing = pod_standing(*state, *about, *refusal);
   }
+  // It takes the state at that place, which nobody asked for who asked for another object.
+  const auto reasons =
+      subject->kind == index::SubjectKind::kNodeClaim ? why_not(*log, *story) : Json::array();
+  if (!reasons) return report(reasons.error());
   if (options.format != Format::kTable) {
     Json value{{"subject", options.what}};
     if (!standing.empty()) value["now"] = standing;
     if (about->left_out > 0) value["events_left_out"] = about->left_out;
     value["events"] = std::move(*story);
+    if (!reasons->empty()) value["ruled_out"] = *reasons;
     print_value(value, options.format);
     return finish(*log, kExitDone);
   }
@@ -192,6 +198,7 @@ int explain(const ExplainOptions& options) {
     print_line(fmt::format("… {} before these, not shown: a story has at most {}",
                            daemon::counted(about->left_out, "event"), index::kStoryEventsMax));
   for (const Json& node : *story) print_tree(node, "");
+  print_why_not(*reasons);
   return finish(*log, kExitDone);
 }
 

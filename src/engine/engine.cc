@@ -55,8 +55,18 @@ base::Result<Recovery> Engine::begin_anew(base::Error why) {
   return recovery;
 }
 
+// A long fold, as after a change of the projection version, leaves snapshots on its way, for
+// whoever asks for the past.
 base::Result<Recovery> Engine::fold() {
-  auto from = rebuild(log_, snapshots_, model::Position(), state_);
+  std::uint64_t distance = 0;
+  auto from = rebuild(log_, snapshots_, model::Position(), state_, [&](const auto& state) {
+    if (distance == 0) {
+      snapshot_at_ = state.last_position();
+      const std::uint64_t left = log_.end().value() - snapshot_at_.value();
+      distance = std::max(options_.snapshot_distance, left / kSnapshotsOfAFold);
+    }
+    if (state.last_position().value() - snapshot_at_.value() >= distance) keep_snapshot();
+  });
   if (!from && from.error().kind == base::Kind::kGone) return begin_anew(from.error());
   if (!from) return base::fail(from.error());
   return Recovery{*from, {}, 0, {}};
@@ -95,7 +105,8 @@ base::Result<Recovery> Engine::recover(base::LogTime now, base::WallTime wall) {
   tell_embedded_catalogue(now, wall);
   KARST_TRY(flush(events::Durability::kSynced));
   // So that this is where the next start, and every reader, folds from.
-  if (!recovery->past_unknown.empty()) keep_snapshot();
+  const std::uint64_t folded = recovery->end.value() - recovery->folded_from.value();
+  if (!recovery->past_unknown.empty() || folded >= options_.snapshot_distance) keep_snapshot();
   recovered_ = true;
   return recovery;
 }

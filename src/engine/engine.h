@@ -29,6 +29,7 @@ inline constexpr std::size_t kFactsPerRoundMax = 5'000;
 // sources beat every 15 s, so nothing stays buffered for longer than that.
 inline constexpr std::int64_t kSyncEveryMillis = 1'000;
 inline constexpr std::uint64_t kSnapshotDistance = 50'000;  // positions between two snapshots
+inline constexpr std::uint64_t kSnapshotsOfAFold = 16;      // that a start leaves on its way
 
 struct EngineOptions {
   events::Config config;

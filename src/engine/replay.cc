@@ -175,7 +175,8 @@ base::Status walk(const events::EventLog& log, model::Position from, ClusterStat
 
 base::Result<model::Position> rebuild(const events::EventLog& log,
                                       const events::Snapshots* snapshots, model::Position until,
-                                      ClusterState& state) {
+                                      ClusterState& state,
+                                      const std::function<void(const ClusterState&)>& folded) {
   const model::Position last =
       until == model::Position() ? model::Position(log.end().value() - 1) : until;
   if (snapshots != nullptr) {
@@ -190,7 +191,8 @@ base::Result<model::Position> rebuild(const events::EventLog& log,
   }
   const model::Position from = state.next_position();
   if (from > last) return from;
-  KARST_TRY(walk(log, from, state, [&](const events::Event& event, const ClusterState&) {
+  KARST_TRY(walk(log, from, state, [&](const events::Event& event, const ClusterState& after) {
+    if (folded) folded(after);
     return event.envelope.position < last;
   }));
   return from;

@@ -17,11 +17,12 @@ namespace karst::engine {
 
 // Folds the events up to `until` (0: all) into `state`, starting from a snapshot if one fits, from
 // the baseline of a trimmed log, or from nothing at position 1. Returns the first position folded.
-// Errors: those of the log; kGone when the log was trimmed and what it keeps of the past is of
-// another projection version.
-base::Result<model::Position> rebuild(const events::EventLog& log,
-                                      const events::Snapshots* snapshots, model::Position until,
-                                      projections::ClusterState& state);
+// `folded`, if given, sees the state after each event. Errors: those of the log; kGone when the log
+// was trimmed and what it keeps of the past is of another projection version.
+base::Result<model::Position> rebuild(
+    const events::EventLog& log, const events::Snapshots* snapshots, model::Position until,
+    projections::ClusterState& state,
+    const std::function<void(const projections::ClusterState&)>& folded = {});
 
 struct Difference {
   model::Position round;  // position of the RoundClosed

@@ -111,19 +111,26 @@ base::Status SnapshotStore::put(std::string_view version, const Snapshot& snapsh
   writer(header);
   db_->put(Family::kSnapshots, key_of(snapshot.position, 0), writer.view(), {});
   KARST_TRY(db_->write(RocksDb::Sync::kUnlogged));
-  if (stored_.empty() || snapshot.position <= stored_.front())
+  const bool is_first = stored_.empty();
+  if (is_first || snapshot.position <= stored_.front())
     stored_ = stored_positions(*db_);
   else
     stored_.insert(stored_.begin(), snapshot.position);
-  return prune();
+  return prune(is_first ? version : std::string_view());
 }
 
 tl::unexpected<base::Error> SnapshotStore::closed() {
   return base::fail(base::Kind::kFull, "no snapshots while the disk of the log is full");
 }
 
-base::Status SnapshotStore::prune() {
-  std::vector<model::Position> kept = kept_snapshots(stored_);
+base::Status SnapshotStore::prune(std::string_view only_of) {
+  std::vector<model::Position> kept = stored_;
+  if (!only_of.empty())
+    std::erase_if(kept, [&](model::Position position) {
+      const std::optional<Header> header = read_header(*db_, position);
+      return !header || header->version != only_of;
+    });
+  kept = kept_snapshots(kept);
   const std::unique_ptr<RocksIterator> it = db_->iterate(Family::kSnapshots);
   for (const model::Position position : stored_) {
     if (std::binary_search(kept.rbegin(), kept.rend(), position)) continue;

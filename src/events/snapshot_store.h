@@ -1,6 +1,6 @@
 // Snapshots beside the log, in its column family of that name. Written without the write-ahead log
-// and without a sync: after a crash the newest may be missing. A damaged one is passed over. Same
-// thread rules as RocksDb.
+// and without a sync: after a crash the newest may be missing. A damaged one is passed over. The
+// first that is put removes those of other versions. Same thread rules as RocksDb.
 //
 // Kept by distance: dense near the newest, sparse further back. At the distance D from the newest,
 // positions are cut into slots of W, the greatest power of two that is at most D / kSnapshotsDense;
@@ -38,7 +38,9 @@ class SnapshotStore final : public Snapshots {
                                                model::Position position) const override;
 
  private:
-  base::Status prune();
+  // `only_of`: those of another version go too, for they would stand in the place of others; empty:
+  // all were looked at before.
+  base::Status prune(std::string_view only_of);
   static tl::unexpected<base::Error> closed();
   std::shared_ptr<RocksDb> db_;
   std::vector<model::Position> stored_;  // newest first; empty: not looked for yet

@@ -116,21 +116,18 @@ const Table& ClaimRows::table() const {
   return kClaimTable;
 }
 
-base::Status ClaimRows::begin(const events::Baseline& baseline,
-                              const projections::ClusterState& state, const Filter& filter) {
-  KARST_TRY(state_.load(baseline.bytes));
+void ClaimRows::begin(const events::Baseline&, const State& state, const Filter& filter) {
   events::Envelope last;
   last.position = state.last_position();
   last.log_time = state.last_log_time();
   for (const auto& [name, slot] : state.claims().slots()) {
-    remember(slot.row);
+    remember(state, slot.row);
     memos_[name].taken = filter.takes_trimmed(slot.row.claim, last);
   }
-  return {};
 }
 
 // What learn() made of the events that were trimmed, as far as the state has kept it.
-void ClaimRows::remember(const projections::ClaimRow& claim) {
+void ClaimRows::remember(const State& state, const projections::ClaimRow& claim) {
   Memo& memo = memos_[claim.claim.name];
   for (const model::RequirementSpec& requirement : claim.claim.requirements)
     if (requirement.key == model::kInstanceTypeLabel)
@@ -145,18 +142,19 @@ void ClaimRows::remember(const projections::ClaimRow& claim) {
   const std::string_view deadline =
       model::label_value(claim.claim.annotations, model::kTerminationTimestampAnnotation);
   if (!deadline.empty()) memo.annotation = annotation_text(deadline);
-  const auto* node = state_.nodes().find(claim.node);
+  const auto* node = state.nodes().find(claim.node);
   if (node == nullptr) return;
   for (const model::Taint& taint : node->node.taints)
     if (taint.key == model::kDisruptedTaintKey) memo.taint = taint_text(taint);
 }
 
-base::Status ClaimRows::see(const events::Event& event, bool taken, TableWriter& out) {
+base::Status ClaimRows::see(const events::Event& event, bool taken, const State& before,
+                            TableWriter& out) {
   const std::string_view stream = event.envelope.stream;
   const bool of_claim = stream.starts_with("nodeclaim/");
   if (event.envelope.type == EventType::kNodeClaimGone) {
     const model::ClaimName name(std::string(stream.substr(stream.find('/') + 1)));
-    const projections::ClaimRow* claim = state_.claims().find(name);
+    const projections::ClaimRow* claim = before.claims().find(name);
     memos_[name].taken |= taken;
     if (claim != nullptr) KARST_TRY(write(*claim, event.envelope.log_time.value(), out));
     memos_.erase(name);
@@ -168,16 +166,15 @@ base::Status ClaimRows::see(const events::Event& event, bool taken, TableWriter&
     case EventType::kObjectDeleteRequested:
     case EventType::kOutcomeReceived:
     case EventType::kNodeClaimObserved:
-      learn(event, events::decode_body(event));
+      learn(event, before, events::decode_body(event));
       break;
     default:
       break;
   }
-  state_.apply(event);
   return {};
 }
 
-void ClaimRows::learn(const events::Event& event, const events::Body& body) {
+void ClaimRows::learn(const events::Event& event, const State& before, const events::Body& body) {
   const std::int64_t now = event.envelope.log_time.value();
   if (const auto* command = std::get_if<model::Command>(&body)) {
     if (const auto* create = std::get_if<model::CreateNodeClaim>(&command->spec)) {
@@ -185,10 +182,10 @@ void ClaimRows::learn(const events::Event& event, const events::Body& body) {
         if (requirement.key == model::kInstanceTypeLabel)
           memos_[create->claim.name].instance_types = types_text(requirement.values);
     } else {
-      removal(*command, now);
+      removal(before, *command, now);
     }
   } else if (const auto* outcome = std::get_if<model::Outcome>(&body)) {
-    tainted(*outcome, now);
+    tainted(before, *outcome, now);
   } else if (const auto* seen = std::get_if<events::NodeClaimObserved>(&body)) {
     const std::string_view deadline =
         model::label_value(seen->claim.annotations, model::kTerminationTimestampAnnotation);
@@ -200,13 +197,14 @@ void ClaimRows::learn(const events::Event& event, const events::Body& body) {
 }
 
 // The first decision to remove it counts: an announced interruption, or a disruption.
-void ClaimRows::removal(const model::Command& command, std::int64_t now_millis) {
+void ClaimRows::removal(const State& before, const model::Command& command,
+                        std::int64_t now_millis) {
   const auto* remove = std::get_if<model::DeleteObject>(&command.spec);
   if (remove == nullptr || remove->object.kind != model::ObjectKind::kNodeClaim) return;
   const model::ClaimName name(remove->object.name);
   Memo& memo = memos_[name];
   // One that was taken back does not count.
-  const projections::ClaimRow* claim = state_.claims().find(name);
+  const projections::ClaimRow* claim = before.claims().find(name);
   const bool stands = claim != nullptr && !claim->delete_reason.empty();
   if (is_interruption(command.reason)) {
     if (memo.interruption_millis != 0 && stands) return;
@@ -219,17 +217,18 @@ void ClaimRows::removal(const model::Command& command, std::int64_t now_millis) 
   memo.disruption_reason = command.reason;
   memo.disrupted_pods = 0;
   if (claim == nullptr) return;
-  if (const auto* pods = state_.pods().on(claim->node.str()))
+  if (const auto* pods = before.pods().on(claim->node.str()))
     memo.disrupted_pods = static_cast<std::int64_t>(pods->reschedulable);
 }
 
-void ClaimRows::tainted(const model::Outcome& outcome, std::int64_t now_millis) {
-  const projections::CommandRow* open = state_.commands().find(outcome.command);
+void ClaimRows::tainted(const State& before, const model::Outcome& outcome,
+                        std::int64_t now_millis) {
+  const projections::CommandRow* open = before.commands().find(outcome.command);
   if (open == nullptr || outcome.kind != model::OutcomeKind::kDone) return;
   const auto* taint = std::get_if<model::TaintNode>(&open->command.spec);
-  const auto* node = taint == nullptr ? nullptr : state_.nodes().find(taint->node);
+  const auto* node = taint == nullptr ? nullptr : before.nodes().find(taint->node);
   if (node == nullptr) return;
-  const auto* claim = state_.claim_by_provider_id(node->node.provider_id);
+  const auto* claim = before.claim_by_provider_id(node->node.provider_id);
   if (claim == nullptr) return;
   Memo& memo = memos_[claim->claim.name];
   if (!taint->add) {  // called off: what counts is the next one
@@ -290,8 +289,8 @@ base::Status ClaimRows::write(const projections::ClaimRow& claim, std::int64_t d
   return out.row(row_);
 }
 
-base::Status ClaimRows::end(TableWriter& out) {
-  for (const auto& [name, slot] : state_.claims().slots()) KARST_TRY(write(slot.row, 0, out));
+base::Status ClaimRows::end(const State& state, TableWriter& out) {
+  for (const auto& [name, slot] : state.claims().slots()) KARST_TRY(write(slot.row, 0, out));
   return {};
 }
 

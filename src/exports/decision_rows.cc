@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "events/codec.h"
 #include "events/json_text.h"
 #include "exports/views.h"
+#include "reconcilers/ruled_out.h"
 
 namespace karst::exports {
 namespace {
@@ -34,15 +37,17 @@ constexpr Column kDecisionColumns[] = {
     {"price_position", ColumnType::kInt64},
     {"price_age_millis", ColumnType::kInt64},
     {"alternatives", ColumnType::kText},
+    {"ruled_out", ColumnType::kText},
 };
 constexpr std::string_view kDecisionIndexed[] = {"log_time", "subject", "rule", "code"};
 constexpr Table kDecisionTable{"decisions", kDecisionColumns, kDecisionIndexed};
 
-Json offer_json(const model::Offer& offer) {
+Json offer_json(const model::Offer& offer, std::optional<std::int64_t> price_age_millis) {
   Json json = {{"instance_type", offer.instance_type},
                {"zone", offer.zone},
                {"capacity_type", offer.capacity_type},
                {"price_nanos_per_hour", offer.price_nanos_per_hour}};
+  if (price_age_millis) json["price_age_millis"] = *price_age_millis;
   if (!offer.reservation.empty()) json["reservation"] = offer.reservation;
   return json;
 }
@@ -59,13 +64,46 @@ std::string config_text(std::string_view payload) {
   return json.contains("config") ? dumped(json["config"]) : "{}";
 }
 
-std::string pool_of(const model::CommandSpec& spec) {
-  if (const auto* create = std::get_if<model::CreateNodeClaim>(&spec))
-    return create->claim.pool.str();
-  if (const auto* launch = std::get_if<model::Launch>(&spec)) return launch->pool.str();
-  const auto* mirror = std::get_if<model::MirrorPool>(&spec);
-  return mirror == nullptr ? "" : mirror->name.str();
-}
+// The pool that a command is about: its own, or that of the claim, node or machine.
+struct PoolOf {
+  const projections::ClusterState& state;
+
+  std::string of(const projections::ClaimRow* claim) const {
+    return claim == nullptr ? "" : claim->claim.pool.str();
+  }
+  std::string of_node(const model::NodeName& name) const {
+    const auto* node = state.nodes().find(name);
+    return node == nullptr ? "" : of(state.claim_by_provider_id(node->node.provider_id));
+  }
+  std::string of_object(const model::ObjectRef& object) const {
+    if (object.kind == model::ObjectKind::kNodeClaim)
+      return of(state.claims().find(model::ClaimName(object.name)));
+    return object.kind == model::ObjectKind::kNode ? of_node(model::NodeName(object.name)) : "";
+  }
+  std::string operator()(const model::CreateNodeClaim& c) const { return c.claim.pool.str(); }
+  std::string operator()(const model::Launch& c) const { return c.pool.str(); }
+  std::string operator()(const model::MirrorPool& c) const { return c.name.str(); }
+  std::string operator()(const model::DeleteObject& c) const { return of_object(c.object); }
+  std::string operator()(const model::SetFinalizer& c) const { return of_object(c.object); }
+  std::string operator()(const model::Terminate& c) const {
+    return c.pool.empty() ? of(state.claim_by_provider_id(c.provider_id)) : c.pool.str();
+  }
+  std::string operator()(const model::TaintNode& c) const { return of_node(c.node); }
+  std::string operator()(const model::EvictPod& c) const { return of_node(c.node); }
+  std::string operator()(const model::ReadBackNode& c) const { return of_node(c.node); }
+  std::string operator()(const model::SyncNode& c) const { return of_node(c.node); }
+  std::string operator()(const model::FindInstances& c) const {
+    return c.provider_id.empty() ? of(state.claim_by_uid(c.claim))
+                                 : of(state.claim_by_provider_id(c.provider_id));
+  }
+  std::string operator()(const model::MirrorClaim& c) const {
+    return of(state.claims().find(c.name));
+  }
+  template <class Other>
+  std::string operator()(const Other&) const {
+    return "";
+  }
+};
 
 // What a claim may become: its order chooses among these, by price.
 Json types_of(const model::NodeClaim& claim) {
@@ -86,19 +124,28 @@ const Table& DecisionRows::table() const {
 }
 
 // Which build it was is not in the baseline.
-base::Status DecisionRows::begin(const events::Baseline& baseline,
-                                 const projections::ClusterState& state, const Filter&) {
+void DecisionRows::begin(const events::Baseline& baseline, const State& state, const Filter&) {
   if (knows_prices()) prices_.begin(state);
-  if (withheld_.redaction.withholds(EventType::kDaemonStarted)) return {};
+  if (withheld_.redaction.withholds(EventType::kDaemonStarted)) return;
   decision_version_ = baseline.decision_version;
   config_ = config_text(events::make_record(events::DaemonStarted{"", "", state.config()}).payload);
-  return {};
 }
 
 // Whoever may not read what prices came with does not learn how old they are.
 bool DecisionRows::knows_prices() const {
   return !withheld_.redaction.withholds(EventType::kCatalogueObserved) &&
          !withheld_.redaction.withholds(EventType::kPricesObserved);
+}
+
+// Nor, whoever may not read what types there are and what is asked of them, why not the others.
+bool DecisionRows::knows_types() const {
+  static constexpr EventType kNeeded[] = {
+      EventType::kCatalogueObserved, EventType::kNodePoolObserved,    EventType::kNodeClassObserved,
+      EventType::kNodeObserved,      EventType::kNodeClaimObserved,   EventType::kInstanceObserved,
+      EventType::kOutcomeReceived,   EventType::kNodeOverlayObserved,
+  };
+  return std::none_of(std::begin(kNeeded), std::end(kNeeded),
+                      [&](EventType type) { return withheld_.redaction.withholds(type); });
 }
 
 // What prices there are and where from, and who decides.
@@ -114,10 +161,15 @@ void DecisionRows::learn(const events::Event& event) {
   config_ = config_text(event.payload);
 }
 
-base::Status DecisionRows::see(const events::Event& event, bool taken, TableWriter& out) {
-  const events::Envelope& e = event.envelope;
+base::Status DecisionRows::see(const events::Event& event, bool taken, const State& before,
+                               TableWriter& out) {
   learn(event);
-  if (!taken || !events::is_decision(e.type)) return {};
+  return taken && events::is_decision(event.envelope.type) ? fill(event, before, out)
+                                                           : base::Status();
+}
+
+base::Status DecisionRows::fill(const events::Event& event, const State& before, TableWriter& out) {
+  const events::Envelope& e = event.envelope;
   row_.clear();
   row_.number(static_cast<std::int64_t>(e.position.value()));
   row_.number(e.log_time.value());
@@ -136,50 +188,69 @@ base::Status DecisionRows::see(const events::Event& event, bool taken, TableWrit
     row_.skip();
     const events::Body body = events::decode_body(event);
     if (const auto* command = std::get_if<model::Command>(&body))
-      fill_command(e, *command);
+      fill_command(e, before, *command);
     else
-      fill_other(e, body);
+      fill_other(e, before, body);
   }
   ++rows_;
   return out.row(row_);
 }
 
-void DecisionRows::fill_command(const events::Envelope& envelope, const model::Command& command) {
+void DecisionRows::fill_command(const events::Envelope& envelope, const State& before,
+                                const model::Command& command) {
   row_.text(command.rule);
   row_.text(command.reason);
   row_.skip();  // arguments
   Json evidence = Json::array();
   for (const model::Position position : command.evidence) evidence.push_back(position.value());
   row_.text(dumped(evidence));
-  row_.text_or_null(pool_of(command.spec));
-  fill_offers(envelope, command);
-}
-
-void DecisionRows::fill_offers(const events::Envelope& envelope, const model::Command& command) {
+  row_.text_or_null(std::visit(PoolOf{before}, command.spec));
   if (const auto* create = std::get_if<model::CreateNodeClaim>(&command.spec)) {
     row_.skip(6);  // the order says them
-    return row_.text(dumped(types_of(create->claim)));
+    row_.text(dumped(types_of(create->claim)));
+  } else if (const auto* launch = std::get_if<model::Launch>(&command.spec)) {
+    fill_offers(envelope, *launch);
+  } else {
+    return;
   }
-  const auto* launch = std::get_if<model::Launch>(&command.spec);
-  if (launch == nullptr || launch->offers.empty()) return;
-  const model::Offer& first = launch->offers.front();
+  fill_ruled_out(envelope, before, command);
+}
+
+void DecisionRows::fill_ruled_out(const events::Envelope& envelope, const State& before,
+                                  const model::Command& command) {
+  const providers::Provider* provider = providers::find_provider(before.config().provider);
+  if (provider == nullptr || !knows_types()) return;
+  Json reasons = Json::array();
+  for (const reconcilers::RuledOut& one :
+       reconcilers::ruled_out(before, {envelope.log_time, *provider, class_types_}, command.spec))
+    reasons.push_back(
+        {{"why", one.why}, {"count", one.types.size()}, {"instance_types", one.types}});
+  row_.text(dumped(reasons));
+}
+
+void DecisionRows::fill_offers(const events::Envelope& envelope, const model::Launch& launch) {
+  if (launch.offers.empty()) return row_.skip(7);
+  const auto age_of = [&](const model::Offer& offer) -> std::optional<std::int64_t> {
+    const Prices::Source source = prices_.source_of(offer);
+    if (!source.known_at) return std::nullopt;
+    return envelope.log_time - *source.known_at;
+  };
+  const model::Offer& first = launch.offers.front();
   row_.text(first.instance_type);
   row_.text(first.zone);
   row_.text(first.capacity_type);
   row_.number(first.price_nanos_per_hour);
-  const Prices::Source source = prices_.source_of(first);
-  row_.number_or_null(static_cast<std::int64_t>(source.position.value()));
-  if (source.known_at)
-    row_.number(envelope.log_time - *source.known_at);
-  else
-    row_.skip();
+  row_.number_or_null(static_cast<std::int64_t>(prices_.source_of(first).position.value()));
+  const std::optional<std::int64_t> age = age_of(first);
+  age ? row_.number(*age) : row_.skip();
   Json others = Json::array();
-  for (std::size_t i = 1; i < launch->offers.size(); ++i)
-    others.push_back(offer_json(launch->offers[i]));
+  for (std::size_t i = 1; i < launch.offers.size(); ++i)
+    others.push_back(offer_json(launch.offers[i], age_of(launch.offers[i])));
   row_.text(dumped(others));
 }
 
-void DecisionRows::fill_other(const events::Envelope& envelope, const events::Body& body) {
+void DecisionRows::fill_other(const events::Envelope& envelope, const State& before,
+                              const events::Body& body) {
   if (const auto* verdict = std::get_if<model::Verdict>(&body)) {
     row_.text(verdict->rule);
     row_.text(verdict->code);
@@ -195,7 +266,8 @@ void DecisionRows::fill_other(const events::Envelope& envelope, const events::Bo
     row_.text("attempt");
     row_.text(dumped(Json::array({attempt->attempt})));
   } else if (const auto* end = std::get_if<model::CommandAbandoned>(&body)) {
-    row_.skip();  // the event does not name its rule
+    const projections::CommandRow* command = before.commands().find(end->command);
+    row_.text_or_null(command == nullptr ? "" : command->command.rule);
     row_.text(end->reason);
     row_.skip();  // arguments
   } else if (const auto* held = std::get_if<events::ProvisioningHeld>(&body)) {

@@ -25,7 +25,8 @@ const Table& EventRows::table() const {
   return kEventTable;
 }
 
-base::Status EventRows::see(const events::Event& event, bool taken, TableWriter& out) {
+base::Status EventRows::see(const events::Event& event, bool taken,
+                            const projections::ClusterState&, TableWriter& out) {
   if (!taken) return {};
   const events::Envelope& e = event.envelope;
   row_.clear();

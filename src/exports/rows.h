@@ -30,18 +30,18 @@ class View {
  public:
   virtual ~View() = default;
   virtual const Table& table() const = 0;
-  // Whether what lies before a row decides what is in it, so that reading begins with the log.
+  // Whether what lies before a row decides what is in it, so that reading begins with the log, and
+  // the log is folded.
   virtual bool needs_history() const { return true; }
   // Of a trimmed log, once, before the first event: what it folded to (`state`, which is that of
-  // `baseline`). Errors: kCorrupt.
-  virtual base::Status begin(const events::Baseline&, const projections::ClusterState&,
-                             const Filter&) {
-    return {};
-  }
-  // Writes what `event` completes. Errors: of the writer.
-  virtual base::Status see(const events::Event& event, bool taken, TableWriter& out) = 0;
+  // `baseline`).
+  virtual void begin(const events::Baseline&, const projections::ClusterState&, const Filter&) {}
+  // Writes what `event` completes. `before`: the state right before it; empty for a view that needs
+  // no history. Errors: of the writer.
+  virtual base::Status see(const events::Event& event, bool taken,
+                           const projections::ClusterState& before, TableWriter& out) = 0;
   // After the last event: what is still open.
-  virtual base::Status end(TableWriter&) { return {}; }
+  virtual base::Status end(const projections::ClusterState&, TableWriter&) { return {}; }
   std::uint64_t rows() const { return rows_; }
 
  protected:

@@ -9,6 +9,7 @@
 #include "exports/prices.h"
 #include "exports/rows.h"
 #include "projections/cluster_state.h"
+#include "reconcilers/class_types.h"
 
 namespace karst::exports {
 
@@ -18,44 +19,54 @@ class EventRows final : public View {
   explicit EventRows(Withheld withheld);
   const Table& table() const override;
   bool needs_history() const override { return false; }
-  base::Status see(const events::Event& event, bool taken, TableWriter& out) override;
+  base::Status see(const events::Event& event, bool taken, const projections::ClusterState& before,
+                   TableWriter& out) override;
 
  private:
   Withheld withheld_;
   Row row_;
 };
 
-// Memory: one row, and the prices of the catalogue.
+// Memory: what pools can buy, and the prices of the catalogue.
 class DecisionRows final : public View {
  public:
   explicit DecisionRows(Withheld withheld);
   const Table& table() const override;
-  base::Status begin(const events::Baseline& baseline, const projections::ClusterState& state,
-                     const Filter& filter) override;
-  base::Status see(const events::Event& event, bool taken, TableWriter& out) override;
+  void begin(const events::Baseline& baseline, const projections::ClusterState& state,
+             const Filter& filter) override;
+  base::Status see(const events::Event& event, bool taken, const projections::ClusterState& before,
+                   TableWriter& out) override;
 
  private:
+  using State = projections::ClusterState;
   bool knows_prices() const;
+  bool knows_types() const;
   void learn(const events::Event& event);
-  void fill_command(const events::Envelope& envelope, const model::Command& command);
-  void fill_offers(const events::Envelope& envelope, const model::Command& command);
-  void fill_other(const events::Envelope& envelope, const events::Body& body);
+  base::Status fill(const events::Event& event, const State& before, TableWriter& out);
+  void fill_command(const events::Envelope& envelope, const State& before,
+                    const model::Command& command);
+  void fill_offers(const events::Envelope& envelope, const model::Launch& launch);
+  void fill_ruled_out(const events::Envelope& envelope, const State& before,
+                      const model::Command& command);
+  void fill_other(const events::Envelope& envelope, const State& before, const events::Body& body);
 
   Withheld withheld_;
   Row row_;
   Prices prices_;
+  reconcilers::ClassTypes class_types_;
   std::string build_, decision_version_, config_;
 };
 
-// Memory: the state of the cluster, and what is remembered of each claim.
+// Memory: what is remembered of each claim.
 class ClaimRows final : public View {
  public:
   explicit ClaimRows(Withheld withheld);
   const Table& table() const override;
-  base::Status begin(const events::Baseline& baseline, const projections::ClusterState& state,
-                     const Filter& filter) override;
-  base::Status see(const events::Event& event, bool taken, TableWriter& out) override;
-  base::Status end(TableWriter& out) override;
+  void begin(const events::Baseline& baseline, const projections::ClusterState& state,
+             const Filter& filter) override;
+  base::Status see(const events::Event& event, bool taken, const projections::ClusterState& before,
+                   TableWriter& out) override;
+  base::Status end(const projections::ClusterState& state, TableWriter& out) override;
 
  private:
   struct Memo {
@@ -67,15 +78,15 @@ class ClaimRows final : public View {
     std::int64_t annotation_millis = 0, taint_millis = 0;  // 0: not, or before it was trimmed
     std::string annotation, taint;                         // empty: not
   };
-  void learn(const events::Event& event, const events::Body& body);
-  void remember(const projections::ClaimRow& claim);
-  void removal(const model::Command& command, std::int64_t now_millis);
-  void tainted(const model::Outcome& outcome, std::int64_t now_millis);
+  using State = projections::ClusterState;
+  void learn(const events::Event& event, const State& before, const events::Body& body);
+  void remember(const State& state, const projections::ClaimRow& claim);
+  void removal(const State& before, const model::Command& command, std::int64_t now_millis);
+  void tainted(const State& before, const model::Outcome& outcome, std::int64_t now_millis);
   base::Status write(const projections::ClaimRow& claim, std::int64_t deleted_millis,
                      TableWriter& out);
 
   Row row_;
-  projections::ClusterState state_;
   std::map<model::ClaimName, Memo> memos_;  // of claims that are not gone
 };
 

@@ -18,8 +18,8 @@ void count(const events::Event& event, Walked& walked) {
 }  // namespace
 
 base::Status begin_at_baseline(const events::EventLog& log, Filter& filter,
-                               const std::vector<Output>& outputs) {
-  projections::ClusterState state;
+                               const std::vector<Output>& outputs,
+                               projections::ClusterState& state) {
   const auto baseline = projections::load_baseline(log, state);
   if (!baseline) {
     base::Error error = baseline.error();
@@ -29,7 +29,7 @@ base::Status begin_at_baseline(const events::EventLog& log, Filter& filter,
   }
   if (!*baseline) return {};
   filter.begin(state);
-  for (const Output& output : outputs) KARST_TRY(output.view->begin(**baseline, state, filter));
+  for (const Output& output : outputs) output.view->begin(**baseline, state, filter);
   return {};
 }
 
@@ -38,7 +38,8 @@ base::Result<Walked> walk(const events::EventLog& log, Filter& filter,
                           const std::function<void(model::Position)>& at) {
   const bool history = std::any_of(outputs.begin(), outputs.end(),
                                    [](const Output& o) { return o.view->needs_history(); });
-  if (history || filter.needs_history()) KARST_TRY(begin_at_baseline(log, filter, outputs));
+  projections::ClusterState state;
+  if (history || filter.needs_history()) KARST_TRY(begin_at_baseline(log, filter, outputs, state));
   auto cursor = log.read(history ? log.first() : filter.first_in(log));
   if (!cursor) return base::fail(cursor.error());
   Walked walked;
@@ -49,12 +50,13 @@ base::Result<Walked> walk(const events::EventLog& log, Filter& filter,
     const bool taken = filter.takes(**event);
     if (taken) count(**event, walked);
     for (const Output& output : outputs)
-      KARST_TRY(output.view->see(**event, taken, *output.writer));
+      KARST_TRY(output.view->see(**event, taken, state, *output.writer));
+    if (history) state.apply(**event);
     at((*event)->envelope.position);
   }
   KARST_TRY(filter.complete());
   for (const Output& output : outputs) {
-    KARST_TRY(output.view->end(*output.writer));
+    KARST_TRY(output.view->end(state, *output.writer));
     KARST_TRY(output.writer->finish());
   }
   return walked;

@@ -1,5 +1,6 @@
 // One pass over a log that fills tables: each view's rows go to its writer. Reading ends early
-// where nothing more can be wanted. One thread; memory is that of the views and writers.
+// where nothing more can be wanted. One thread; memory is that of the views and writers, and of one
+// state of the cluster where a view needs history.
 #pragma once
 
 #include <functional>
@@ -9,6 +10,7 @@
 #include "events/event_log.h"
 #include "exports/filter.h"
 #include "exports/rows.h"
+#include "projections/cluster_state.h"
 
 namespace karst::exports {
 
@@ -23,10 +25,11 @@ struct Walked {
   model::Position first, last;    // of those; 0: none
 };
 
-// Of a trimmed log: tells filter and views what its baseline knows. Errors: those of the log;
-// kInvalid when that is of another projection version; kCorrupt.
+// Of a trimmed log: tells filter and views what its baseline knows, which is loaded into `state`.
+// Errors: those of the log; kInvalid when that is of another projection version; kCorrupt.
 base::Status begin_at_baseline(const events::EventLog& log, Filter& filter,
-                               const std::vector<Output>& outputs);
+                               const std::vector<Output>& outputs,
+                               projections::ClusterState& state);
 
 // `at` is told the position after each event. Errors: of the log, the views and the writers and of
 // begin_at_baseline. A

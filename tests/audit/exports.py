@@ -133,7 +133,22 @@ def parquet(stat):
     check("Parquet: every payload is JSON", all(isinstance(json.loads(text), dict) for text in table["payload"].to_pylist()))
     untold = duckdb.sql(f"select type, count(*) from '{paths['decisions']}' where evidence is null or code is null group by type").fetchall()
     equal("Parquet: every decision says why, and which events it rests on", untold, [])
+    alternatives(paths, table)
     return paths
+
+
+def alternatives(paths, events):
+    """Every type that is sold is one that a claim may become, or is ruled out with a reason; never both."""
+    catalogues = [json.loads(payload) for kind, payload in zip(events["type"].to_pylist(), events["payload"].to_pylist()) if kind == "CatalogueObserved"]
+    sold = sorted(of["name"] for of in catalogues[-1]["types"])
+    claims = duckdb.sql(f"select alternatives, ruled_out from '{paths['decisions']}' where type = 'NodeClaimCreateRequested'").fetchall()
+    told, reasons = [], collections.Counter()
+    for may_become, ruled_out in claims:
+        told.append(sorted([one["instance_type"] for one in json.loads(may_become)] + [name for one in json.loads(ruled_out) for name in one["instance_types"]]))
+        reasons.update(one["why"] for one in json.loads(ruled_out))
+    check("Parquet: claims were made, and one catalogue was on sale", len(claims) > 0 and len({json.dumps(of["types"]) for of in catalogues}) == 1, len(claims))
+    equal("Parquet: each claim may become a type or has it ruled out, once", [types for types in told if types != sold], [])
+    check("Parquet: what is too small is called so", reasons["resource cpu"] + reasons["resource memory"] > 0, reasons)
 
 
 def sqlite(stat):

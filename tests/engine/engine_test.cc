@@ -323,6 +323,50 @@ TEST(Engine, ASnapshotHoldsOnlyWhatIsSynced) {
   EXPECT_GE(snapshots.count, 20);
 }
 
+class Positions final : public events::Snapshots {
+ public:
+  base::Status put(std::string_view, const events::Snapshot& snapshot) override {
+    put_at.push_back(snapshot.position.value());
+    return {};
+  }
+  base::Result<std::optional<events::Snapshot>> latest(std::string_view,
+                                                       model::Position) const override {
+    return std::optional<events::Snapshot>();
+  }
+  std::vector<std::uint64_t> put_at;
+};
+
+// After a change of the projection version no snapshot can be used: the start that folds everything
+// leaves some on its way, a bounded number, and one at the end.
+TEST(Engine, ALongFoldLeavesSnapshots) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  for (int i = 0; i < 300; ++i)
+    story.fact(events::InputRefused{"test", std::to_string(i), "no", ""});
+  story.step();
+  const std::uint64_t end = log.end().value();
+  struct Case {
+    std::uint64_t distance;
+    std::size_t count;
+  };
+  for (const Case& test :
+       {Case{100, end / 100 + 1}, Case{2, kSnapshotsOfAFold + 1}, Case{2 * end, 0}}) {
+    Positions snapshots;
+    EngineOptions options{{}, "test", "test", test.distance, ""};
+    options.config = story.state().config();
+    Engine engine(log, &snapshots, *providers::find_provider("kwok"), options);
+    const std::uint64_t before = log.end().value();
+    ASSERT_TRUE(engine.recover(base::LogTime(story.now()), base::WallTime(story.now())));
+    ASSERT_NEAR(static_cast<double>(snapshots.put_at.size()), static_cast<double>(test.count),
+                test.count == 0 ? 0 : 1)
+        << test.distance;
+    EXPECT_TRUE(std::is_sorted(snapshots.put_at.begin(), snapshots.put_at.end()));
+    if (test.count == 0) continue;
+    EXPECT_GE(snapshots.put_at.back(), before) << "with what it said itself";
+  }
+}
+
 TEST(Engine, SnapshotAndTailFoldToTheSameState) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log);

@@ -49,6 +49,17 @@ TEST_F(SnapshotStoreTest, AnotherVersionIsPassedOver) {
   EXPECT_EQ(latest(30, "v3"), "none");
 }
 
+// Of a build that was replaced: nobody reads it again, and in its slot another one is missed.
+TEST_F(SnapshotStoreTest, AnotherVersionGoesWithTheFirstOfThisOne) {
+  put(10, "ten", "v1");
+  put(20, "twenty", "v1");
+  open();
+  EXPECT_EQ(latest(30, "v1"), "20:twenty");
+  put(15, "fifteen", "v2");
+  EXPECT_EQ(latest(30, "v1"), "none");
+  EXPECT_EQ(latest(30, "v2"), "15:fifteen");
+}
+
 TEST_F(SnapshotStoreTest, LargeAndEmptyOnesComeBack) {
   std::string large(5'000'001, '\0');
   for (std::size_t i = 0; i < large.size(); ++i) large[i] = static_cast<char>(i * i >> 7);

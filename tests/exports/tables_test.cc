@@ -148,7 +148,8 @@ TEST(DecisionRows, SayWhyAtWhatPriceAndWhoDecided) {
   EXPECT_EQ(nlohmann::json::parse(launch.at("config"))["cluster_uid"], "cluster-1");
   EXPECT_EQ(nlohmann::json::parse(launch.at("alternatives")),
             nlohmann::json::parse(R"([{"instance_type":"c-4x","zone":"zone-b",
-                "capacity_type":"on-demand","price_nanos_per_hour":70000000}])"));
+                "capacity_type":"on-demand","price_nanos_per_hour":70000000,
+                "price_age_millis":4000}])"));
   EXPECT_EQ(rows[0].at("evidence"), "[4,3]");
   EXPECT_EQ(rows[2].at("code"), "spot_interrupted");
 }

@@ -1,4 +1,5 @@
-// What explain says of a pod whose claim the API server does not take.
+// What explain says of a pod whose claim the API server does not take, and why a claim is of no
+// other type.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -83,6 +84,24 @@ TEST_F(FirstCreate, ASuccessIsNotToldOf) {
   EXPECT_EQ(told.code, 0) << told.err;
   EXPECT_EQ(told.out.find("last answer"), std::string::npos) << told.out;
   EXPECT_EQ(told.out.find("attempt 1"), std::string::npos) << told.out;
+}
+
+TEST(ExplainClaim, SaysWhyItIsOfNoOtherType) {
+  std::string claim;
+  for (const std::string& line : lines_of(karst({"log", "dump", "--data", story()}).out))
+    if (const Json event = Json::parse(line); event["type"] == "LaunchRequested") {
+      claim = event["stream"];
+      break;
+    }
+  ASSERT_NE(claim, "");
+  const Ended table = karst({"explain", "--data", story(), claim});
+  EXPECT_NE(table.out.find("\nnot "), std::string::npos) << table.out << table.err;
+  const Json told = Json::parse(karst({"explain", "--data", story(), claim, "-o", "json"}).out);
+  ASSERT_TRUE(told.contains("ruled_out")) << told;
+  std::map<std::string, std::size_t> reasons;
+  for (const Json& reason : told["ruled_out"])
+    reasons[reason["why"]] = reason["instance_types"].size();
+  EXPECT_GT(reasons["resource cpu"], 0U) << told["ruled_out"];
 }
 
 }  // namespace
