@@ -1,13 +1,19 @@
 // `audit export --format jsonl`: the trail that carries its proof, and `--format tiles`: the log's
 // static files.
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "base/sync_folder.h"
+#include "base/system_error.h"
 #include "daemon/head_file.h"
+#include "exports/byte_sink.h"
 #include "exports/redaction.h"
 #include "exports/walk.h"
 #include "proof/trail.h"
@@ -108,6 +114,7 @@ void say_streams_stay() {
 }
 
 base::Status export_trail(const AuditExportOptions& options, const ReadLog& log) {
+  widen_output();
   auto filter = filter_of(options.filter, log);
   if (!filter) return base::fail(filter.error());
   auto redaction = exports::Redaction::make(options.redact);
@@ -132,6 +139,19 @@ base::Status export_trail(const AuditExportOptions& options, const ReadLog& log)
   if (!trail.key) say_unsigned();
   if (!trail.redaction.none()) say_streams_stay();
   return write_trail(trail);
+}
+
+// What is printed goes to the file, which appears when it is whole.
+base::Status export_to_file(const AuditExportOptions& options, const ReadLog& log) {
+  auto file = exports::OutputFile::make(options.out);
+  if (!file) return base::fail(file.error());
+  if (dup2(file->descriptor(), STDOUT_FILENO) < 0)
+    return base::fail(base::kind_of_errno(errno, base::Kind::kDenied),
+                      options.out + " cannot be written: " + std::strerror(errno));
+  KARST_TRY(export_trail(options, log));
+  KARST_TRY(refuse_damaged(log, options.out));
+  // What was not written is told where output ends.
+  return flush_output() && std::ferror(stdout) == 0 ? file->finish() : base::Status();
 }
 
 // Bundles of leaves, below DIR/tile/entries: of those at hand. A log begins with a bundle.
@@ -258,17 +278,15 @@ bool asks_for_part(const exports::FilterOptions& filter) {
 }  // namespace
 
 int audit_export_jsonl(const AuditExportOptions& options) {
-  if (!options.view.empty() || !options.out.empty())
-    return report(
-        {base::Kind::kInvalid,
-         "--format jsonl, which is what it is without --format: goes to stdout and has no "
-         "views; leave --out and --view away, and use > FILE"});
+  if (!options.view.empty())
+    return report({base::Kind::kInvalid,
+                   "--format jsonl, which is what it is without --format: has no views; leave "
+                   "--view away"});
   auto log = open_for_reading(options.data);
   if (!log) return report(log.error());
   record_access(options.data, access_text(options));
   say_trimmed(*log);
-  widen_output();
-  auto status = export_trail(options, *log);
+  auto status = options.out.empty() ? export_trail(options, *log) : export_to_file(options, *log);
   return finish(*log, status ? kExitDone : report(status.error()));
 }
 

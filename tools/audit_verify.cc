@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "base/base64.h"
 #include "base/one_line.h"
 #include "base/system_error.h"
 #include "base/time.h"
+#include "daemon/words.h"
 #include "proof/consistency.h"
 #include "proof/tile_check.h"
 #include "proof/trail_check.h"
@@ -296,13 +298,28 @@ base::Status verify_checkpoint(const std::string& bytes, const Trusted& trusted)
   return {};
 }
 
+// Files of the folder that are none of these: tiles of a smaller tree, say.
+std::size_t files_beside(const std::filesystem::path& folder, const std::set<std::string>& these) {
+  std::size_t count = 0;
+  std::error_code error;
+  for (std::filesystem::recursive_directory_iterator it(folder, error), end; it != end && !error;
+       it.increment(error)) {
+    std::error_code ignored;
+    if (!it->is_directory(ignored))
+      count += these.contains(it->path().lexically_relative(folder).string()) ? 0 : 1;
+  }
+  return count;
+}
+
 base::Status verify_folder(const std::string& folder, const Trusted& trusted) {
   std::error_code error;
   if (std::filesystem::exists(std::filesystem::path(folder) / "CURRENT", error))
     return base::fail(base::Kind::kInvalid,
                       "this is a log's data folder; expected what 'audit export' wrote of it, or "
                       "its file 'checkpoint'");
+  std::set<std::string> looked_at;
   const auto read = [&](const std::string& path) {
+    looked_at.insert(path);
     return read_small(std::filesystem::path(folder) / path);
   };
   auto found = proof::check_tiles(read, trusted.since ? trusted.since->checkpoint.size : 0);
@@ -318,6 +335,11 @@ base::Status verify_folder(const std::string& folder, const Trusted& trusted) {
         fmt::format("what the positions 1 to {} hold: their leaves are here as hashes alone, "
                     "as of a log that was trimmed there",
                     found->hashes_alone));
+  if (const std::size_t others = files_beside(folder, looked_at); others > 0)
+    not_proven(
+        fmt::format("what {} beside them {}: the tree does not need them, and they were "
+                    "not read",
+                    daemon::counted(others, "file"), others == 1 ? "holds" : "hold"));
   not_proven("any payload: leaves hold commitments to them; a trail holds the payloads");
   tell_signer(found->checkpoint, trusted, "");
   return {};

@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "base/system_error.h"
@@ -104,6 +105,16 @@ class SqliteTable final : public TableWriter {
   Table table_;
 };
 
+// Indexes are sorted in files beside the database, where there is room for it and where it can be
+// written on a file system that is read-only elsewhere; in memory they would take what they weigh.
+std::string sort_beside(const std::string& path) {
+  std::string folder = std::filesystem::path(path).parent_path().string();
+  if (folder.empty()) folder = ".";
+  for (std::size_t at = 0; (at = folder.find('\'', at)) != std::string::npos; at += 2)
+    folder.insert(at, 1, '\'');
+  return "PRAGMA temp_store_directory = '" + folder + "'; PRAGMA temp_store = FILE; ";
+}
+
 }  // namespace
 
 void SqliteFile::Close::operator()(sqlite3* database) const {
@@ -118,8 +129,9 @@ base::Result<SqliteFile> SqliteFile::open(const std::string& path) {
   if (opened != SQLITE_OK) return base::fail(failed(database));
   // Nobody reads it before it is whole: what a crash leaves is thrown away.
   KARST_TRY(run(database,
-                "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY; "
-                "BEGIN; CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT"));
+                sort_beside(path) +
+                    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
+                    "BEGIN; CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT"));
   return file;
 }
 

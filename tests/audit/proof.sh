@@ -5,7 +5,9 @@ set -euo pipefail
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 karst=$build/karst
-[ -x "$karst" ] || { echo "proof.sh: there is no program $karst; build it first (tools/build)" >&2; exit 2; }
+for program in "$karst" "$build/karst_numbered_log"; do
+  [ -x "$program" ] || { echo "proof.sh: there is no program $program; build it first (tools/build)" >&2; exit 2; }
+done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
@@ -110,5 +112,17 @@ check "one more run with it" "$karst" run --embedded --for 2s --speed 50 "${turn
 check "tiles under another key" "$karst" audit export --format tiles --out "$work/tiles-turned" "${turned[@]}"
 key=$second
 judge "$work/tiles-turned" "$work/new" "$work/growth" "$work/whole"
+
+# A tree with a level more than the others have, and with tiles from x001 on: 300,000 small events.
+big=(--data "$work/big" --signing-key "$work/key2")
+check "70,000 events" "$build/karst_numbered_log" "$work/big" 70000
+"$karst" audit checkpoint "${big[@]}" > "$work/old-big"
+check "230,000 more" "$build/karst_numbered_log" "$work/big" 230000
+"$karst" audit prove --from "$(sed -n 2p "$work/old-big")" "${big[@]}" > "$work/growth-big"
+"$karst" audit prove 150000 "${big[@]}" > "$work/one-big"
+check "its tiles" "$karst" audit export --format tiles --out "$work/tiles-big" "${big[@]}"
+check "a tile of level 2, and one of a thousand" test -f "$work"/tiles-big/tile/2/000.p/* -a -f "$work/tiles-big/tile/0/x001/000"
+check "our own verifier on them" "$karst" audit verify --key "$key" --since "$work/old-big" "$work/tiles-big"
+judge "$work/tiles-big" "$work/old-big" "$work/growth-big" "$work/one-big"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

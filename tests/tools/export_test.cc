@@ -188,5 +188,21 @@ TEST(Export, NoReaderLeavesItsScratchBehind) {
   EXPECT_EQ(count(), 1) << "that of the living one stays";
 }
 
+// The trail too, which is the format that is written where none is named.
+TEST(Export, ATrailGoesToAFileThatAppearsWhenItIsWhole) {
+  const TempFolder folder;
+  const std::string path = folder / "trail";
+  const Ended made = karst({"audit", "export", "--data", story(), "--out", path});
+  EXPECT_EQ(made.code, 0) << made.err;
+  EXPECT_EQ(made.out, "");
+  EXPECT_FALSE(std::filesystem::exists(path + ".part"));
+  EXPECT_EQ(karst({"audit", "verify", path}).code, 0);
+  const std::string at_once = karst({"audit", "export", "--data", story()}).out;
+  EXPECT_EQ(lines_of(read_file(path)).front(), lines_of(at_once).front());
+  const Ended nowhere = karst({"audit", "export", "--data", story(), "--out", folder / "no/trail"});
+  EXPECT_EQ(nowhere.code, 2);
+  EXPECT_NE(nowhere.err.find("no/trail"), std::string::npos) << nowhere.err;
+}
+
 }  // namespace
 }  // namespace karst::tests
