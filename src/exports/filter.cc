@@ -216,6 +216,8 @@ bool Filter::about(const events::Envelope& envelope, const events::Body& body) c
         [&](const model::PodUid& uid) { return followed_.uids.contains(uid.str()); });
   if (const auto* instance = std::get_if<events::InstanceObserved>(&body))
     return followed_.uids.contains(instance->instance.claim.str());
+  if (const auto* node = std::get_if<events::NodeObserved>(&body))
+    return followed_.streams.contains("instance/" + node->node.provider_id.str());
   if (const auto* command = std::get_if<model::Command>(&body)) return about_command(*command);
   if (const auto* outcome = std::get_if<model::Outcome>(&body))
     return followed_.commands.contains(outcome->command);
@@ -271,6 +273,10 @@ void Filter::learn(const events::Envelope& envelope, const events::Body& body) {
     add_bounded(followed_.streams, "nodeclaim/" + seen->claim.name.str());
     if (!seen->claim.uid.empty()) add_bounded(followed_.uids, std::string(seen->claim.uid.str()));
     if (!seen->claim.provider_id.empty()) follow_machine(seen->claim.provider_id);
+    if (!seen->claim.node_name.empty())
+      add_bounded(followed_.streams, "node/" + seen->claim.node_name.str());
+  } else if (const auto* node = std::get_if<events::NodeObserved>(&body)) {
+    add_bounded(followed_.streams, "node/" + node->node.name.str());
   } else if (const auto* command = std::get_if<model::Command>(&body)) {
     add_bounded(followed_.commands, envelope.position);
     if (const auto* create = std::get_if<model::CreateNodeClaim>(&command->spec))
@@ -297,6 +303,7 @@ void Filter::begin(const projections::ClusterState& state) {
   for (const auto& [name, slot] : state.claims().slots()) {
     model::NodeClaim claim = slot.row.claim;
     if (claim.provider_id.empty()) claim.provider_id = slot.row.instance.provider_id;
+    if (claim.node_name.empty()) claim.node_name = slot.row.node;
     see(events::NodeClaimObserved{std::move(claim)}, slot.row.position);
   }
   for (const auto& [position, slot] : state.commands().slots()) see(slot.row.command, position);

@@ -9,11 +9,12 @@
 //              outcomes, housekeeping
 //
 // Subjects are followed through the log: outcomes belong to their command's subject, pods are known
-// by their uid once they were seen, launch orders belong to every claim in them, instances and
-// interruptions to the claim that they serve. So a Filter with subjects must see every event from
-// first() on, in order. Memory: the subjects' own uids, claims and commands, each at most
-// kSubjectItemsMax: of more nothing is learnt, and complete() says so. Of a trimmed log they are
-// known from its baseline (begin). One thread.
+// by their uid once they were seen, launch orders belong to every claim in them, instances,
+// interruptions and nodes to the claim that they serve. A node asked for by its name is itself and
+// what is done to it; its claim was there before it, and is asked for by its own name. So a Filter
+// with subjects must see every event from first() on, in order. Memory: the subjects' own uids,
+// claims and commands, each at most kSubjectItemsMax: of more nothing is learnt, and complete()
+// says so. Of a trimmed log they are known from its baseline (begin). One thread.
 #pragma once
 
 #include <cstdint>

@@ -61,6 +61,36 @@ TEST(Filter, TakesByRangeKindAndSubject) {
   for (const Case& c : cases) EXPECT_EQ(taken(log.log(), c.options), c.want) << c.name;
 }
 
+// A node by its machine, before the claim names it, with what is done to it; no other claim's.
+TEST(Filter, ANodeIsItsClaims) {
+  events::MemoryLog log(model::LogId("log"));
+  model::NodeClaim claim;
+  claim.name = model::ClaimName("general-1");
+  claim.uid = model::ClaimUid("uid-1");
+  claim.provider_id = model::ProviderId("kwok://a");
+  model::Node node, other;
+  node.name = model::NodeName("n1");
+  node.provider_id = claim.provider_id;
+  other.name = model::NodeName("n2");
+  other.provider_id = model::ProviderId("kwok://b");
+  const auto taint = [](const char* name) {
+    return model::Command{
+        "emptiness", "empty", {}, model::TaintNode{model::NodeName(name), {}, {}, true}};
+  };
+  const std::uint64_t first = log.end().value();
+  for (const events::Body& body :
+       {events::Body(events::NodeClaimObserved{claim}), events::Body(events::NodeObserved{node}),
+        events::Body(events::NodeObserved{other}), events::Body(taint("n1")),
+        events::Body(taint("n2"))}) {
+    const events::Record record = events::make_record(body);
+    ASSERT_TRUE(log.append({&record, 1}, events::Durability::kSynced));
+  }
+  EXPECT_EQ(taken(log, {"", "", {"nodeclaim/general-1"}, {}}),
+            (std::vector<std::uint64_t>{first, first + 1, first + 3}));
+  EXPECT_EQ(taken(log, {"", "", {"node/n1"}, {}}),
+            (std::vector<std::uint64_t>{first + 1, first + 3}));
+}
+
 // A claim's machine, as a list of EC2 names it and as a message does, which does not say the zone.
 TEST(Filter, AnInterruptionOfEc2IsItsClaims) {
   events::MemoryLog log(model::LogId("log"));
