@@ -169,7 +169,7 @@ struct Text {
     if (!e.update.prices.empty())
       return fmt::format("{} has {}", e.update.provider,
                          counted(e.update.prices.size(), "new price"));
-    if (!e.on_demand_read && !e.spot_read) return e.update.provider + " has told no prices";
+    if (!e.on_demand_read && !e.spot_read) return "no prices of " + e.update.provider + " read";
     return fmt::format("prices of {} read: {}", e.update.provider,
                        !e.spot_read        ? "on-demand, not spot"
                        : !e.on_demand_read ? "spot, not on-demand"

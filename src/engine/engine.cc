@@ -121,12 +121,10 @@ void Engine::tell_embedded_catalogue(base::LogTime now, base::WallTime wall) {
   if (read && row != nullptr && row->read.told &&
       (row->read.on_demand_at != never || row->read.spot_at != never))
     return;
-  const events::PricesObserved unread{{embedded.provider, {}}, false, false};
-  if (read)
-    fact_record(unread, now, wall);  // of a log whose state began anew, for who reads it all
   for (events::Body& body : admission_.admit(state_, now, events::CatalogueObserved{embedded}))
     fact_record(std::move(body), now, wall);
-  if (read) fact_record(unread, now, wall);  // before a first one there was nothing to say it of
+  // A first catalogue counts as read until a reading is told.
+  if (read) fact_record(events::PricesObserved{{embedded.provider, {}}, false, false}, now, wall);
 }
 
 void Engine::fact_record(events::Body body, base::LogTime now, base::WallTime wall) {

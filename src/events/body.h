@@ -159,8 +159,8 @@ struct CatalogueObserved {
   std::string on_demand_source = {};
   std::string spot_source = {};
 };
-// One reading of prices: which kinds were read, whether or not anything changed, and what changed
-// of it that no catalogue tells; most often nothing.
+// One reading of prices, behind its catalogue: which kinds were read, changed or not, and what
+// changed that the catalogue does not tell; most often nothing.
 struct PricesObserved {
   model::PriceUpdate update;
   bool on_demand_read = true;

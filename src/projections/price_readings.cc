@@ -44,15 +44,13 @@ void PriceReadings::see_catalogue(const model::Catalogue& before, const model::C
     on_demand_at = spot_at = now;
     return;
   }
-  if (!on_demand_read && changed(before, sold, false)) on_demand_at = {};
-  if (!spot_read && changed(before, sold, true)) spot_at = {};
+  if (changed(before, sold, false)) on_demand_at = {};
+  if (changed(before, sold, true)) spot_at = {};
 }
 
 void PriceReadings::see_reading(bool on_demand, bool spot, base::LogTime now) {
   if (!told) on_demand_at = spot_at = {};
   told = true;
-  on_demand_read = on_demand;
-  spot_read = spot;
   if (on_demand) on_demand_at = now;
   if (spot) spot_at = now;
 }

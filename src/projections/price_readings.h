@@ -15,13 +15,12 @@ namespace karst::projections {
 // is, nor are those of old logs. From the first one on, what was not told does not count.
 struct PriceReadings {
   bool told = false;
-  bool on_demand_read = true;  // by the reading told last
-  bool spot_read = true;
   base::LogTime on_demand_at;  // zero: not known, as below
   base::LogTime spot_at;
 
-  // Comes after the reading that it is of. A price that differs from `before`, the catalogue of
-  // until now, and was not read, stands in for one: nobody knows how old that is.
+  // Comes before the reading that it is of. A kind with a price that differs from `before`, the
+  // catalogue of until now, is of no known age until that reading says that it was read: else the
+  // price stands in for one.
   void see_catalogue(const model::Catalogue& before, const model::Catalogue& sold,
                      base::LogTime now);
   void see_reading(bool on_demand, bool spot, base::LogTime now);
@@ -32,7 +31,7 @@ struct PriceReadings {
 };
 template <class Archive>
 void fields(Archive& a, PriceReadings& r) {
-  a(r.told, r.on_demand_read, r.spot_read, r.on_demand_at, r.spot_at);
+  a(r.told, r.on_demand_at, r.spot_at);
 }
 
 // Prices that came by themselves take the place of those that the catalogue had.

@@ -41,8 +41,8 @@ TEST(Admission, AReadingOfPricesIsNewsThoughNothingChanged) {
   const projections::CatalogueRow before = row();
   const model::Position end = log.end();
   for (int reading = 0; reading < 3; ++reading) {
-    story.fact(events::PricesObserved{{"kwok", {}}, true, false});
     story.fact(events::CatalogueObserved{before.catalogue});
+    story.fact(events::PricesObserved{{"kwok", {}}, true, false});
     EXPECT_EQ(story.step().decisions, 0u);
   }
   EXPECT_EQ(log.end().value(), end.value() + 6) << "each reading, and the round that took it";
@@ -71,7 +71,6 @@ TEST(Admission, AStartKeepsWhatWasReadAndTakesNothingElseForRead) {
   EXPECT_EQ(row().read.on_demand_at, never) << "likewise at the next start";
   model::Catalogue sold = account.embedded_catalogue();
   sold.types.pop_back();
-  story.fact(events::PricesObserved{{"kwok", {}}, false, false});
   story.fact(events::CatalogueObserved{sold});
   story.fact(events::PricesObserved{{"kwok", {}}, false, true});
   story.step();

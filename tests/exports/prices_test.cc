@@ -89,15 +89,25 @@ TEST_F(PriceAge, CountsFromTheLastReadingThoughNothingChanged) {
 TEST_F(PriceAge, GrowsWhileItsKindCannotBeRead) {
   catalogue(10, 100, 40);  // position 3
   reading(100, true, true);
+  catalogue(200, 110, 40);  // position 5: the spot price is the one that was read before
   reading(200, true, false);
-  catalogue(200, 110, 40);  // position 6: the spot price is the one that was read before
   launches(207);
+  catalogue(300, 110, 50);  // position 9
   reading(300, false, true);
-  catalogue(300, 110, 50);  // position 10
   launches(308);
   reading(400, false, false);
   launches(409);
-  EXPECT_EQ(ages(), (Ages{"#6 7", "#3 107", "#6 108", "#10 8", "#6 209", "#10 109"}));
+  EXPECT_EQ(ages(), (Ages{"#5 7", "#3 107", "#5 108", "#9 8", "#5 209", "#9 109"}));
+}
+
+TEST_F(PriceAge, IsNotKnownBetweenAChangedPriceAndItsReading) {
+  catalogue(10, 100, 40);
+  reading(100, true, true);
+  catalogue(200, 110, 50);  // position 5
+  launches(200);
+  reading(200, true, true);
+  launches(200);
+  EXPECT_EQ(ages(), (Ages{"#5 -", "#5 -", "#5 0", "#5 0"}));
 }
 
 // As at a first start on a cloud that has to be asked, and where it cannot be.
@@ -105,10 +115,10 @@ TEST_F(PriceAge, IsNotKnownBeforeItsKindIsRead) {
   catalogue(10, 100, 40);  // position 3: embedded
   reading(10, false, false);
   launches(11);
+  catalogue(20, 100, 50);  // position 7
   reading(20, false, true);
-  catalogue(20, 100, 50);  // position 8
   launches(21);
-  EXPECT_EQ(ages(), (Ages{"#3 -", "#3 -", "#3 -", "#8 1"}));
+  EXPECT_EQ(ages(), (Ages{"#3 -", "#3 -", "#3 -", "#7 1"}));
 }
 
 TEST_F(PriceAge, OfWhatIsReservedIsThatOfWhatItFollowsFrom) {

@@ -237,11 +237,10 @@ void AwsCloud::tell_of_prices(const std::string& fault) {
 void AwsCloud::read_next(const std::shared_ptr<Sold>& sold) {
   if (sold->steps.empty()) {
     model::Catalogue catalogue = sold->types.catalogue(client_.region());
-    // Each is a fact of its own, and karst may end between them: what changes is not known to be
+    // Each is a fact of its own, and karst may end between them: what changed is not known to be
     // read before the last one says so, each time, since a catalogue that is the same is not
     // logged.
     const model::PriceUpdate none{catalogue.provider, {}};
-    offer(events::PricesObserved{none, false, false});
     offer(events::CatalogueObserved{std::move(catalogue), sold->types.on_demand_source(),
                                     sold->types.spot_source()});
     offer(events::PricesObserved{none, sold->on_demand_read && sold->types.has_on_demand_prices(),
