@@ -81,6 +81,9 @@ class AwsParts final : public CloudParts {
 
   cloud::Hands& hands() override { return *cloud_; }
   ports::QueuePort* queue() override { return queue_ ? &*queue_ : nullptr; }
+  void know_prices(const model::Catalogue& told, bool on_demand, bool spot) override {
+    cloud_->know_prices(told, on_demand, spot);
+  }
   void start() override {
     cloud_->start();
     if (queue_) queue_->start();

@@ -36,6 +36,8 @@ class CloudParts {
   virtual ~CloudParts() = default;
   virtual cloud::Hands& hands() = 0;
   virtual ports::QueuePort* queue() { return nullptr; }
+  // What the log has of prices, and which kinds of them somebody read. Before start().
+  virtual void know_prices(const model::Catalogue& /*told*/, bool /*on_demand*/, bool /*spot*/) {}
   virtual void start() { hands().start(); }
   virtual void stop() = 0;  // nobody calls back when it returns
 };

@@ -29,6 +29,7 @@
 #include "kube/kube_writer.h"
 #include "kube/lease_holder.h"
 #include "kube/preflight.h"
+#include "projections/cluster_state.h"
 #include "providers/kwok/instance_types.h"
 #include "providers/kwok/kwok.h"
 #include "reconcilers/reconciler.h"
@@ -166,7 +167,6 @@ class Cluster {
         [this](bool works, const std::string& line) { tell(works, line); });
     trail.listen(sink_);
     edge_->start();
-    cloud_->start();
     const StopWatch watch(0, [&] { daemon.stop(); });
     base::Status status = daemon.run();
     stop(daemon);
@@ -215,9 +215,18 @@ class Cluster {
     parts_.kill_points = &kill_points_;
     parts_.objects_in_metrics = !settings_.settings.disable_cluster_state_observability;
     parts_.server_offset_millis = [this] { return edge_->server_offset_millis(); };
-    parts_.recovered = [this](std::uint64_t epoch) {
-      if (lease_) lease_->start(epoch);
-    };
+    parts_.recovered = [this](const projections::ClusterState& state) { start_hands(state); };
+  }
+
+  // The cloud first: a lease that is won lists its instances.
+  void start_hands(const projections::ClusterState& state) {
+    if (const auto* row = state.catalogues().find(config_.provider)) {
+      const base::LogTime never;
+      cloud_->know_prices(row->catalogue, row->read.on_demand_at != never,
+                          row->read.spot_at != never);
+    }
+    cloud_->start();
+    if (lease_) lease_->start(state.epoch());
   }
 
   base::Status open_hands(const kube::ClusterIdentity& identity) {

@@ -87,7 +87,7 @@ std::vector<ports::Fact> Daemon::wait_for_facts() {
 
 base::Status Daemon::run() {
   KARST_TRY(recover());
-  if (parts_.recovered) parts_.recovered(engine_.state().epoch());
+  if (parts_.recovered) parts_.recovered(engine_.state());
   std::vector<ports::Fact> first;
   // Before anything is decided: it leads once the lease says so.
   if (parts_.lease->contested())

@@ -34,6 +34,7 @@
 #include "ports/command_port.h"
 #include "ports/lease_port.h"
 #include "ports/queue_port.h"
+#include "projections/cluster_state.h"
 #include "providers/provider.h"
 
 namespace karst::daemon {
@@ -75,8 +76,8 @@ struct DaemonParts {
   std::function<IndexLag()> index_lag;  // may be empty
   // The API server's clock minus this machine's wall clock, when it was last heard; may be empty.
   std::function<std::optional<std::int64_t>()> server_offset_millis;
-  // Called once, when the log is read: the epoch that it ends in. May be empty.
-  std::function<void(std::uint64_t epoch)> recovered;
+  // Called once, when the log is read and before the first round. May be empty.
+  std::function<void(const projections::ClusterState& state)> recovered;
   engine::EngineOptions engine;
   bool objects_in_metrics = true;  // also series per node, pool and condition
   std::int64_t speed = 1;          // milliseconds of `clock` in one real millisecond

@@ -18,6 +18,8 @@ using providers::aws::LaunchCase;
 using Strings = std::vector<std::string>;
 
 inline constexpr const char* kMade = "<CreateLaunchTemplateResponse/>";
+// Of a service that speaks JSON.
+inline constexpr const char* kDenied = R"({"__type": "AccessDeniedException", "message": "no"})";
 
 inline std::string error(const std::string& code) {
   return "<Response><Errors><Error><Code>" + code +

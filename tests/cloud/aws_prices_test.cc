@@ -13,26 +13,38 @@ constexpr const char* kType =
     "x86_64</item></supportedArchitectures></processorInfo><supportedVirtualizationTypes><item>hvm"
     "</item></supportedVirtualizationTypes><supportedUsageClasses><item>on-demand</item><item>spot"
     "</item></supportedUsageClasses></item>";
-constexpr const char* kOffered =
-    "<item><instanceType>m5.large</instanceType><locationType>availability-zone</locationType>"
-    "<location>us-east-1a</location></item>";
-constexpr const char* kDenied = R"({"__type": "AccessDeniedException", "message": "no"})";
+// In place of an HTTP status: an answer without prices, and one whose second page is denied.
+constexpr int kEmpty = 1;
+constexpr int kHalf = 2;
+
+std::string offered_in(const std::string& zone) {
+  return "<item><instanceType>m5.large</instanceType><locationType>availability-zone"
+         "</locationType><location>us-east-1" +
+         zone + "</location></item>";
+}
 
 struct AwsPricesTest : AwsCloudTest {
   std::string spot_price = "0.04";
   std::string on_demand_price = "0.1";  // dollars an hour
+  std::string offered = offered_in("a");
 
-  std::string spot_answer() const {
-    return set_of("spotPriceHistorySet",
-                  "<item><instanceType>m5.large</instanceType><availabilityZone>us-east-1a"
-                  "</availabilityZone><spotPrice>" +
-                      spot_price + "</spotPrice><timestamp>2026-08-01T00:00:00.000Z</timestamp>" +
-                      "</item>");
+  // One page; the first of two has the token of the second.
+  std::string spot_answer(const std::string& token) const {
+    return "<Answer><spotPriceHistorySet><item><instanceType>m5.large</instanceType>"
+           "<availabilityZone>us-east-1a</availabilityZone><spotPrice>" +
+           spot_price + "</spotPrice><timestamp>2026-08-01T00:00:00.000Z</timestamp></item>" +
+           "</spotPriceHistorySet><nextToken>" + token + "</nextToken></Answer>";
   }
   std::string price_list() const {
     return R"x({"PriceList": [{"product": {"attributes": {"instanceType": "m5.large"}}, "terms":)x"
            R"x({"OnDemand": {"a": {"priceDimensions": {"b": {"pricePerUnit": {"USD": ")x" +
            on_demand_price + "\"}}}}}}}]}";
+  }
+  void answer_spot(int status, bool second_page) {
+    if (status == kEmpty) return void(reply(200, set_of("spotPriceHistorySet", "")));
+    if (status == kHalf && !second_page) return void(reply(200, spot_answer("more")));
+    reply(status == kHalf ? 403 : status,
+          status == 200 ? spot_answer("") : error("UnauthorizedOperation"));
   }
   // Answers the oldest open call, each kind of price with its status.
   void answer_next(int spot, int shared, int metal) {
@@ -40,11 +52,12 @@ struct AwsPricesTest : AwsCloudTest {
     const auto asks = [&](const char* what) { return body.find(what) != std::string::npos; };
     if (!asks("Action=")) {
       const int status = asks("bare metal") ? metal : shared;
+      if (status == kEmpty) return void(reply(200, R"({"PriceList": []})"));
       reply(status, status == 200 ? price_list() : kDenied);
     } else if (asks("DescribeSpotPriceHistory")) {
-      reply(spot, spot == 200 ? spot_answer() : error("UnauthorizedOperation"));
+      answer_spot(spot, asks("NextToken"));
     } else if (asks("DescribeInstanceTypeOfferings")) {
-      reply(200, set_of("instanceTypeOfferingSet", kOffered));
+      reply(200, set_of("instanceTypeOfferingSet", offered));
     } else {
       reply(200, asks("DescribeInstanceTypes") ? set_of("instanceTypeSet", kType) : described(""));
     }
@@ -61,6 +74,14 @@ struct AwsPricesTest : AwsCloudTest {
       transport.advance(1'000);
     }
     return "no reading";
+  }
+  // What an earlier process has left in the log, in thousandths of a dollar.
+  static model::Catalogue logged(std::int64_t on_demand, std::int64_t spot) {
+    model::InstanceType type;
+    type.name = "m5.large";
+    type.offerings = {{"us-east-1a", "on-demand", on_demand * 1'000'000, true},
+                      {"us-east-1a", "spot", spot * 1'000'000, true}};
+    return {"aws", {type}};
   }
   std::string told() {
     const auto prices = sink.all<events::PricesObserved>();
@@ -104,6 +125,42 @@ TEST_F(AwsPricesTest, OnDemandPricesAreReadWhenAllOfThemAre) {
 TEST_F(AwsPricesTest, WithoutAPriceListOnDemandPricesAreNeverRead) {
   cloud->without_price_list();
   EXPECT_EQ("spot 96 40 ", reading(200, 200, 200)) << "the embedded table's";
+}
+
+TEST_F(AwsPricesTest, WhatAnEarlierProcessReadIsKeptUntilItIsReadAgain) {
+  cloud->know_prices(logged(110, 30), true, true);
+  EXPECT_EQ("110 30 ", reading(403, 403, 403));
+  EXPECT_EQ("110 30 ", reading(403, 403, 403)) << "and once more";
+  EXPECT_EQ("on-demand spot 100 40 ", reading(200, 200, 200));
+}
+
+TEST_F(AwsPricesTest, OfAnEarlierProcessOnlyWhatItReadIsKept) {
+  cloud->know_prices(logged(110, 30), true, false);
+  EXPECT_EQ("110 110 ", reading(403, 403, 403)) << "spot counts as on-demand";
+}
+
+TEST_F(AwsPricesTest, OfAnEarlierProcessSpotPricesAreKeptAlone) {
+  cloud->know_prices(logged(110, 30), false, true);
+  EXPECT_EQ("96 30 ", reading(403, 403, 403)) << "on demand it is the embedded table's";
+}
+
+// A zone without a price would count as one without spot.
+TEST_F(AwsPricesTest, HalfOfASpotHistoryIsNoneHoweverOftenItFails) {
+  offered = offered_in("a") + offered_in("b");
+  EXPECT_EQ("on-demand 100 100 100 100 ", reading(kHalf, 200, 200));
+  EXPECT_EQ("on-demand 100 100 100 100 ", reading(kHalf, 200, 200));
+  cloud->know_prices(logged(110, 30), true, false);
+  EXPECT_EQ("on-demand 100 100 100 100 ", reading(kHalf, 200, 200));
+}
+
+TEST_F(AwsPricesTest, AnAnswerWithoutPricesTellsNone) {
+  EXPECT_EQ("96 96 ", reading(kEmpty, kEmpty, kEmpty)) << "the embedded table's";
+  EXPECT_EQ("on-demand spot 100 40 ", reading(200, 200, 200));
+  EXPECT_EQ("on-demand 100 40 ", reading(kEmpty, 200, 200)) << "the one read before is kept";
+  const std::int64_t before = clock.now_millis;
+  EXPECT_EQ("spot 100 40 ", reading(200, kEmpty, kEmpty));
+  EXPECT_GE(clock.now_millis, before + kPricesAgainMillis);
+  EXPECT_LT(clock.now_millis, before + kPricesAgainMillis + 10'000) << "it is asked again soon";
 }
 
 }  // namespace

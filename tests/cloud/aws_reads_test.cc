@@ -14,6 +14,10 @@ using providers::aws::image;
 using providers::aws::set_of;
 using providers::aws::subnet;
 
+constexpr const char* kPriceList =
+    R"x({"PriceList": [{"product": {"attributes": {"instanceType": "m5.large"}}, "terms":)x"
+    R"x({"OnDemand": {"a": {"priceDimensions": {"b": {"pricePerUnit": {"USD": "0.1"}}}}}}}]})x";
+
 struct AwsReadsTest : AwsCloudTest {};
 
 TEST_F(AwsReadsTest, TheListTellsWhatRunsAndWhatIsSold) {
@@ -71,10 +75,12 @@ TEST_F(AwsReadsTest, PricesThatCannotBeReadAreToldOnceAndAskedAgain) {
         const std::string& body = transport.open.front().request.body;
         const bool prices = body.find("Action=") == std::string::npos;
         const bool instances = body.find("DescribeInstances&") != std::string::npos;
-        if (prices && price_list_status != 200)
-          reply(price_list_status, R"({"__type": "AccessDeniedException", "message": "no"})");
+        if (prices)
+          reply(price_list_status, price_list_status == 200 ? kPriceList : kDenied);
+        else if (body.find("DescribeSpotPriceHistory") != std::string::npos)
+          reply(200, set_of("spotPriceHistorySet", "<item><spotPrice>0.1</spotPrice></item>"));
         else
-          reply(200, prices ? R"({"PriceList": []})" : instances ? described("") : "<Response/>");
+          reply(200, instances ? described("") : "<Response/>");
       }
       if (sink.all<events::CatalogueObserved>().size() > before) return second;
       transport.advance(1'000);

@@ -179,6 +179,11 @@ class DaemonTest : public testing::Test {
     parts.release_ballast = [this] { ++ballasts_; };
     parts.restore_ballast = [this] { return room_.load(); };
     parts.engine.decision_version = "test";
+    parts.recovered = [this](const projections::ClusterState& state) {
+      ++recovered_;
+      EXPECT_TRUE(state.catalogues().contains("kwok")) << "the hands are told what is known";
+      EXPECT_EQ(state.last_round(), model::Position()) << "before anything is decided";
+    };
     daemon_.emplace(std::move(parts));
   }
   ~DaemonTest() override { finish(); }
@@ -202,6 +207,7 @@ class DaemonTest : public testing::Test {
   ViewBoard board_;
   std::atomic<int> ballasts_{0};
   std::atomic<bool> room_{false};
+  std::atomic<int> recovered_{0};
   std::optional<Daemon> daemon_;
   base::Status status_;
   std::thread thread_;
@@ -217,6 +223,7 @@ TEST_F(DaemonTest, AcknowledgesWhatIsInTheLog) {
   EXPECT_EQ(heard_.count(HappeningKind::kStarted), 1U);
   const auto view = board_.read();
   EXPECT_TRUE(view->recovered);
+  EXPECT_EQ(recovered_, 1) << "it is told once";
   EXPECT_FALSE(view->ready()) << "nothing was listed";
   EXPECT_EQ(view->counters.interruptions.at({"spot_interrupted"}), 1U);
 }

@@ -12,6 +12,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cloud/aws/client.h"
@@ -46,6 +47,8 @@ class AwsCloud final : public Hands {
   // The price list is not asked (ISOLATED_VPC): on-demand prices are the embedded table's. Before
   // start().
   void without_price_list() { price_list_ = false; }
+  // What an earlier process read: kept, kind by kind, until it can be read again. Before start().
+  void know_prices(const model::Catalogue& told, bool on_demand, bool spot);
   // Is told, on the transport's thread, when prices or what concerns the whole cluster cannot be
   // read, and when they can again. Before start().
   using Tell = std::function<void(bool good, const std::string& line)>;
@@ -88,7 +91,8 @@ class AwsCloud final : public Hands {
   void collect(std::function<void(Instances)> complete, std::function<void(CallError)> failed);
   void read_catalogue();
   void read_next(const std::shared_ptr<Sold>& sold);
-  void prices_unread(Sold& sold, bool spot, const CallError& error);
+  void prices_unread(Sold& sold, bool spot, std::string_view why);
+  void end_reading(const std::shared_ptr<Sold>& sold);
   void tell_of_prices(const std::string& fault);
 
   std::function<void()> work_of(const Command& command) override;
@@ -105,7 +109,7 @@ class AwsCloud final : public Hands {
       std::function<void(const std::vector<std::string>& pages, const CallError& error)>;
   std::map<std::string, std::vector<Answered>> asked_;  // under way, by the request's text
   std::map<std::string, std::int64_t> silent_since_;    // class uids of which something is unread
-  std::shared_ptr<Sold> sold_;                          // what was read last
+  std::shared_ptr<Sold> sold_;                          // what was read last; none: nothing yet
   std::string prices_fault_told_;                       // empty: none
   std::set<std::string> faults_told_;                   // keys of questions
 };

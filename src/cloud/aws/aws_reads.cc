@@ -194,7 +194,14 @@ bool has_price_list(std::string_view region) {
   return !region.starts_with("us-gov-");
 }
 
+constexpr std::string_view kNoPrice = "no price in the answer";
+
 }  // namespace
+
+void AwsCloud::know_prices(const model::Catalogue& told, bool on_demand, bool spot) {
+  sold_ = std::make_shared<Sold>();
+  sold_->types.know_prices(told, on_demand, spot);
+}
 
 void AwsCloud::read_catalogue() {
   if (stopped()) return;
@@ -213,15 +220,15 @@ void AwsCloud::read_catalogue() {
   read_next(sold);
 }
 
-void AwsCloud::prices_unread(Sold& sold, bool spot, const CallError& error) {
+void AwsCloud::prices_unread(Sold& sold, bool spot, std::string_view why) {
   (spot ? sold.spot_read : sold.on_demand_read) = false;
-  if (spot && sold_) sold.types.fill_spot_prices(sold_->types);
-  if (spot && !sold_) sold.types.forget_spot_prices();
+  const bool spot_known = sold_ && sold_->types.has_spot_prices();
+  if (spot && spot_known) sold.types.fill_spot_prices(sold_->types);
+  if (spot && !spot_known) sold.types.forget_spot_prices();
   if (!spot && sold_) sold.types.fill_on_demand_prices(sold_->types);
   if (!sold.fault.empty()) return;
   sold.fault = std::string("EC2's ") + (spot ? "spot" : "on-demand") + " prices cannot be read (" +
-               (error.code.empty() ? std::string(trouble_name(error.trouble)) : error.code) +
-               "): those read before are kept, else " +
+               std::string(why) + "): those read before are kept, else " +
                (spot ? "spot counts as on-demand; allow ec2:DescribeSpotPriceHistory"
                      : "the embedded table's of July 2026; allow pricing:GetProducts, or set "
                        "ISOLATED_VPC=true where the price list cannot be reached");
@@ -234,22 +241,27 @@ void AwsCloud::tell_of_prices(const std::string& fault) {
   if (tell_) tell_(fault.empty(), fault.empty() ? "EC2's prices can be read again" : fault);
 }
 
+// An account that names no price of a kind that was asked for has not told it.
+void AwsCloud::end_reading(const std::shared_ptr<Sold>& sold) {
+  if (sold->spot_read && !sold->types.has_spot_prices()) prices_unread(*sold, true, kNoPrice);
+  if (sold->on_demand_read && !sold->types.has_on_demand_prices())
+    prices_unread(*sold, false, kNoPrice);
+  model::Catalogue catalogue = sold->types.catalogue(client_.region());
+  // Each is a fact of its own, and karst may end between them: what changed is not known to be
+  // read before the last one says so, each time, since a catalogue that is the same is not
+  // logged.
+  events::PricesObserved read{{catalogue.provider, {}}, sold->on_demand_read, sold->spot_read};
+  offer(events::CatalogueObserved{std::move(catalogue), sold->types.on_demand_source(),
+                                  sold->types.spot_source()});
+  offer(std::move(read));
+  tell_of_prices(sold->fault);
+  sold_ = sold;
+  client_.after(sold->fault.empty() ? kCatalogueMillis : kPricesAgainMillis,
+                [this] { read_catalogue(); });
+}
+
 void AwsCloud::read_next(const std::shared_ptr<Sold>& sold) {
-  if (sold->steps.empty()) {
-    model::Catalogue catalogue = sold->types.catalogue(client_.region());
-    // Each is a fact of its own, and karst may end between them: what changed is not known to be
-    // read before the last one says so, each time, since a catalogue that is the same is not
-    // logged.
-    const model::PriceUpdate none{catalogue.provider, {}};
-    offer(events::CatalogueObserved{std::move(catalogue), sold->types.on_demand_source(),
-                                    sold->types.spot_source()});
-    offer(events::PricesObserved{none, sold->on_demand_read && sold->types.has_on_demand_prices(),
-                                 sold->spot_read && sold->types.has_spot_prices()});
-    tell_of_prices(sold->fault);
-    sold_ = sold;
-    return client_.after(sold->fault.empty() ? kCatalogueMillis : kPricesAgainMillis,
-                         [this] { read_catalogue(); });
-  }
+  if (sold->steps.empty()) return end_reading(sold);
   const Sold::Step step = sold->steps.front();
   sold->steps.pop_front();
   auto readable = std::make_shared<bool>(true);
@@ -263,9 +275,9 @@ void AwsCloud::read_next(const std::shared_ptr<Sold>& sold) {
         if (*readable && error.trouble == Trouble::kNone) return read_next(sold);
         if (step.of == Sold::Of::kTypes)
           return client_.after(kInstanceListMillis, [this] { read_catalogue(); });
-        CallError found = error;
-        if (!*readable) found.trouble = Trouble::kMalformed;
-        prices_unread(*sold, step.of == Sold::Of::kSpotPrices, found);
+        const Trouble trouble = *readable ? error.trouble : Trouble::kMalformed;
+        prices_unread(*sold, step.of == Sold::Of::kSpotPrices,
+                      error.code.empty() ? trouble_name(trouble) : error.code);
         read_next(sold);
       });
 }

@@ -266,6 +266,15 @@ base::Status DiscoveredTypes::add_on_demand_prices(std::string_view text) {
   return {};
 }
 
+void DiscoveredTypes::know_prices(const model::Catalogue& told, bool on_demand, bool spot) {
+  for (const model::InstanceType& type : told.types)
+    for (const model::Offering& offering : type.offerings) {
+      const std::int64_t nanos = offering.price_nanos_per_hour;
+      if (spot && offering.capacity_type == "spot") spot_[{type.name, offering.zone}] = {nanos, 0};
+      if (on_demand && offering.capacity_type == "on-demand") on_demand_[type.name] = nanos;
+    }
+}
+
 void DiscoveredTypes::fill_spot_prices(const DiscoveredTypes& before) {
   spot_.insert(before.spot_.begin(), before.spot_.end());
 }

@@ -43,11 +43,13 @@ class DiscoveredTypes {
   base::Status add_offerings(std::string_view xml);
   base::Status add_spot_prices(std::string_view xml);
   base::Status add_on_demand_prices(std::string_view json);
+  // The prices of a catalogue that was told before, of the kinds that are known.
+  void know_prices(const model::Catalogue& told, bool on_demand, bool spot);
   // After a read that failed: what `before` knew of the prices that this has not.
   void fill_spot_prices(const DiscoveredTypes& before);
   void fill_on_demand_prices(const DiscoveredTypes& before);
-  // After a first read that failed half-way: a zone without a price would count as one without
-  // spot.
+  // After a read that failed half-way, and none before: a zone without a price would count as one
+  // without spot.
   void forget_spot_prices() { spot_.clear(); }
 
   // By name; views live as long as this.
