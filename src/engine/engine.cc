@@ -111,16 +111,13 @@ base::Result<Recovery> Engine::recover(base::LogTime now, base::WallTime wall) {
   return recovery;
 }
 
-// What was read by the process before is better than what is embedded, whose prices nobody has
-// read.
+// What the log has from the account is better than what is embedded, whose prices nobody has read;
+// it counts on though its own could not be read either.
 void Engine::tell_embedded_catalogue(base::LogTime now, base::WallTime wall) {
   const model::Catalogue& embedded = provider_.embedded_catalogue();
   const auto* row = state_.catalogues().find(embedded.provider);
-  const base::LogTime never;
   const bool read = provider_.reads_catalogue();
-  if (read && row != nullptr && row->read.told &&
-      (row->read.on_demand_at != never || row->read.spot_at != never))
-    return;
+  if (read && row != nullptr && row->read.told) return;
   for (events::Body& body : admission_.admit(state_, now, events::CatalogueObserved{embedded}))
     fact_record(std::move(body), now, wall);
   // A first catalogue counts as read until a reading is told.

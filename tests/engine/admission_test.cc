@@ -82,6 +82,24 @@ TEST(Admission, AStartKeepsWhatWasReadAndTakesNothingElseForRead) {
   EXPECT_FALSE(verified(log).difference);
 }
 
+// Types and zones are the account's though its prices could not be read.
+TEST(Admission, AStartKeepsWhatTheAccountSellsThoughNoPriceOfItIsKnown) {
+  const Account account;
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log, {}, &account);
+  model::Catalogue sold = account.embedded_catalogue();
+  sold.types.pop_back();
+  story.fact(events::CatalogueObserved{sold});
+  story.fact(events::PricesObserved{{"kwok", {}}, false, false});
+  story.step();
+  story.start();
+  const auto& row = *story.state().catalogues().find("kwok");
+  EXPECT_EQ(row.catalogue, sold);
+  EXPECT_EQ(row.read.on_demand_at, base::LogTime());
+  EXPECT_EQ(row.read.spot_at, base::LogTime());
+  EXPECT_FALSE(verified(log).difference);
+}
+
 TEST(Admission, WhatALogDoesNotTellToBeReadIsNotKeptAtAStart) {
   const Account account;
   events::MemoryLog log(model::LogId("log"));
