@@ -124,9 +124,21 @@ void Engine::tell_embedded_catalogue(base::LogTime now, base::WallTime wall) {
   if (read) fact_record(events::PricesObserved{{embedded.provider, {}}, false, false}, now, wall);
 }
 
+// A reading comes behind its catalogue: of one that the log could not take it says nothing, and the
+// prices that are known were not read.
+void Engine::weigh_reading(ports::Fact& fact) {
+  if (const auto* sold = std::get_if<events::CatalogueObserved>(&fact.body))
+    catalogues_refused_.erase(sold->catalogue.provider);
+  auto* reading = std::get_if<events::PricesObserved>(&fact.body);
+  if (reading != nullptr && catalogues_refused_.contains(reading->update.provider))
+    reading->on_demand_read = reading->spot_read = false;
+}
+
 void Engine::fact_record(events::Body body, base::LogTime now, base::WallTime wall) {
   events::Record record = events::make_record(body);
   if (record.payload.size() > events::kPayloadMax) {  // no source should; the log cannot hold it
+    if (const auto* sold = std::get_if<events::CatalogueObserved>(&body))
+      catalogues_refused_.insert(sold->catalogue.provider);
     body = events::InputRefused{"admission", record.stream,
                                 "larger than the 4 MiB that one event may have", ""};
     record = events::make_record(body);
@@ -160,6 +172,7 @@ base::Result<Round> Engine::step(base::LogTime now, base::WallTime wall,
   Round round;
   const std::uint64_t facts_before = facts_since_round_;
   for (ports::Fact& fact : facts) {
+    weigh_reading(fact);
     for (events::Body& body : admission_.admit(state_, now, std::move(fact.body), fact.order))
       fact_record(std::move(body), now, fact.wall_time);
     if (!fact.receipt.empty()) unsaved_receipts_.push_back(std::move(fact.receipt));

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,7 @@ class Engine {
   base::Result<Recovery> fold();
   base::Result<Recovery> begin_anew(base::Error why);
   void tell_embedded_catalogue(base::LogTime now, base::WallTime wall);
+  void weigh_reading(ports::Fact& fact);
   void fact_record(events::Body body, base::LogTime now, base::WallTime wall);
   base::Status flush(events::Durability durability);
   void decide(base::LogTime now, base::WallTime wall, Round& round);
@@ -94,6 +96,7 @@ class Engine {
   EngineOptions options_;
   projections::ClusterState state_;
   Admission admission_;
+  std::set<std::string> catalogues_refused_;   // providers whose last catalogue was too large
   std::vector<events::Record> unsaved_;        // applied, not yet appended
   std::vector<std::string> unsaved_receipts_;  // to acknowledge once they are
   std::vector<ports::IssuedCommand> unsaved_commands_;

@@ -201,6 +201,12 @@ void finish(Builder& b, const model::Command& command) {
 void finish(Builder& b, const ObjectObserved& observed) {
   std::visit([&](const auto& object) { b.Finish(codec::put(b, object)); }, observed.object);
 }
+// All of its types have the same labels, and many the same values and zones.
+void finish(Builder& b, const CatalogueObserved& observed) {
+  b.shares_texts = true;
+  b.Finish(codec::put(b, observed));
+  b.shares_texts = false;
+}
 template <class Value>
 void finish(Builder& b, const Value& value) {
   b.Finish(codec::put(b, value));

@@ -19,15 +19,22 @@
 
 namespace karst::events::codec {
 
-using Builder = flatbuffers::FlatBufferBuilder;
+struct Builder : flatbuffers::FlatBufferBuilder {
+  using FlatBufferBuilder::FlatBufferBuilder;
+  bool shares_texts = false;  // each is written once, however often it is named
+};
 template <class Wire>
 using Offset = flatbuffers::Offset<Wire>;
 template <class Wire>
 using Vector = flatbuffers::Vector<Offset<Wire>>;
 
 // Text and ids.
+inline Offset<flatbuffers::String> put_even_empty(Builder& b, std::string_view text) {
+  return b.shares_texts ? b.CreateSharedString(text.data(), text.size())
+                        : b.CreateString(text.data(), text.size());
+}
 inline Offset<flatbuffers::String> put(Builder& b, std::string_view text) {
-  return text.empty() ? Offset<flatbuffers::String>() : b.CreateString(text.data(), text.size());
+  return text.empty() ? Offset<flatbuffers::String>() : put_even_empty(b, text);
 }
 template <class Tag>
 Offset<flatbuffers::String> put(Builder& b, const base::StrongString<Tag>& id) {
@@ -125,7 +132,7 @@ inline Offset<Vector<flatbuffers::String>> put_texts(Builder& b,
   if (texts.empty()) return {};
   std::vector<Offset<flatbuffers::String>> offsets;
   offsets.reserve(texts.size());
-  for (const std::string& text : texts) offsets.push_back(b.CreateString(text));
+  for (const std::string& text : texts) offsets.push_back(put_even_empty(b, text));
   return b.CreateVector(offsets);
 }
 template <class Tag>
@@ -134,7 +141,7 @@ Offset<Vector<flatbuffers::String>> put_texts(Builder& b,
   if (ids.empty()) return {};
   std::vector<Offset<flatbuffers::String>> offsets;
   offsets.reserve(ids.size());
-  for (const auto& id : ids) offsets.push_back(b.CreateString(id.str()));
+  for (const auto& id : ids) offsets.push_back(put_even_empty(b, id.str()));
   return b.CreateVector(offsets);
 }
 template <class Value>

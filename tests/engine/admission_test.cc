@@ -100,6 +100,32 @@ TEST(Admission, AStartKeepsWhatTheAccountSellsThoughNoPriceOfItIsKnown) {
   EXPECT_FALSE(verified(log).difference);
 }
 
+// The log has the old one still: its prices are no newer for that.
+TEST(Admission, AReadingOfACatalogueThatTheLogCannotTakeReadsNothing) {
+  const Account account;
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log, {}, &account);
+  const auto read = [&](const model::Catalogue& catalogue) {
+    story.fact(events::CatalogueObserved{catalogue});
+    story.fact(events::PricesObserved{{"kwok", {}}, true, true});
+    story.step();
+    const auto& row = *story.state().catalogues().find("kwok");
+    EXPECT_NE(row.catalogue.types.front().facts.size(), events::kPayloadMax);
+    EXPECT_EQ(row.read.on_demand_at, row.read.spot_at);
+    return row.read.spot_at;
+  };
+  const model::Catalogue sold = account.embedded_catalogue();
+  model::Catalogue too_large = sold;
+  too_large.types.front().facts.assign(events::kPayloadMax, 'x');
+  const base::LogTime then = read(sold);
+  EXPECT_EQ(then.value(), story.now());
+  EXPECT_EQ(read(too_large), then);
+  EXPECT_EQ(read(too_large), then) << "and the next time";
+  const base::LogTime again = read(sold);
+  EXPECT_EQ(again.value(), story.now()) << "no news, and taken all the same";
+  EXPECT_FALSE(verified(log).difference);
+}
+
 TEST(Admission, WhatALogDoesNotTellToBeReadIsNotKeptAtAStart) {
   const Account account;
   events::MemoryLog log(model::LogId("log"));

@@ -124,6 +124,20 @@ TEST(Codec, PricesOfALogThatDoesNotSayWhichWereReadWereAllRead) {
   EXPECT_TRUE(prices.on_demand_read && prices.spot_read);
 }
 
+TEST(Codec, ACatalogueNamesEachTextOnce) {
+  CatalogueObserved sold;
+  const std::size_t before = encode_payload(sold).size();
+  const std::string zone(1000, 'z');
+  model::InstanceType type;
+  type.offerings.resize(50, {zone, "spot", 1, true});
+  type.requirements.resize(50, {zone, model::Operator::kIn, {zone}, 0});
+  sold.catalogue.types.resize(3, type);
+  EXPECT_LT(encode_payload(sold).size(), before + 20'000);
+  PricesObserved prices;
+  prices.update.prices.resize(50, {"m5.large", zone, "spot", 1, ""});
+  EXPECT_GT(encode_payload(prices).size(), 50'000U) << "others are as they were";
+}
+
 TEST(Codec, UnknownTypeIsNewer) {
   for (const int type : {0, 34, 49, 51, 99, 116, 149, 152, 201, 303, 413, 65535}) {
     const auto status = verify_payload(static_cast<EventType>(type), std::string_view());

@@ -11,10 +11,12 @@
 #include <set>
 #include <sstream>
 
+#include "events/codec.h"
 #include "model/quantity.h"
 #include "objects/writer.h"
 #include "providers/aws/allocatable.h"
 #include "providers/aws/catalogue.h"
+#include "providers/aws/class_types.h"
 
 namespace karst::providers::aws {
 namespace {
@@ -250,6 +252,23 @@ TEST(AwsCatalogue, OtherPlacesHaveTheTypesOfTheirRegion) {
     EXPECT_TRUE(place.error().message.starts_with(test.said)) << place.error().message;
   }
   EXPECT_EQ(regions().size(), 30u);
+}
+
+// All of it is one event, which the log must take, and a year's new types and zones.
+TEST(AwsCatalogue, OfARegionWithTwentyZonesIsOneEvent) {
+  events::CatalogueObserved sold{embedded_base_catalogue(), "the price list",
+                                 "the spot price history"};
+  for (model::InstanceType& type : sold.catalogue.types) {
+    type.offerings.clear();
+    for (char zone = 'a'; zone < 'a' + 20; ++zone)
+      for (const char* capacity_type : {"on-demand", "spot"})
+        type.offerings.push_back(
+            {std::string("us-east-1") + zone, capacity_type, 1'000'000'000 + zone, true});
+  }
+  const events::Record record = events::make_record(sold);
+  EXPECT_LT(record.payload.size(), events::kPayloadMax / 8 * 7);
+  const auto read = events::decode_payload(record.type, record.payload);
+  EXPECT_EQ(std::get<events::CatalogueObserved>(read).catalogue, sold.catalogue);
 }
 
 TEST(AwsCatalogue, LabelsThatATypeDoesNotHaveAreSaidNotToExist) {
