@@ -82,6 +82,36 @@ TEST(Admission, AStartKeepsWhatWasReadAndTakesNothingElseForRead) {
   EXPECT_FALSE(verified(log).difference);
 }
 
+// As the cloud tells it, and as karst may end between the two.
+TEST(Admission, AChangedPriceIsAsOldAsTheReadingBehindIt) {
+  const Account account;
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log, {}, &account);
+  const auto read = [&] { return story.state().catalogues().find("kwok")->read; };
+  model::Catalogue sold = account.embedded_catalogue();
+  story.fact(events::CatalogueObserved{sold});
+  story.fact(events::PricesObserved{{"kwok", {}}, true, true});
+  story.step();
+  const base::LogTime first = read().spot_at;
+  EXPECT_EQ(first.value(), story.now());
+  const auto dearer = [&] {
+    for (model::Offering& offering : sold.types.front().offerings)
+      if (offering.capacity_type == "on-demand") ++offering.price_nanos_per_hour;
+    return events::CatalogueObserved{sold};
+  };
+  story.fact(dearer());
+  story.fact(events::PricesObserved{{"kwok", {}}, true, false});
+  story.step();
+  EXPECT_EQ(read().on_demand_at.value(), story.now());
+  EXPECT_EQ(read().spot_at, first) << "not read, and not changed either";
+  story.fact(dearer());
+  story.step();
+  story.start();
+  EXPECT_EQ(read().on_demand_at, base::LogTime()) << "the reading never came";
+  EXPECT_EQ(read().spot_at, first);
+  EXPECT_FALSE(verified(log).difference);
+}
+
 // Types and zones are the account's though its prices could not be read.
 TEST(Admission, AStartKeepsWhatTheAccountSellsThoughNoPriceOfItIsKnown) {
   const Account account;

@@ -167,9 +167,12 @@ TEST_F(PriceAge, IsKnownOfATrimmedLog) {
   launches(307);
   catalogue(400, 100, 50);  // position 259
   launches(408);
+  reading(500, false, true);
+  launches(509);
+  EXPECT_EQ(ages(), (Ages{"#3 107", "#3 207", "#3 208", "#259 -", "#3 309", "#259 9"}));
   log_.trim({Position(events::kTrimTile), std::string(projections::kProjectionVersion), "d0",
              state.save()});
-  EXPECT_EQ(ages(), (Ages{"#- 107", "#- 207", "#- 208", "#259 -"}));
+  EXPECT_EQ(ages(), (Ages{"#- 107", "#- 207", "#- 208", "#259 -", "#- 309", "#259 9"}));
 }
 
 }  // namespace

@@ -164,6 +164,18 @@ TEST(DecisionRows, KnowPricesAndVersionsFromBeforeTheRange) {
   EXPECT_EQ(withheld[1].at("commitment").size(), 64U);
 }
 
+// When it came, and how old it is, would tell of the events that are withheld.
+TEST(DecisionRows, TellNoAgesToWhomPricesAreWithheldFrom) {
+  for (const char* type : {"CatalogueObserved", "PricesObserved"}) {
+    const auto rows = rows_of("decisions", {}, {type});
+    ASSERT_EQ(rows.size(), 3U);
+    EXPECT_EQ(rows[1].at("rule"), "lifecycle") << type;
+    EXPECT_EQ(rows[1].at("price_nanos_per_hour"), "42100000") << type;
+    EXPECT_EQ(rows[1].at("price_position"), "(null)") << type;
+    EXPECT_EQ(rows[1].at("price_age_millis"), "(null)") << type;
+  }
+}
+
 TEST(Views, ShowNothingOfWhatIsWithheld) {
   const auto rows = rows_of("decisions", {}, {"all"});
   for (const Cells& row : rows)
