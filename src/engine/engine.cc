@@ -125,12 +125,14 @@ void Engine::tell_embedded_catalogue(base::LogTime now, base::WallTime wall) {
 }
 
 // A reading comes behind its catalogue: of one that the log could not take it says nothing, and the
-// prices that are known were not read.
-void Engine::weigh_reading(ports::Fact& fact) {
+// prices that are known were not read. Nor were they just now, if it waited.
+void Engine::weigh_reading(ports::Fact& fact, base::WallTime wall) {
   if (const auto* sold = std::get_if<events::CatalogueObserved>(&fact.body))
     catalogues_refused_.erase(sold->catalogue.provider);
   auto* reading = std::get_if<events::PricesObserved>(&fact.body);
-  if (reading != nullptr && catalogues_refused_.contains(reading->update.provider))
+  if (reading == nullptr) return;
+  const bool waited = wall.value() - fact.wall_time.value() > kReadingWaitMillis;
+  if (waited || catalogues_refused_.contains(reading->update.provider))
     reading->on_demand_read = reading->spot_read = false;
 }
 
@@ -172,7 +174,7 @@ base::Result<Round> Engine::step(base::LogTime now, base::WallTime wall,
   Round round;
   const std::uint64_t facts_before = facts_since_round_;
   for (ports::Fact& fact : facts) {
-    weigh_reading(fact);
+    weigh_reading(fact, wall);
     for (events::Body& body : admission_.admit(state_, now, std::move(fact.body), fact.order))
       fact_record(std::move(body), now, fact.wall_time);
     if (!fact.receipt.empty()) unsaved_receipts_.push_back(std::move(fact.receipt));

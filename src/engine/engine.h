@@ -29,6 +29,8 @@ inline constexpr std::size_t kFactsPerRoundMax = 5'000;
 // What nobody waits for is synced with the first round that closes this long after the last sync;
 // sources beat every 15 s, so nothing stays buffered for longer than that.
 inline constexpr std::int64_t kSyncEveryMillis = 1'000;
+// A reading of prices that waited longer than this for its round is not one of that moment.
+inline constexpr std::int64_t kReadingWaitMillis = base::kMillisPerMinute;
 inline constexpr std::uint64_t kSnapshotDistance = 50'000;  // positions between two snapshots
 inline constexpr std::uint64_t kSnapshotsOfAFold = 16;      // that a start leaves on its way
 
@@ -81,7 +83,7 @@ class Engine {
   base::Result<Recovery> fold();
   base::Result<Recovery> begin_anew(base::Error why);
   void tell_embedded_catalogue(base::LogTime now, base::WallTime wall);
-  void weigh_reading(ports::Fact& fact);
+  void weigh_reading(ports::Fact& fact, base::WallTime wall);
   void fact_record(events::Body body, base::LogTime now, base::WallTime wall);
   base::Status flush(events::Durability durability);
   void decide(base::LogTime now, base::WallTime wall, Round& round);

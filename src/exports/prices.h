@@ -14,7 +14,8 @@
 
 namespace karst::exports {
 
-// Of one provider, the one seen last. Memory: its offers.
+// Of the provider that karst was started with last; the others' are remembered. Memory: the offers
+// of each.
 class Prices {
  public:
   struct Source {
@@ -35,14 +36,18 @@ class Prices {
     std::int64_t nanos_per_hour = 0;
     model::Position position;  // that it came with; 0: before the first event
   };
+  struct Known {
+    model::Catalogue catalogue;
+    std::map<OfferKey, Price> prices;  // replaced with each catalogue
+    projections::PriceReadings read;
+  };
   void see_catalogue(const events::Envelope& at, const model::Catalogue& catalogue);
   void see_reading(const events::Envelope& at, const events::PricesObserved& reading);
 
-  const Price* find(const model::Offer& offer) const;
+  static const Price* find(const Known& known, const model::Offer& offer);
 
-  model::Catalogue catalogue_;
-  std::map<OfferKey, Price> prices_;  // replaced with each catalogue
-  projections::PriceReadings read_;
+  std::map<std::string, Known> known_;  // by provider
+  std::string provider_;
 };
 
 }  // namespace karst::exports

@@ -130,6 +130,25 @@ TEST(Admission, AStartKeepsWhatTheAccountSellsThoughNoPriceOfItIsKnown) {
   EXPECT_FALSE(verified(log).difference);
 }
 
+// The engine may be held up, by a full disk or a long start; the cloud goes on.
+TEST(Admission, AReadingThatWaitedIsNotOneOfNow) {
+  const Account account;
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log, {}, &account);
+  const auto read = [&](std::int64_t waits) {
+    story.fact(events::CatalogueObserved{account.embedded_catalogue()});
+    story.fact(events::PricesObserved{{"kwok", {}}, true, true});
+    story.step(waits);
+    return story.state().catalogues().find("kwok")->read.on_demand_at;
+  };
+  const base::LogTime then = read(kReadingWaitMillis);
+  EXPECT_EQ(then.value(), story.now());
+  EXPECT_EQ(read(kReadingWaitMillis + 1), then);
+  const base::LogTime again = read(100);
+  EXPECT_EQ(again.value(), story.now());
+  EXPECT_FALSE(verified(log).difference);
+}
+
 // The log has the old one still: its prices are no newer for that.
 TEST(Admission, AReadingOfACatalogueThatTheLogCannotTakeReadsNothing) {
   const Account account;

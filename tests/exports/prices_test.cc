@@ -34,10 +34,11 @@ class PriceCells final : public TableWriter {
 
 class PriceAge : public ::testing::Test {
  protected:
-  PriceAge() : log_(model::LogId("abc"), base::WallTime(0)) {
+  PriceAge() : log_(model::LogId("abc"), base::WallTime(0)) { start(1, "aws"); }  // position 2
+  void start(std::int64_t second, const std::string& provider) {
     events::DaemonStarted started;
-    started.config.provider = "aws";
-    at(1, started);  // position 2
+    started.config.provider = provider;
+    at(second, started);
   }
   void at(std::int64_t second, const events::Body& body) {
     events::Record record = events::make_record(body);
@@ -147,10 +148,23 @@ TEST_F(PriceAge, CountsFromAPriceThatCameByItself) {
 }
 
 TEST_F(PriceAge, IsNotOfAnotherProvidersReading) {
-  catalogue(10, 100, 40, "kwok");  // position 3
+  start(9, "kwok");
+  catalogue(10, 100, 40, "kwok");  // position 4
   reading(100, true, true);
   launches(107);
-  EXPECT_EQ(ages(), (Ages{"#3 97", "#3 97"}));
+  EXPECT_EQ(ages(), (Ages{"#4 97", "#4 97"}));
+}
+
+TEST_F(PriceAge, IsThatOfTheProviderThatKarstWasStartedWith) {
+  catalogue(10, 100, 40);  // position 3
+  reading(100, true, true);
+  start(200, "kwok");
+  launches(201);
+  catalogue(210, 100, 40, "kwok");  // position 8
+  launches(211);
+  start(300, "aws");  // what the log has of it counts on
+  launches(301);
+  EXPECT_EQ(ages(), (Ages{"#- -", "#- -", "#8 1", "#8 1", "#3 201", "#3 201"}));
 }
 
 // What the baseline knows is when prices were read, not what they came with.
