@@ -150,13 +150,26 @@ TEST_F(AwsCloudTest, BrokenUserDataIsRefusedWithoutACall) {
 }
 
 TEST_F(AwsCloudTest, AnOrderKnownToBeInVainIsNotSent) {
-  LaunchCase c;
-  c.resolved.images.clear();
-  submit(c.command());
-  const model::Outcome out = outcome();
-  EXPECT_EQ(out.reason, c.order().refusal);
-  EXPECT_EQ(out.kind, OutcomeKind::kRefused);
-  EXPECT_EQ(out.code, RefusalCode::kInvalid);
+  const struct {
+    void (*spoil)(LaunchCase&);
+    const char* reason;
+    RefusalCode code;  // kCapacity: the claim is dropped, and another made
+  } cases[] = {
+      {[](LaunchCase& c) { c.class_gone = true; }, "InsufficientCapacity", RefusalCode::kCapacity},
+      {[](LaunchCase& c) { c.spec["kubelet"]["maxPods"] = "110"; }, "NodeClassNotReady",
+       RefusalCode::kCapacity},
+      {[](LaunchCase& c) { c.spec["userData"] = "MIME-Version: 1.0"; }, "LaunchFailed",
+       RefusalCode::kInvalid},
+  };
+  for (const auto& one : cases) {
+    sink.facts.clear();
+    LaunchCase c;
+    one.spoil(c);
+    submit(c.command());
+    const model::Outcome out = outcome();
+    EXPECT_EQ(out.reason, one.reason);
+    EXPECT_EQ(out.code, one.code);
+  }
 }
 
 TEST_F(AwsCloudTest, ATokenWithOtherParametersIsFoundByItsTag) {

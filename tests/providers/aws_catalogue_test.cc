@@ -158,6 +158,34 @@ TEST(AwsAllocatable, FollowsFamilyDisksAndKubelet) {
            {"deviceName":"/dev/xvda","ebs":{"volumeSize":"4Gi"}},
            {"deviceName":"/dev/xvdb","ebs":{"volumeSize":"50Gi"}}]})",
        "1930m 3114Mi 44Gi 29 vpc.amazonaws.com/pod-eni=9"},
+      // The root's mapping counts where it says a size.
+      {"c6a.large",
+       R"({"amiFamily":"AL2023","blockDeviceMappings":[
+           {"deviceName":"/dev/xvdb","rootVolume":true,"ebs":{"volumeSize":"100Gi"}},
+           {"deviceName":"/dev/xvda","ebs":{"volumeSize":"50Gi"}}]})",
+       "1930m 3114Mi 89Gi 29 vpc.amazonaws.com/pod-eni=9"},
+      {"c6a.large",
+       R"({"amiFamily":"AL2023","blockDeviceMappings":[
+           {"deviceName":"/dev/xvdb","rootVolume":true,"ebs":{"snapshotID":"snap-1"}},
+           {"deviceName":"/dev/xvda","ebs":{"volumeSize":"50Gi"}}]})",
+       "1930m 3114Mi 44Gi 29 vpc.amazonaws.com/pod-eni=9"},
+      // Custom has the last one, whatever its device.
+      {"c6a.large",
+       R"({"amiFamily":"Custom","blockDeviceMappings":[
+           {"deviceName":"/dev/xvda","ebs":{"volumeSize":"100Gi"}},
+           {"deviceName":"/dev/sdb","ebs":{"volumeSize":"50Gi"}}]})",
+       "1930m 3114Mi 44Gi 29 vpc.amazonaws.com/pod-eni=9"},
+      {"c6a.large",
+       R"({"amiFamily":"Custom","blockDeviceMappings":[
+           {"deviceName":"/dev/xvda","ebs":{"volumeSize":"100Gi"}},
+           {"deviceName":"/dev/sdb","ebs":{"snapshotID":"snap-1"}}]})",
+       "1930m 3114Mi 17Gi 29 vpc.amazonaws.com/pod-eni=9"},
+      // What kubelet would not take counts as not given.
+      {"c6a.large",
+       R"({"amiFamily":"AL2023","kubelet":{"maxPods":-1,"podsPerCore":"2",
+           "kubeReserved":{"cpu":"much","memory":1},"systemReserved":{"memory":"-1Gi"},
+           "evictionHard":{"memory.available":"101%"}}})",
+       "1930m 3114Mi 17Gi 29 vpc.amazonaws.com/pod-eni=9"},
       // 250 GB of instance store: 250e9 - 1Gi - 10 %
       {"g5.xlarge", R"({"amiFamily":"AL2023","instanceStorePolicy":"RAID0"})",
        "3920m 14162Mi 223926258176 58 nvidia.com/gpu=1 vpc.amazonaws.com/pod-eni=4"},
@@ -174,14 +202,9 @@ TEST(AwsNodeClass, SaysWhichFieldIsWrong) {
   const Case cases[] = {
       {"[]", "spec: expected an object"},
       {"{}", "amiFamily: no known family, and no alias that names one"},
-      {R"({"amiFamily":"AL2023","kubelet":{"maxPods":-1}})",
-       "kubelet.maxPods: expected a whole number from 0"},
-      {R"({"amiFamily":"AL2023","kubelet":{"evictionHard":{"memory.available":"101%"}}})",
-       "kubelet.evictionHard.memory.available: expected 0% to 100%"},
-      {R"({"amiFamily":"AL2023","kubelet":{"kubeReserved":{"cpu":"much"}}})",
-       "kubelet.kubeReserved.cpu: quantity \"much\": expected digits with an optional suffix such "
-       "as "
-       "m, k, Mi or e3"},
+      {R"({"amiFamily":"AL2023","blockDeviceMappings":[
+           {"deviceName":"/dev/xvda","ebs":{"volumeSize":"big"}}]})",
+       "blockDeviceMappings.ebs.volumeSize: expected an amount such as 50Gi"},
   };
   for (const Case& test : cases) {
     const auto settings = read_node_class(test.spec);

@@ -295,6 +295,36 @@ TEST(AwsLaunch, OffersAreChosenAsKarpenterDoes) {
   EXPECT_EQ("capacity-block", data["InstanceMarketOptions"]["MarketType"]);
 }
 
+// A claim may be launched before its class's status says that the class is no good.
+TEST(AwsLaunch, AClassThatMayNotBeLaunchedFromIsRefused) {
+  struct Case {
+    const char* patch;
+    const char* message;
+  };
+  for (const char* family : {"AL2", "AL2023", "Bottlerocket", "Windows2022"})
+    for (const Case& one : {Case{R"({"kubelet": {"kubeReserved": {"cpu": 1}}})",
+                                 "kubelet.kubeReserved: expected a map to text"},
+                            Case{R"({"kubelet": {"evictionHard": {"memory.available": 5}}})",
+                                 "kubelet.evictionHard: expected a map to text"},
+                            Case{R"({"kubelet": {"clusterDNS": [1]}})",
+                                 "kubelet.clusterDNS: expected a list of text"},
+                            Case{R"({"kubelet": {"registerWithTaints": {}}})",
+                                 "kubelet.registerWithTaints: expected a list"},
+                            Case{R"({"kubelet": {"registerWithTaints": []}})",
+                                 "kubelet.registerWithTaints: taints belong into the NodePool"},
+                            Case{R"({"kubelet": {"maxPods": "110"}})",
+                                 "kubelet.maxPods: expected a whole number of 32 bits"},
+                            Case{R"({"tags": {"karpenter.sh/nodepool": "a"}})",
+                                 "tags.karpenter.sh/nodepool: the controller sets this tag"}}) {
+      LaunchCase c;
+      c.spec["amiFamily"] = family;
+      c.spec.merge_patch(nlohmann::json::parse(one.patch));
+      const LaunchOrder order = c.order();
+      EXPECT_EQ("NodeClassNotReady", order.refusal) << family << one.patch;
+      EXPECT_EQ(one.message, order.message) << family;
+    }
+}
+
 TEST(AwsLaunch, AtMostSixtyTypes) {
   LaunchCase c;
   std::int64_t price = 1;

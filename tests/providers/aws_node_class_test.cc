@@ -124,6 +124,7 @@ TEST(AwsNodeClass, WhatIsOfAnotherTypeNamesItsField) {
       {R"({"detailedMonitoring": "yes"})", "detailedMonitoring: expected a boolean"},
       {R"({"ipPrefixCount": 1.5})", "ipPrefixCount: expected a whole number"},
       {R"({"blockDeviceMappings": [{"ebs": {"volumeSize": "big"}}]})", "volumeSize: expected"},
+      {R"({"blockDeviceMappings": [7]})", "blockDeviceMappings[0]: expected an object"},
       {R"({"amiSelectorTerms": [{"id": "ami-1"}]})", "amiFamily: no known family"},
   };
   for (const Case& c : cases) {

@@ -2,6 +2,7 @@
 // I/O.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -92,6 +93,30 @@ TEST(AwsProvider, ASpecThatCannotBeReadIsNotAskedForAndTold) {
   EXPECT_NE(std::string::npos, told.conditions[1].message.find("amiFamily"))
       << told.conditions[1].message;
   EXPECT_EQ("", told.fields_json);
+}
+
+// Beside what its selectors find, as Karpenter's condition has it.
+TEST(AwsProvider, AKubeletMapThatIsWrongIsToldAsSuch) {
+  for (const char* kubelet :
+       {R"({"maxPods": "110"})", R"({"maxPods": -1})", R"({"podsPerCore": 1.5})",
+        R"({"kubeReserved": {"cpu": "much"}})", R"({"systemReserved": {"memory": "-1Gi"}})",
+        R"({"kubeReserved": {"memory": 1}})", R"({"evictionHard": {"memory.available": "101%"}})",
+        R"({"evictionHard": {"nodefs.available": "some"}})"}) {
+    model::NodeClass one = node_class();
+    auto spec = nlohmann::json::parse(one.spec_json);
+    spec["kubelet"] = nlohmann::json::parse(kubelet);
+    one.spec_json = spec.dump();
+    const auto subject = read_resolve(provider().encode_resolve(one));
+    ASSERT_TRUE(subject) << kubelet;
+    const Resolution found = resolve(*subject, LaunchCase().resolved.cluster, {}, 0);
+    std::map<std::string, std::string> told;
+    for (const model::Condition& condition :
+         provider().status_of(one, to_json(found, one.generation)).conditions)
+      told[condition.type] = condition.reason;
+    EXPECT_EQ("InvalidKubeletConfiguration", told["ValidationSucceeded"]) << kubelet;
+    EXPECT_EQ("SubnetsNotFound", told["SubnetsReady"]) << kubelet;
+    EXPECT_EQ("UnhealthyDependents", told["Ready"]) << kubelet;
+  }
 }
 
 TEST(AwsProvider, RepairsWhatKarpenterRepairs) {

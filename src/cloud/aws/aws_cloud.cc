@@ -56,6 +56,14 @@ model::Outcome refused_as(const ports::IssuedCommand& command, RefusalCode code,
   return outcome;
 }
 
+// What another claim, made anew for the same pods, may get: as Karpenter, this one is dropped. The
+// rest stays and is tried again.
+RefusalCode refusal_code_of(const pure::LaunchOrder& order) {
+  const bool drops =
+      order.refusal == pure::kNoCapacity || order.refusal == pure::kNodeClassNotReady;
+  return drops ? RefusalCode::kCapacity : RefusalCode::kInvalid;
+}
+
 }  // namespace
 
 struct AwsCloud::Order {
@@ -93,7 +101,7 @@ void AwsCloud::launch(const Command& command, const model::Launch& spec) {
   auto read = pure::read_launch(spec.request);
   if (!read) return settle(ports::refused(*command, RefusalCode::kInvalid, read.error().message));
   if (!read->refusal.empty())
-    return settle(refused_as(*command, RefusalCode::kInvalid, read->refusal, read->message));
+    return settle(refused_as(*command, refusal_code_of(*read), read->refusal, read->message));
   auto order = std::make_shared<Order>();
   order->command = command;
   order->launch = &spec;

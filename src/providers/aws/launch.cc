@@ -19,7 +19,7 @@ constexpr std::string_view kTenancyLabel = "karpenter.k8s.aws/instance-tenancy";
 // Templates by what their types share, in the order of their keys.
 using Groups = std::map<TemplateKey, std::vector<const ChosenOffer*>>;
 
-std::string refusal(const std::string& reason, const std::string& message) {
+std::string refusal(std::string_view reason, const std::string& message) {
   return Tree{{"refusal", reason}, {"message", message}}.dump(-1, ' ', false,
                                                               Tree::error_handler_t::replace);
 }
@@ -159,8 +159,7 @@ std::string encode(const LaunchInput& input, const NodeClassSpec& spec, const Re
   const auto subnets = subnet_by_zone(resolved, input.subjects.front().promised);
   const Groups groups = group_offers(choice, claim, subnets);
   if (groups.empty())
-    return refusal("InsufficientCapacity",
-                   "all requested instance types were unavailable during launch");
+    return refusal(kNoCapacity, "all requested instance types were unavailable during launch");
   const TemplateInput common{&spec, &resolved, &claim, choice.capacity_type, tenancy_of(claim)};
   Tree order = Tree::object();
   Tree fleet = {{"ClientToken", input.token}, {"Type", "instant"}};
@@ -193,11 +192,14 @@ std::string encode(const LaunchInput& input, const NodeClassSpec& spec, const Re
 std::string encode_launch(const LaunchInput& input) {
   KARST_CHECK(!input.subjects.empty(), "a launch order has at least one claim");
   const LaunchSubject& subject = input.subjects.front();
-  if (subject.node_class.empty()) return refusal("InsufficientCapacity", "the node class is gone");
+  if (subject.node_class.empty()) return refusal(kNoCapacity, "the node class is gone");
   const auto spec = read_node_class_spec(subject.node_class);
-  if (!spec) return refusal("NodeClassNotReady", spec.error().message);
+  if (!spec) return refusal(kNodeClassNotReady, spec.error().message);
+  // Its status may not say so yet, and what follows takes the kubelet map as checked.
+  if (const auto found = check_node_class(*spec))
+    return refusal(kNodeClassNotReady, found->message);
   const auto resolved = read_resolved(subject.resolved);
-  if (!resolved) return refusal("NodeClassNotReady", resolved.error().message);
+  if (!resolved) return refusal(kNodeClassNotReady, resolved.error().message);
   return encode(input, *spec, *resolved);
 }
 

@@ -25,6 +25,10 @@ inline constexpr std::size_t kLaunchTypesMax = 60;        // of one order, as Ka
 inline constexpr std::size_t kClaimsPerTag = 6;           // "uid:attempt", 256 characters in all
 inline constexpr std::size_t kTemplatesPerFleetMax = 50;  // EC2's limit
 
+// LaunchOrder::refusal.
+inline constexpr std::string_view kNoCapacity = "InsufficientCapacity";
+inline constexpr std::string_view kNodeClassNotReady = "NodeClassNotReady";
+
 inline constexpr std::string_view kCommandTag = "karst.sh/command-id";
 inline constexpr std::string_view kTokenTag = "karst.sh/launch-token";
 inline constexpr std::string_view kClaimsTag = "karst.sh/claims.";  // and a number from 0

@@ -47,78 +47,51 @@ std::optional<Family> family_of(const json& spec) {
   return std::nullopt;
 }
 
-base::Result<std::int64_t> bytes_of(const std::string& field, const std::string& text) {
-  auto bytes = model::parse_quantity_units(text, model::Rounding::kUp);
-  if (!bytes) return base::fail(base::Kind::kInvalid, field + ": " + bytes.error().message);
-  return *bytes;
-}
-
-base::Status read_bytes(const json& map, const std::string& where, const char* key,
-                        std::optional<std::int64_t>& out) {
-  const std::string text = text_of(map, key);
-  if (text.empty()) return {};
-  auto bytes = bytes_of(where + "." + key, text);
-  if (!bytes) return base::fail(std::move(bytes.error()));
-  out = *bytes;
-  return {};
+std::optional<std::int64_t> bytes_at(const json& map, const char* key) {
+  const auto bytes = model::parse_quantity_units(text_of(map, key), model::Rounding::kUp);
+  return bytes ? std::optional(*bytes) : std::nullopt;
 }
 
 // "100Mi" or "5%"; 100% means: never.
-base::Status read_threshold(const json& map, const char* key, std::optional<Threshold>& out) {
+std::optional<Threshold> threshold_at(const json& map, const char* key) {
   std::string text = text_of(map, key);
-  if (text.empty()) return {};
-  const std::string field = std::string("kubelet.evictionHard.") + key;
   Threshold threshold;
-  if (text.ends_with('%')) {
-    text.pop_back();
-    auto percent = model::parse_quantity_millis(text, model::Rounding::kUp);
-    if (!percent || *percent > kAllMillis)
-      return base::fail(base::Kind::kInvalid, field + ": expected 0% to 100%");
-    threshold.percent_millis = *percent == kAllMillis ? 0 : *percent;
-  } else {
-    auto bytes = bytes_of(field, text);
-    if (!bytes) return base::fail(std::move(bytes.error()));
-    threshold.bytes = *bytes;
+  if (!text.ends_with('%')) {
+    const auto bytes = bytes_at(map, key);
+    threshold.bytes = bytes.value_or(0);
+    return bytes ? std::optional(threshold) : std::nullopt;
   }
-  out = threshold;
-  return {};
+  text.pop_back();
+  const auto percent = model::parse_quantity_millis(text, model::Rounding::kUp);
+  if (!percent || *percent > kAllMillis) return std::nullopt;
+  threshold.percent_millis = *percent == kAllMillis ? 0 : *percent;
+  return threshold;
 }
 
-base::Status read_count(const json& kubelet, const char* key, std::optional<std::int64_t>& out) {
+std::optional<std::int64_t> count_at(const json& kubelet, const char* key) {
   const auto at = kubelet.find(key);
-  if (at == kubelet.end() || at->is_null()) return {};
-  if (!at->is_number_integer() || at->get<std::int64_t>() < 0)
-    return base::fail(base::Kind::kInvalid,
-                      std::string("kubelet.") + key + ": expected a whole number from 0");
-  out = at->get<std::int64_t>();
-  return {};
+  if (at == kubelet.end() || !at->is_number_integer()) return std::nullopt;
+  const auto count = at->get<std::int64_t>();
+  return count < 0 ? std::nullopt : std::optional(count);
 }
 
-base::Status read_kubelet(const json& kubelet, NodeClassSettings& out) {
-  KARST_TRY(read_count(kubelet, "maxPods", out.max_pods));
-  KARST_TRY(read_count(kubelet, "podsPerCore", out.pods_per_core));
+// What is wrong counts as not given: check_kubelet() tells, and no machine is launched.
+void read_kubelet(const json& kubelet, NodeClassSettings& out) {
+  out.max_pods = count_at(kubelet, "maxPods");
+  out.pods_per_core = count_at(kubelet, "podsPerCore");
   const json& reserved = map_at(kubelet, "kubeReserved");
-  if (const std::string cpu = text_of(reserved, "cpu"); !cpu.empty()) {
-    auto millis = model::parse_quantity_millis(cpu, model::Rounding::kUp);
-    if (!millis)
-      return base::fail(base::Kind::kInvalid,
-                        "kubelet.kubeReserved.cpu: " + millis.error().message);
+  if (const auto millis =
+          model::parse_quantity_millis(text_of(reserved, "cpu"), model::Rounding::kUp))
     out.reserved_cpu_millis = *millis;
-  }
-  KARST_TRY(read_bytes(reserved, "kubelet.kubeReserved", "memory", out.reserved_memory_bytes));
-  KARST_TRY(read_bytes(reserved, "kubelet.kubeReserved", "ephemeral-storage",
-                       out.reserved_ephemeral_bytes));
-  for (const auto& [key, value] : map_at(kubelet, "systemReserved").items()) {
-    if (key == "pid" || !value.is_string()) continue;
-    auto status = model::set_from_quantity(out.system_reserved, key, value.get<std::string>(),
-                                           model::Rounding::kUp);
-    if (!status)
-      return base::fail(base::Kind::kInvalid,
-                        "kubelet.systemReserved." + key + ": " + status.error().message);
-  }
+  out.reserved_memory_bytes = bytes_at(reserved, "memory");
+  out.reserved_ephemeral_bytes = bytes_at(reserved, "ephemeral-storage");
+  for (const auto& [key, value] : map_at(kubelet, "systemReserved").items())
+    if (key != "pid" && value.is_string())
+      (void)model::set_from_quantity(out.system_reserved, key, value.get<std::string>(),
+                                     model::Rounding::kUp);
   const json& evict = map_at(kubelet, "evictionHard");
-  KARST_TRY(read_threshold(evict, "memory.available", out.evict_memory));
-  return read_threshold(evict, "nodefs.available", out.evict_ephemeral);
+  out.evict_memory = threshold_at(evict, "memory.available");
+  out.evict_ephemeral = threshold_at(evict, "nodefs.available");
 }
 
 // The device that pods write to, where no mapping is marked as root.
@@ -127,18 +100,34 @@ std::string_view pod_device(Family family) {
   return is_windows(family) ? "/dev/sda1" : "/dev/xvda";
 }
 
+// The mapping whose size is the pods' disk: the root's if it says one; of Custom, whose devices
+// nobody knows, the last; else that of the family's device.
+const json* pod_disk(const json& mappings, Family family) {
+  const auto size = [](const json& mapping) {
+    return text_of(map_at(mapping, "ebs"), "volumeSize");
+  };
+  for (const json& mapping : mappings)
+    if (mapping.is_object() && mapping.contains("rootVolume") &&
+        mapping["rootVolume"] == json(true) && !size(mapping).empty())
+      return &mapping;
+  if (family == Family::kCustom) return &mappings.back();
+  for (const json& mapping : mappings)
+    if (text_of(mapping, "deviceName") == pod_device(family)) return &mapping;
+  return nullptr;
+}
+
 base::Status read_disks(const json& spec, NodeClassSettings& out) {
   const auto at = spec.find("blockDeviceMappings");
   if (at == spec.end() || !at->is_array() || at->empty()) return {};
-  const json* disk = nullptr;
-  for (const json& mapping : *at)
-    if (disk == nullptr && text_of(mapping, "deviceName") == pod_device(out.family))
-      disk = &mapping;
-  if (disk == nullptr && out.family == Family::kCustom) disk = &at->back();
-  for (const json& mapping : *at)
-    if (mapping.value("rootVolume", json(false)) == json(true)) disk = &mapping;
+  const json* disk = pod_disk(*at, out.family);
   if (disk == nullptr) return {};
-  return read_bytes(map_at(*disk, "ebs"), "blockDeviceMappings.ebs", "volumeSize", out.disk_bytes);
+  const json& ebs = map_at(*disk, "ebs");
+  if (text_of(ebs, "volumeSize").empty()) return {};
+  out.disk_bytes = bytes_at(ebs, "volumeSize");
+  if (!out.disk_bytes)
+    return base::fail(base::Kind::kInvalid,
+                      "blockDeviceMappings.ebs.volumeSize: expected an amount such as 50Gi");
+  return {};
 }
 
 }  // namespace
@@ -172,7 +161,8 @@ base::Result<NodeClassSettings> read_node_class(std::string_view spec_json) {
   settings.raid = text_of(spec, "instanceStorePolicy") == "RAID0";
   settings.nested_virtualization =
       text_of(map_at(spec, "cpuOptions"), "nestedVirtualization") == "enabled";
-  KARST_TRY(read_kubelet(map_at(spec, "kubelet"), settings));
+  settings.connection_tracking = !map_at(spec, "connectionTracking").empty();
+  read_kubelet(map_at(spec, "kubelet"), settings);
   KARST_TRY(read_disks(spec, settings));
   return settings;
 }

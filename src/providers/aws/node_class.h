@@ -47,12 +47,14 @@ struct NodeClassSettings {
   std::optional<std::int64_t> disk_bytes;  // of the volume that pods use; none: the family's
   bool raid = false;                       // instance stores become the pods' disk
   bool nested_virtualization = false;
+  bool connection_tracking = false;  // how long connections are remembered
   // Of the whole cluster (resolved.h), not of the class.
   std::int64_t memory_overhead_ppm = kMemoryOverheadPpm;  // of the memory: what hypervisors keep
   std::int64_t reserved_interfaces = 0;                   // RESERVED_ENIS: not for pods
 };
 
-// `spec_json` as model::NodeClass has it. Errors: kInvalid with the field.
+// `spec_json` as model::NodeClass has it. Errors: kInvalid with the field. What kubelet would not
+// take counts as not given: check_kubelet() says what that is.
 base::Result<NodeClassSettings> read_node_class(std::string_view spec_json);
 
 }  // namespace karst::providers::aws
