@@ -248,6 +248,22 @@ TEST(AwsInstanceTypes, MachinesInMachinesNeedATypeThatHasThem) {
   EXPECT_EQ("m6i.large ", names());
 }
 
+TEST(AwsInstanceTypes, TrackingOfConnectionsNeedsNitro) {
+  LaunchCase c;
+  const auto offered = [&] {
+    std::string all;
+    const auto spec = read_node_class_spec(c.spec.dump());
+    if (!spec) return spec.error().message;
+    for (const model::InstanceType& one : types_for(LaunchCase::catalogue(), *spec, c.resolved))
+      for (const char* name : {"m4.large", "m5.large", "m5.metal"})
+        if (one.name == name) all += one.name + " ";
+    return all;
+  };
+  EXPECT_EQ("m4.large m5.large m5.metal ", offered());
+  c.spec["connectionTracking"]["udpTimeout"] = 30;
+  EXPECT_EQ("m5.large m5.metal ", offered());
+}
+
 TEST(AwsInstanceTypes, AClassIsOfferedWhatItsSelectorsFound) {
   LaunchCase c;
   const auto spec = read_node_class_spec(c.spec.dump());

@@ -226,6 +226,7 @@ model::InstanceType make_type(const TypeFacts& facts, const NodeClassSettings& s
 
 bool fits(const TypeFacts& facts, const NodeClassSettings& settings) {
   if (settings.nested_virtualization && !facts.nested_virtualization) return false;
+  if (settings.connection_tracking && facts.hypervisor == "xen") return false;  // Nitro does it
   if (is_windows(settings.family)) return !facts.arm;
   const bool first_arm = facts.name.starts_with("a1.");
   return !(first_arm && settings.family == Family::kAl2023);

@@ -13,6 +13,7 @@ namespace karst::providers::aws {
 namespace {
 
 constexpr std::string_view kMemoryLabel = "karpenter.k8s.aws/instance-memory";
+constexpr std::string_view kHypervisorLabel = "karpenter.k8s.aws/instance-hypervisor";
 constexpr std::string_view kNvmeLabel = "karpenter.k8s.aws/instance-local-nvme";
 
 // The only value of a label; empty: it has none.
@@ -37,6 +38,7 @@ TypeFacts facts_of(const model::InstanceType& type) {
   facts.memory_mib = number_of(value_of(type, kMemoryLabel));
   facts.arm = value_of(type, model::kArchLabel) == "arm64";
   facts.nvme = !value_of(type, kNvmeLabel).empty();
+  facts.hypervisor = value_of(type, kHypervisorLabel);
   // "4 15 0 v": interfaces, addresses of each, gigabytes of instance store; v: machines in
   // machines.
   std::string_view rest = type.facts;
