@@ -52,6 +52,7 @@ class AwsParts final : public CloudParts {
     cluster.ca = settings.cluster_ca;
     cluster.memory_overhead_ppm = settings.memory_overhead_ppm;
     cluster.reserved_interfaces = settings.reserved_interfaces;
+    cluster.uses_reservations = settings.reserved_capacity;
     cluster.image_refresh_millis = kept_for(settings.image_refresh_millis);
     cluster.subnet_refresh_millis = kept_for(settings.subnet_refresh_millis);
     cluster.version = identity.version;

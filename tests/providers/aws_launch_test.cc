@@ -295,6 +295,23 @@ TEST(AwsLaunch, OffersAreChosenAsKarpenterDoes) {
   EXPECT_EQ("capacity-block", data["InstanceMarketOptions"]["MarketType"]);
 }
 
+TEST(AwsLaunch, AnOfferOfAReservationIsOfThatOne) {
+  LaunchCase c;
+  using Names = std::vector<std::string>;
+  Reservation small{"cr-1",    "us-east-1a", "m5.large", "1", "targeted",
+                    "default", "active",     "",         1,   false};
+  Reservation large = small;
+  large.id = "cr-2";
+  large.available = 5;
+  c.resolved.reservations = {small, large};
+  c.offers = {{"m5.large", "us-east-1a", "reserved", 1, "cr-1"}};
+  EXPECT_EQ((Names{"m5.large cr-1"}), chosen(c)) << "the claim may take no other";
+  c.offers.push_back({"m5.large", "us-east-1a", "reserved", 1, "cr-2"});
+  EXPECT_EQ((Names{"m5.large cr-2"}), chosen(c)) << "one of a type and zone: with most left";
+  c.offers.push_back({"m5.large", "us-east-1a", "reserved", 1, "cr-9"});
+  EXPECT_EQ((Names{"m5.large cr-2"}), chosen(c)) << "one that is no more";
+}
+
 // A claim may be launched before its class's status says that the class is no good.
 TEST(AwsLaunch, AClassThatMayNotBeLaunchedFromIsRefused) {
   struct Case {
@@ -323,6 +340,16 @@ TEST(AwsLaunch, AClassThatMayNotBeLaunchedFromIsRefused) {
       EXPECT_EQ("NodeClassNotReady", order.refusal) << family << one.patch;
       EXPECT_EQ(one.message, order.message) << family;
     }
+}
+
+// EC2 takes an open reservation by itself where nothing is said of them.
+TEST(AwsLaunch, WithoutReservationsNothingIsSaidOfThem) {
+  LaunchCase c;
+  c.resolved.cluster.uses_reservations = false;
+  const LaunchOrder order = c.order();
+  ASSERT_FALSE(order.templates.empty());
+  EXPECT_FALSE(order.templates.front().parameters["LaunchTemplateData"].contains(
+      "CapacityReservationSpecification"));
 }
 
 TEST(AwsLaunch, AtMostSixtyTypes) {

@@ -21,7 +21,8 @@ class WritingFields {
   void operator()(const char* key, const std::string& value) { object_[key] = value; }
   void operator()(const char* key, const std::int64_t& value) { object_[key] = value; }
   void operator()(const char* key, const bool& value) { object_[key] = value; }
-  void unless(std::int64_t usual, const char* key, const std::int64_t& value) {
+  template <class T>
+  void unless(T usual, const char* key, const T& value) {
     if (value != usual) object_[key] = value;
   }
 
@@ -44,7 +45,8 @@ class ReadingFields {
     read(key, value, [](const Json& at) { return at.is_boolean(); });
   }
   // Not written when it is as usual, nor by versions that did not know it.
-  void unless(std::int64_t usual, const char* key, std::int64_t& value) {
+  template <class T>
+  void unless(T usual, const char* key, T& value) {
     value = usual;
     if (object_.contains(key)) (*this)(key, value);
   }

@@ -1,6 +1,7 @@
 #include "providers/aws/launch_choice.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "model/find_type.h"
@@ -25,13 +26,15 @@ std::string kind_of(const Reservation& one) {
   return one.interruptible ? "interruptible" : one.type;
 }
 
-// Of the type in the zone, the one with most left; of that kind when one is given.
+// The offer's own, or of its type in its zone the one with most left; of that kind when one is
+// given.
 const Reservation* best_reservation(const Resolved& resolved, const model::Offer& offer,
                                     const std::string& kind) {
   const Reservation* best = nullptr;
   for (const Reservation& one : resolved.reservations) {
     if (one.instance_type != offer.instance_type || one.zone != offer.zone || one.available <= 0 ||
-        (!kind.empty() && kind_of(one) != kind))
+        (!kind.empty() && kind_of(one) != kind) ||
+        (!offer.reservation.empty() && one.id != offer.reservation))
       continue;
     if (best == nullptr || one.available > best->available) best = &one;
   }
@@ -53,6 +56,20 @@ void keep_capacity_type(Choice& choice) {
   });
 }
 
+// CreateFleet takes one reservation of a type in a zone: of those on offer the one with most left.
+void keep_one_each(std::vector<ChosenOffer>& offers, const Resolved& resolved) {
+  std::map<std::string_view, std::int64_t> left;
+  for (const Reservation& one : resolved.reservations) left[one.id] = one.available;
+  std::map<std::pair<std::string, std::string>, std::string> best;
+  for (const ChosenOffer& one : offers) {
+    std::string& id = best[{one.offer.instance_type, one.offer.zone}];
+    if (id.empty() || left[one.reservation] > left[id]) id = one.reservation;
+  }
+  std::erase_if(offers, [&](const ChosenOffer& one) {
+    return one.reservation != best[{one.offer.instance_type, one.offer.zone}];
+  });
+}
+
 // One kind of reservation an order: that of the cheapest offer, default before blocks before
 // interruptible ones. Of blocks the cheapest type alone.
 void choose_reservations(Choice& choice, const Resolved& resolved) {
@@ -68,8 +85,9 @@ void choose_reservations(Choice& choice, const Resolved& resolved) {
   std::erase_if(choice.offers, [&](ChosenOffer& one) {
     const Reservation* best = best_reservation(resolved, one.offer, choice.reservation_type);
     if (best != nullptr) one.reservation = best->id;
-    return best == nullptr || (!one.offer.reservation.empty() && one.offer.reservation != best->id);
+    return best == nullptr;
   });
+  keep_one_each(choice.offers, resolved);
   if (choice.reservation_type != "capacity-block") return;
   const std::string type = choice.offers.front().offer.instance_type;
   std::erase_if(choice.offers,

@@ -102,8 +102,10 @@ Tree placement_of(const TemplateInput& input) {
   return placement;
 }
 
-// Without a reservation of ours none is used, so that nobody's open one is taken by accident.
+// Without a reservation of ours none is used, so that nobody's open one is taken by accident. Where
+// reservations are not our business, EC2 takes an open one that fits.
 void set_reservation(Tree& data, const TemplateKey& key, const Resolved& resolved) {
+  if (!resolved.cluster.uses_reservations && key.reservation.empty()) return;
   Tree& out = data["CapacityReservationSpecification"];
   if (key.reservation.empty()) {
     out = {{"CapacityReservationPreference", "none"}};

@@ -23,7 +23,8 @@ void fields_of(Fields field, Cluster& c) {
   field("region", c.region);
   field("ipv6", c.ipv6);
   field.unless(kMemoryOverheadPpm, "memoryOverheadPPM", c.memory_overhead_ppm);
-  field.unless(0, "reservedENIs", c.reserved_interfaces);
+  field.unless(std::int64_t{0}, "reservedENIs", c.reserved_interfaces);
+  field.unless(true, "usesReservations", c.uses_reservations);
 }
 template <class Fields>
 void fields_of(Fields field, Subnet& s) {

@@ -27,6 +27,9 @@ struct Cluster {
   bool ipv6 = false;
   std::int64_t memory_overhead_ppm = kMemoryOverheadPpm;  // VM_MEMORY_OVERHEAD_PERCENT
   std::int64_t reserved_interfaces = 0;                   // RESERVED_ENIS
+  // Whether it is said of each machine which capacity reservation it takes, or that it takes none
+  // (feature gate ReservedCapacity).
+  bool uses_reservations = true;
   // False: instance profiles are taken to be there, and neither looked up nor made. Not in JSON.
   bool may_make_profiles = true;
   // The version is asked of EKS again and again (EKS_CONTROL_PLANE). Not in JSON.
