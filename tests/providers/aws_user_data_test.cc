@@ -105,6 +105,19 @@ TEST(AwsUserData, AnArchiveKeepsItsParts) {
   }
 }
 
+TEST(AwsUserData, PlainTextLosesItsCarriageReturns) {
+  for (const Family family : {Family::kAl2, Family::kAl2023}) {
+    UserDataInput in = input(family);
+    in.custom = "#!/bin/bash\r\necho\r\n";
+    const auto made = user_data(in);
+    ASSERT_TRUE(made);
+    EXPECT_NE(std::string::npos, made->find("#!/bin/bash\necho\n"));
+    EXPECT_EQ(std::string::npos, made->find('\r'));
+    in.custom = "#!/bin/bash\n\r--//\n";
+    EXPECT_FALSE(user_data(in)) << "a separator when it has lost them";
+  }
+}
+
 TEST(AwsUserData, TextOfTheClassIsAPartOfItsKind) {
   struct Case {
     Family family;

@@ -67,12 +67,13 @@ base::Result<std::vector<MimePart>> read_mime(std::string_view text) {
 base::Result<std::string> write_mime(const std::vector<MimePart>& parts) {
   std::string out = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"//\"\n\n";
   for (const MimePart& part : parts) {
-    if (part.body.starts_with(kBoundary) ||
-        part.body.find("\n" + std::string(kBoundary)) != std::string::npos)
+    const std::string body = without_carriage_returns(part.body);
+    if (body.starts_with(kBoundary) ||
+        body.find("\n" + std::string(kBoundary)) != std::string::npos)
       return base::fail(base::Kind::kInvalid,
                         "userData: a line begins with --//, which separates our parts");
-    out += std::string(kBoundary) + "\n" + part.headers + "\n\n" + part.body;
-    if (!part.body.ends_with('\n')) out += '\n';
+    out += std::string(kBoundary) + "\n" + part.headers + "\n\n" + body;
+    if (!body.ends_with('\n')) out += '\n';
   }
   return out + std::string(kBoundary) + "--\n";
 }
