@@ -76,16 +76,24 @@ std::string order_key(const ClaimRow& row) {
   return writer.take();
 }
 
-// What the class stands for will be known soon: nobody has asked since the log began, or its status
-// does not say yet what was found. As Karpenter's provider for AWS: only Ready=False ends a claim.
+// What the class stands for will be known soon: nobody has asked since the log began or the class
+// was changed, or its status does not say yet what was found. Until then the launch would mix this
+// spec with what an older one found. As Karpenter's provider for AWS: only Ready=False ends a
+// claim, and where nothing is found out, the launch timeout does.
 bool is_not_known_yet(const Context& context, const projections::NodeClassRow& row) {
   const model::NodeClass& node_class = row.node_class;
   const bool is_asked = context.provider.depends_on_class() &&
                         context.provider.understands(node_class.ref) &&
                         node_class.deletion_millis == 0;
   const model::Condition& ready = node_class.ready_condition;
-  return is_asked && (row.resolved_at.value() == 0 ||
-                      (!ready.type.empty() && ready.status == model::ConditionStatus::kUnknown));
+  const bool is_said = !ready.type.empty() && ready.status != model::ConditionStatus::kUnknown;
+  const bool is_of_older = ready.observed_generation != 0 &&  // 0: it does not say
+                           ready.observed_generation != node_class.generation;
+  const bool is_refused = is_said && ready.observed_generation == node_class.generation &&
+                          ready.status == model::ConditionStatus::kFalse;
+  if (!is_asked) return false;
+  return row.resolved_at.value() == 0 || (!ready.type.empty() && (!is_said || is_of_older)) ||
+         (row.resolved_generation != node_class.generation && !is_refused);
 }
 
 // By class the addresses that orders since its subnets were counted may take, those of this pass

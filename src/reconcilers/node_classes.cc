@@ -2,6 +2,8 @@
 // again and again, and shown in the status; zones that are to be left alone, by verdicts of pools.
 // A finalizer keeps a class that is being deleted until its claims are gone, and what was made for
 // it in the account after them.
+#include <algorithm>
+
 #include "base/sha256.h"
 #include "reconcilers/explained.h"
 #include "reconcilers/hash_versions.h"
@@ -35,11 +37,20 @@ void resolve(const ClusterState& state, const Context& context, Plan& plan,
   plan.command(std::move(command), current ? "again" : "changed", {row.position});
 }
 
+// Whether what is known was found for the spec that the class had before: what is written is said
+// of the present one.
+bool is_of_older(const std::vector<model::Condition>& conditions, std::int64_t generation) {
+  return std::any_of(conditions.begin(), conditions.end(), [&](const model::Condition& one) {
+    return one.observed_generation != 0 && one.observed_generation != generation;
+  });
+}
+
 void show(const ClusterState& state, const Context& context, Plan& plan,
           const projections::NodeClassRow& row) {
   const model::NodeClass& node_class = row.node_class;
   const providers::NodeClassStatus& status =
       context.class_types.standing(state, context.provider, row).status;
+  if (is_of_older(status.conditions, node_class.generation)) return;
   model::MirrorStatus mirror;
   mirror.group = node_class.ref.group;
   mirror.kind = node_class.ref.kind;
