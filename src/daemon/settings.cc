@@ -233,6 +233,12 @@ void take_gates(const Given& given, Settings& settings) {
   }
 }
 
+// As `aws … --output json` prints a text.
+std::string without_quotes(std::string text) {
+  if (text.size() < 2 || !text.starts_with('"') || !text.ends_with('"')) return text;
+  return text.substr(1, text.size() - 2);
+}
+
 Settings settings_of(const Given& given) {
   Settings settings;
   given.take("METRICS_PORT", settings.metrics_port);
@@ -258,6 +264,7 @@ Settings settings_of(const Given& given) {
   given.take(kTypesFile, settings.instance_types_file);
   given.take("CLUSTER_NAME", settings.cluster_name);
   given.take("CLUSTER_ENDPOINT", settings.cluster_endpoint);
+  settings.cluster_endpoint = without_quotes(std::move(settings.cluster_endpoint));
   given.take("CLUSTER_CA_BUNDLE", settings.cluster_ca);
   given.take("INTERRUPTION_QUEUE", settings.interruption_queue);
   given.take_share("VM_MEMORY_OVERHEAD_PERCENT", settings.memory_overhead_ppm);

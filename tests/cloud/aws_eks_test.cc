@@ -27,6 +27,7 @@ TEST(AwsEks, FillsWhatIsEmpty) {
   EXPECT_EQ(cluster.ca, "Y2E=");
   EXPECT_EQ(cluster.arn, "arn:aws:eks:us-east-1:1:cluster/demo");
   EXPECT_EQ(cluster.service_cidr, "10.100.0.0/16");
+  EXPECT_EQ(cluster.dns_ip, "10.100.0.10");
   EXPECT_FALSE(cluster.ipv6);
 }
 
@@ -56,6 +57,7 @@ TEST(AwsEks, AClusterOfIpv6HasItsCidr) {
            R"("ipFamily":"ipv6"}}})");
   EXPECT_TRUE(cluster.ipv6);
   EXPECT_EQ(cluster.service_cidr, "fd30:1c53:5f8a::/108");
+  EXPECT_EQ(cluster.dns_ip, "fd30:1c53:5f8a::a");
   EXPECT_EQ(cluster.endpoint, "");
 }
 
@@ -111,6 +113,18 @@ TEST(AwsAccountOpens, UntilItIsToGiveUpAskingForItsRegion) {
   EXPECT_EQ(account.error().message, "http://127.0.0.1:1, asked for the region: given up");
   EXPECT_EQ(looked, 2);
   EXPECT_EQ(transport.open.size(), 1u);
+}
+
+TEST(AwsEks, WithoutARangeOfServicesNothingIsKnownOfItsDns) {
+  EXPECT_EQ(read(R"({"cluster":{}})").dns_ip, "");
+  for (const char* cidr : {"", "no", "fd30::1/108"})
+    for (const char* family : {"ipv4", "ipv6"})
+      EXPECT_EQ(
+          read(std::string(R"({"cluster":{"kubernetesNetworkConfig":{"serviceIpv6Cidr":")") + cidr +
+               R"(","serviceIpv4Cidr":")" + cidr + R"(","ipFamily":")" + family + R"("}}})")
+              .dns_ip,
+          "")
+          << cidr << " " << family;
 }
 
 TEST(AwsEks, AnythingElseIsNoAnswer) {

@@ -38,6 +38,15 @@ bool passing(Trouble trouble) {
          trouble == Trouble::kUnclear || trouble == Trouble::kNotSent;
 }
 
+// As EKS gives it to the cluster's DNS: the tenth address of a range of services of IPv4, the
+// address a of one of IPv6. Empty: nothing is known of the range.
+std::string dns_in(const std::string& cidr, bool ipv6) {
+  const std::string first = cidr.substr(0, cidr.find('/'));
+  if (ipv6) return first.ends_with("::") ? first + "a" : "";
+  const std::size_t dot = first.rfind('.');
+  return dot == std::string::npos ? "" : first.substr(0, dot) + ".10";
+}
+
 }  // namespace
 
 base::Result<providers::aws::Cluster> with_eks(providers::aws::Cluster given,
@@ -58,6 +67,7 @@ base::Result<providers::aws::Cluster> with_eks(providers::aws::Cluster given,
   fill(given.service_cidr, body,
        given.ipv6 ? "/cluster/kubernetesNetworkConfig/serviceIpv6Cidr"
                   : "/cluster/kubernetesNetworkConfig/serviceIpv4Cidr");
+  if (given.dns_ip.empty()) given.dns_ip = dns_in(given.service_cidr, given.ipv6);
   return given;
 }
 
