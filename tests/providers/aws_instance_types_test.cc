@@ -193,6 +193,9 @@ TEST(AwsInstanceTypes, AClassHasWhatTheTableGivesIt) {
        {R"({"amiFamily": "AL2023"})", R"({"amiFamily": "Bottlerocket"})",
         R"({"amiFamily": "Windows2022"})",
         R"({"amiFamily": "AL2", "kubelet": {"maxPods": 30, "kubeReserved": {"cpu": "1"}}})",
+        R"({"amiFamily": "AL2023", "networkInterfaces": [
+            {"networkCardIndex": 0, "deviceIndex": 0, "interfaceType": "interface"},
+            {"networkCardIndex": 0, "deviceIndex": 1, "interfaceType": "efa-only"}]})",
         R"({"amiFamily": "AL2023", "instanceStorePolicy": "RAID0",
            "kubelet": {"podsPerCore": 2}})"}) {
     const auto read = read_node_class(settings);
@@ -262,6 +265,38 @@ TEST(AwsInstanceTypes, TrackingOfConnectionsNeedsNitro) {
   EXPECT_EQ("m4.large m5.large m5.metal ", offered());
   c.spec["connectionTracking"]["udpTimeout"] = 30;
   EXPECT_EQ("m5.large m5.metal ", offered());
+}
+
+// p4d.24xlarge has four cards, c5n.18xlarge one with EFA, m5.large one without.
+TEST(AwsInstanceTypes, NetworkInterfacesNeedCardsAndTakePodsAddresses) {
+  LaunchCase c;
+  c.resolved.images.push_back(LaunchCase::image("ami-gpu", "amd64", true));
+  const auto offered = [&] {
+    std::string all;
+    const auto spec = read_node_class_spec(c.spec.dump());
+    if (!spec) return spec.error().message;
+    for (const model::InstanceType& one : types_for(LaunchCase::catalogue(), *spec, c.resolved))
+      for (const char* name : {"c5n.18xlarge", "m5.large", "p4d.24xlarge"})
+        if (one.name == name)
+          all += one.name + " pods " + std::to_string(one.capacity.pods) + " efa " +
+                 std::to_string(one.capacity.amount("vpc.amazonaws.com/efa")) + "; ";
+    return all;
+  };
+  const auto add = [&](int card, int device, const char* kind) {
+    c.spec["networkInterfaces"].push_back(
+        {{"networkCardIndex", card}, {"deviceIndex", device}, {"interfaceType", kind}});
+  };
+  EXPECT_EQ("c5n.18xlarge pods 737 efa 1; m5.large pods 29 efa 0; p4d.24xlarge pods 737 efa 4; ",
+            offered());
+  add(0, 0, "interface");
+  EXPECT_EQ("c5n.18xlarge pods 737 efa 0; m5.large pods 29 efa 0; p4d.24xlarge pods 737 efa 0; ",
+            offered());
+  add(0, 1, "efa-only");
+  EXPECT_EQ("c5n.18xlarge pods 688 efa 1; p4d.24xlarge pods 688 efa 1; ", offered());
+  add(3, 1, "efa-only");
+  EXPECT_EQ("p4d.24xlarge pods 688 efa 2; ", offered());
+  add(4, 1, "interface");
+  EXPECT_EQ("", offered());
 }
 
 TEST(AwsInstanceTypes, AClassIsOfferedWhatItsSelectorsFound) {

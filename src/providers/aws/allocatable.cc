@@ -14,8 +14,10 @@ constexpr std::int64_t kEvictMemoryBytes = 100 * kMi;
 constexpr std::int64_t kEvictDiskPercentMillis = 10'000;
 
 // Pods by addresses: each interface of the card gives all its addresses but its own.
-std::int64_t pods_by_addresses(const TypeFacts& facts, std::int64_t reserved_interfaces) {
-  const std::int64_t interfaces = facts.interfaces - reserved_interfaces;
+std::int64_t pods_by_addresses(const TypeFacts& facts, const NodeClassSettings& settings,
+                               std::int64_t reserved_interfaces) {
+  const std::int64_t interfaces = facts.interfaces - reserved_interfaces -
+                                  settings.interfaces.value_or(InterfaceCounts{}).efa_only_of_pods;
   if (interfaces <= 0) return 0;
   return interfaces * (facts.addresses_per_interface - 1) + 2;
 }
@@ -23,7 +25,7 @@ std::int64_t pods_by_addresses(const TypeFacts& facts, std::int64_t reserved_int
 std::int64_t pods_of(const TypeFacts& facts, const NodeClassSettings& settings) {
   std::int64_t pods = is_windows(settings.family)
                           ? kWindowsPods
-                          : pods_by_addresses(facts, settings.reserved_interfaces);
+                          : pods_by_addresses(facts, settings, settings.reserved_interfaces);
   if (settings.max_pods) pods = *settings.max_pods;
   if (settings.pods_per_core.value_or(0) > 0 && settings.family != Family::kBottlerocket)
     pods = std::min(pods, *settings.pods_per_core * facts.cpus);
@@ -58,7 +60,7 @@ void add_devices(const TypeFacts& facts, const NodeClassSettings& settings, mode
       add("habana.ai/gaudi", one.count);
     }
   }
-  add("vpc.amazonaws.com/efa", facts.efa);
+  add(kEfaResource, settings.interfaces ? settings.interfaces->efa_only : facts.efa);
   add("vpc.amazonaws.com/pod-eni", facts.branch_interfaces);
   if (is_windows(settings.family))
     add("vpc.amazonaws.com/PrivateIPv4Address", facts.addresses_per_interface - 1);
@@ -84,7 +86,7 @@ std::int64_t reserved_cpu(std::int64_t cpus) {
 std::int64_t reserved_memory(const TypeFacts& facts, const NodeClassSettings& settings,
                              std::int64_t pods) {
   const bool by_pods = settings.family == Family::kBottlerocket || is_windows(settings.family);
-  return (11 * (by_pods ? pods : pods_by_addresses(facts, 0)) + 255) * kMi;
+  return (11 * (by_pods ? pods : pods_by_addresses(facts, settings, 0)) + 255) * kMi;
 }
 
 std::int64_t bytes_of(const Threshold& threshold, std::int64_t capacity) {

@@ -9,6 +9,8 @@
 
 namespace karst::providers::aws {
 
+inline constexpr std::string_view kEfaResource = "vpc.amazonaws.com/efa";
+
 // `seen_memory_bytes`: what such machines have reported, instead of the estimate; 0: none has.
 model::Resources capacity_of(const TypeFacts& facts, const NodeClassSettings& settings,
                              std::int64_t seen_memory_bytes = 0);

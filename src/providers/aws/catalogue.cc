@@ -224,9 +224,19 @@ model::InstanceType make_type(const TypeFacts& facts, const NodeClassSettings& s
   return type;
 }
 
+namespace {
+
+// EC2 tells of a type's EFA interfaces, one for each card of those that have several.
+bool has_interfaces(const TypeFacts& facts, const InterfaceCounts& wanted) {
+  return wanted.efa_only <= facts.efa && wanted.cards <= std::max<std::int64_t>(1, facts.efa);
+}
+
+}  // namespace
+
 bool fits(const TypeFacts& facts, const NodeClassSettings& settings) {
   if (settings.nested_virtualization && !facts.nested_virtualization) return false;
   if (settings.connection_tracking && facts.hypervisor == "xen") return false;  // Nitro does it
+  if (settings.interfaces && !has_interfaces(facts, *settings.interfaces)) return false;
   if (is_windows(settings.family)) return !facts.arm;
   const bool first_arm = facts.name.starts_with("a1.");
   return !(first_arm && settings.family == Family::kAl2023);

@@ -39,6 +39,7 @@ TypeFacts facts_of(const model::InstanceType& type) {
   facts.arm = value_of(type, model::kArchLabel) == "arm64";
   facts.nvme = !value_of(type, kNvmeLabel).empty();
   facts.hypervisor = value_of(type, kHypervisorLabel);
+  facts.efa = type.capacity.amount(kEfaResource);
   // "4 15 0 v": interfaces, addresses of each, gigabytes of instance store; v: machines in
   // machines.
   std::string_view rest = type.facts;
@@ -64,7 +65,8 @@ void set_system(model::InstanceType& type, Family family) {
 
 // Resources that are the machine's whatever the class: what capacity_of does not know here.
 void keep_devices(model::Resources& out, const model::Resources& base) {
-  for (const auto& [name, amount] : base.extended) out.set_amount(name, amount);
+  for (const auto& [name, amount] : base.extended)
+    if (name != kEfaResource) out.set_amount(name, amount);
 }
 
 // Zones that have a subnet, with their ids.

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "model/labels.h"
+#include "providers/aws/allocatable.h"
 #include "providers/aws/class_types.h"
 #include "providers/aws/images.h"
 #include "providers/aws/launch_choice.h"
@@ -12,7 +13,6 @@
 namespace karst::providers::aws {
 namespace {
 
-constexpr std::string_view kEfa = "vpc.amazonaws.com/efa";
 constexpr std::string_view kSandbox = "eks.amazonaws.com/nitro-sandbox";
 constexpr std::string_view kTenancyLabel = "karpenter.k8s.aws/instance-tenancy";
 
@@ -121,7 +121,7 @@ Groups group_offers(const Choice& choice, const model::NodeClaim& claim,
     TemplateKey key;
     key.image = one.image->id;
     key.max_pods = one.type->capacity.pods;
-    key.efa = claim.requests.amount(kEfa) > 0 ? one.type->capacity.amount(kEfa) : 0;
+    key.efa = claim.requests.amount(kEfaResource) > 0 ? one.type->capacity.amount(kEfaResource) : 0;
     key.enclaves = claim.requests.amount(kSandbox) > 0;
     key.reservation = one.reservation;
     groups[key].push_back(&one);

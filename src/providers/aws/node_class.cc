@@ -1,5 +1,6 @@
 #include "providers/aws/node_class.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -94,6 +95,20 @@ void read_kubelet(const json& kubelet, NodeClassSettings& out) {
   out.evict_ephemeral = threshold_at(evict, "nodefs.available");
 }
 
+void read_interfaces(const json& spec, NodeClassSettings& out) {
+  const auto at = spec.find("networkInterfaces");
+  if (at == spec.end() || !at->is_array() || at->empty()) return;
+  InterfaceCounts counts;
+  for (const json& one : *at) {
+    const std::int64_t card = count_at(one, "networkCardIndex").value_or(0);
+    counts.cards = std::max(counts.cards, card + 1);
+    if (text_of(one, "interfaceType") != "efa-only") continue;
+    ++counts.efa_only;
+    if (card == 0) ++counts.efa_only_of_pods;
+  }
+  out.interfaces = counts;
+}
+
 // The device that pods write to, where no mapping is marked as root.
 std::string_view pod_device(Family family) {
   if (family == Family::kBottlerocket) return "/dev/xvdb";
@@ -163,6 +178,7 @@ base::Result<NodeClassSettings> read_node_class(std::string_view spec_json) {
       text_of(map_at(spec, "cpuOptions"), "nestedVirtualization") == "enabled";
   settings.connection_tracking = !map_at(spec, "connectionTracking").empty();
   read_kubelet(map_at(spec, "kubelet"), settings);
+  read_interfaces(spec, settings);
   KARST_TRY(read_disks(spec, settings));
   return settings;
 }

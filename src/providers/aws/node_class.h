@@ -32,6 +32,13 @@ struct Threshold {
   std::optional<std::int64_t> percent_millis;  // 10 % is 10,000; of the capacity
 };
 
+// Of the class's networkInterfaces.
+struct InterfaceCounts {
+  std::int64_t cards = 0;  // that they need
+  std::int64_t efa_only = 0;
+  std::int64_t efa_only_of_pods = 0;  // on the card that pods use
+};
+
 inline constexpr std::int64_t kMemoryOverheadPpm = 75'000;  // VM_MEMORY_OVERHEAD_PERCENT 0.075
 
 struct NodeClassSettings {
@@ -47,7 +54,8 @@ struct NodeClassSettings {
   std::optional<std::int64_t> disk_bytes;  // of the volume that pods use; none: the family's
   bool raid = false;                       // instance stores become the pods' disk
   bool nested_virtualization = false;
-  bool connection_tracking = false;  // how long connections are remembered
+  std::optional<InterfaceCounts> interfaces;  // none: one for pods, and EFA as pods ask for it
+  bool connection_tracking = false;           // how long connections are remembered
   // Of the whole cluster (resolved.h), not of the class.
   std::int64_t memory_overhead_ppm = kMemoryOverheadPpm;  // of the memory: what hypervisors keep
   std::int64_t reserved_interfaces = 0;                   // RESERVED_ENIS: not for pods
