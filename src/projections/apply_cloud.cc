@@ -90,7 +90,9 @@ void Apply::interrupt(model::ClaimName name, const model::Interruption& message)
       message.kind == model::InterruptionKind::kSpotInterruption && offer.capacity_type == "spot";
   const bool lent = message.kind == model::InterruptionKind::kReservationInterruption &&
                     !offer.reservation.empty();
-  if (claim.interrupted_at.value() == 0 && (spot || lent)) shut(offer);
+  // What was told before of the machine's end may have said nothing of its offer.
+  const bool again = claim.interrupted_at.value() != 0 && claim.interruption_kind == message.kind;
+  if (!again && (spot || lent)) shut(offer);
   s.edit_claim(name, [&](ClaimRow& row) {
     if (row.interrupted_at.value() == 0) {
       row.interrupted_at = now;

@@ -140,6 +140,20 @@ TEST_F(Exhausted, AnInterruptionShutsTheMachinesOffer) {
   EXPECT_EQ(shut_for(kSpot), 3) << "it was no miss";
 }
 
+TEST_F(Exhausted, AWarningShutsTheOfferOfAMachineThatGoesForAnotherReasonAlready) {
+  const model::Instance spot = machine("spot", kSpot);
+  answer(order("spot"), {}, {spot});
+  for (const auto& [kind, minutes] : {std::pair{model::InterruptionKind::kScheduledChange, 0},
+                                      std::pair{model::InterruptionKind::kSpotInterruption, 3}}) {
+    model::Interruption message;
+    message.message = model::MessageId("message-" + std::to_string(++claims));
+    message.provider_id = spot.provider_id;
+    message.kind = kind;
+    tell(events::InterruptionReceived{message});
+    EXPECT_EQ(shut_for(kSpot), minutes);
+  }
+}
+
 // What names a capacity type alone is about all of it.
 TEST_F(Exhausted, AWholeCapacityTypeIsShutUntilAMachineOfItComes) {
   model::Offer on_demand = kSpot;
