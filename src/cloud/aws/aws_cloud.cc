@@ -21,13 +21,12 @@ bool is_gone(const model::Instance& instance) {
   return instance.state == model::InstanceState::kTerminated;
 }
 
-// Of an answer about one id. nullptr: the answer is about something else, and proves nothing.
-const pure::FoundInstance* about(const std::vector<pure::FoundInstance>& found,
-                                 const std::string& id) {
-  const bool one = found.size() == 1 && pure::instance_id(found[0].instance.provider_id) == id;
-  return one ? &found.front() : nullptr;
+// What a look at one instance came to, when it found none.
+model::Outcome unread(const ports::IssuedCommand& command, const CallError& error) {
+  if (error.trouble == Trouble::kMalformed)
+    return ports::refused(command, RefusalCode::kRetry, error.message);
+  return failed(command, error, "DescribeInstances", Asked::kRead);
 }
-constexpr const char* kAnotherAnswer = "DescribeInstances: the instance is not in its answer";
 
 // Whether the claim is of the order that made the instance.
 bool carries(const pure::FoundInstance& found, const model::ClaimUid& claim) {
@@ -77,6 +76,7 @@ AwsCloud::AwsCloud(Client& client, ports::FactSink& sink, const ports::WithheldT
     : Hands([&client](auto millis, auto action) { client.after(millis, std::move(action)); }, sink,
             clock),
       client_(client),
+      instances_(client),
       withheld_(withheld),
       cluster_(std::move(cluster)) {}
 AwsCloud::~AwsCloud() = default;
@@ -197,29 +197,23 @@ void AwsCloud::terminate(const Command& command, const model::Terminate& spec) {
   if (id.empty())
     return settle(ports::refused(*command, RefusalCode::kInvalid,
                                  "not an AWS provider id: " + spec.provider_id.str()));
-  client_.send(call_of(pure::describe_instances({id}), Purpose::kRead), [this, command, &spec,
-                                                                         id](const Answer& answer) {
-    model::Outcome gone = ports::done(*command);
-    gone.instances.push_back(gone_instance(spec));
-    if (answer.error.trouble == Trouble::kNotFound) return settle(std::move(gone));
-    if (!answer.ok())
-      return settle(failed(*command, answer.error, "DescribeInstances", Asked::kRead));
-    const auto found = pure::decode_instances({{answer.body}});
-    if (!found) return settle(ports::refused(*command, RefusalCode::kRetry, found.error().message));
-    const pure::FoundInstance* one = about(*found, id);
-    if (one == nullptr)
-      return settle(ports::refused(*command, RefusalCode::kRetry, kAnotherAnswer));
-    if (is_gone(one->instance)) return settle(std::move(gone));
-    if (!may_end(*one, spec, cluster_.name))
-      return settle(ports::refused(*command, RefusalCode::kConflict,
-                                   "the instance does not carry this claim's tag: left alone"));
-    model::Instance ending = one->instance;
-    if (carries(*one, spec.claim))
-      ending.claim = spec.claim;
-    else
-      ending.claim_name = spec.claim_name;
-    end_instance(command, spec, std::move(ending));
-  });
+  instances_.ask(
+      id, [this, command, &spec](const CallError& error, const pure::FoundInstance* one) {
+        model::Outcome gone = ports::done(*command);
+        gone.instances.push_back(gone_instance(spec));
+        if (error.trouble == Trouble::kNotFound) return settle(std::move(gone));
+        if (one == nullptr) return settle(unread(*command, error));
+        if (is_gone(one->instance)) return settle(std::move(gone));
+        if (!may_end(*one, spec, cluster_.name))
+          return settle(ports::refused(*command, RefusalCode::kConflict,
+                                       "the instance does not carry this claim's tag: left alone"));
+        model::Instance ending = one->instance;
+        if (carries(*one, spec.claim))
+          ending.claim = spec.claim;
+        else
+          ending.claim_name = spec.claim_name;
+        end_instance(command, spec, std::move(ending));
+      });
 }
 
 void AwsCloud::end_instance(const Command& command, const model::Terminate& spec,
@@ -267,16 +261,10 @@ void AwsCloud::find_by_id(const Command& command, const model::FindInstances& sp
   if (id.empty())
     return finish(ports::refused(*command, RefusalCode::kInvalid,
                                  "not an AWS provider id: " + spec.provider_id.str()));
-  client_.send(call_of(pure::describe_instances({id}), Purpose::kRead), [this, command, &spec,
-                                                                         id](const Answer& answer) {
-    if (answer.error.trouble == Trouble::kNotFound) return finish(ports::done(*command));
-    if (!answer.ok())
-      return finish(failed(*command, answer.error, "DescribeInstances", Asked::kRead));
-    const auto found = pure::decode_instances({{answer.body}});
-    if (!found) return finish(ports::refused(*command, RefusalCode::kRetry, found.error().message));
-    const pure::FoundInstance* one = about(*found, id);
-    if (one == nullptr)
-      return finish(ports::refused(*command, RefusalCode::kRetry, kAnotherAnswer));
+  instances_.ask(id, [this, command, &spec](const CallError& error,
+                                            const pure::FoundInstance* one) {
+    if (error.trouble == Trouble::kNotFound) return finish(ports::done(*command));
+    if (one == nullptr) return finish(unread(*command, error));
     model::Outcome outcome = ports::done(*command);  // without instances: proven absent
     if (!is_gone(one->instance)) {
       outcome.instances.push_back(one->instance);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "cloud/aws/client.h"
+#include "cloud/aws/instance_reads.h"
 #include "cloud/aws/kept_answers.h"
 #include "cloud/hands.h"
 #include "ports/withheld_texts.h"
@@ -100,6 +101,7 @@ class AwsCloud final : public Hands {
   void read_more() override { read_catalogue(); }
 
   Client& client_;
+  InstanceReads instances_;
   const ports::WithheldTexts& withheld_;
   const providers::aws::Cluster cluster_;
   bool price_list_ = true;

@@ -16,6 +16,7 @@
 namespace karst::providers::aws {
 
 inline constexpr std::size_t kInstancesPerCallMax = 500;  // ids in one call
+inline constexpr std::size_t kIdsPerFilterMax = 200;      // EC2's limit
 
 struct FleetAnswer {
   // Sorted by id; the first belongs to the order's first claim, and so on. Fewer than the order
@@ -56,6 +57,8 @@ base::Result<std::vector<FoundInstance>> decode_instances(std::span<const std::s
 Request list_instances(std::string_view cluster);
 Request describe_instances(const std::vector<std::string>& ids);
 Request terminate_instances(const std::vector<std::string>& ids);
+// The same, but one that is not known does not fail the call. At most kIdsPerFilterMax.
+Request filter_instances(const std::vector<std::string>& ids);
 // "aws:///us-east-1a/i-1" → "i-1"; empty for another cloud's.
 std::string instance_id(const model::ProviderId& id);
 

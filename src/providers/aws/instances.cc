@@ -149,6 +149,12 @@ Request describe_instances(const std::vector<std::string>& ids) {
   return by_ids("DescribeInstances", ids);
 }
 
+Request filter_instances(const std::vector<std::string>& ids) {
+  Request request{"ec2", "DescribeInstances", Tree::object()};
+  add_filter(request, "instance-id", ids);
+  return request;
+}
+
 Request terminate_instances(const std::vector<std::string>& ids) {
   return by_ids("TerminateInstances", ids);
 }
