@@ -91,8 +91,7 @@ base::Result<std::vector<model::InstanceType>> aws_types(const model::NodeClassR
   }
   std::vector<model::InstanceType> types = providers::aws::make_catalogue(*settings, place).types;
   const auto reservations = reservations_of(ref, manifests, notes);
-  for (model::InstanceType& type : types)
-    if (!reservations.empty()) providers::aws::add_reserved(reservations, type);
+  for (model::InstanceType& type : types) providers::aws::add_reserved(reservations, type);
   return types;
 }
 

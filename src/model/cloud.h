@@ -20,7 +20,9 @@ struct Offering {
   bool available = true;
   std::string reservation;             // the capacity reservation's id; empty: none
   std::int64_t reservation_count = 0;  // machines that it has left
-  Labels labels;  // what only such machines carry, the provider's own (zone id and the like)
+  // What only such machines carry, the provider's own (zone id and the like). An empty value: they
+  // do not carry it, and whoever asks for the label gets none of them.
+  Labels labels;
   friend bool operator==(const Offering&, const Offering&) = default;
 };
 

@@ -23,12 +23,6 @@ bool within_bounds(const ValueSet& set, std::string_view value) {
   return (!set.at_least || *number >= *set.at_least) && (!set.at_most || *number <= *set.at_most);
 }
 
-// A key that is missing will do.
-bool is_negative(const ValueSet& set) {
-  const Operator op = set.op();
-  return (op == Operator::kNotIn || op == Operator::kDoesNotExist) && !set.must_exist;
-}
-
 }  // namespace
 
 std::string_view operator_name(Operator op) {
@@ -62,6 +56,11 @@ std::optional<Operator> parse_operator(std::string_view name) {
 bool ValueSet::contains(std::string_view value) const {
   if (!within_bounds(*this, value)) return false;
   return values.contains(std::string(value)) != complement;
+}
+
+bool ValueSet::allows_absence() const {
+  const Operator named = op();
+  return (named == Operator::kNotIn || named == Operator::kDoesNotExist) && !must_exist;
 }
 
 Operator ValueSet::op() const {
@@ -132,7 +131,7 @@ ValueSet intersection(const ValueSet& a, const ValueSet& b) {
     result.values.insert(b.values.begin(), b.values.end());
     std::erase_if(result.values,
                   [&](const std::string& value) { return !within_bounds(result, value); });
-    result.must_exist = !result.values.empty() && !(is_negative(a) && is_negative(b));
+    result.must_exist = !result.values.empty() && !(a.allows_absence() && b.allows_absence());
     return result;
   }
   const ValueSet& concrete = a.complement ? b : a;
@@ -142,7 +141,7 @@ ValueSet intersection(const ValueSet& a, const ValueSet& b) {
       result.values.insert(value);
   result.at_least.reset();
   result.at_most.reset();
-  result.must_exist = result.values.empty() && !(is_negative(a) && is_negative(b));
+  result.must_exist = result.values.empty() && !(a.allows_absence() && b.allows_absence());
   return result;
 }
 
@@ -203,11 +202,11 @@ std::string Requirements::incompatible(
     const ValueSet* own = find(key);
     if (own == nullptr) {
       const bool is_impossible = set.empty() && set.must_exist;
-      if (is_impossible || (!allowed_undefined.contains(key) && !is_negative(set)))
+      if (is_impossible || (!allowed_undefined.contains(key) && !set.allows_absence()))
         add_reason("label \"" + key + "\" does not have known values");
       continue;
     }
-    if (intersection(*own, set).empty() && !(is_negative(*own) && is_negative(set)))
+    if (intersection(*own, set).empty() && !(own->allows_absence() && set.allows_absence()))
       add_reason("key " + key + ", " + describe(key, set) + " not in " + describe(key, *own));
   }
   return reasons;
@@ -217,7 +216,7 @@ bool Requirements::intersects(const Requirements& other) const {
   for (const auto& [key, set] : other.sets_) {
     const ValueSet* own = find(key);
     if (own != nullptr && intersection(*own, set).empty() &&
-        !(is_negative(*own) && is_negative(set)))
+        !(own->allows_absence() && set.allows_absence()))
       return false;
   }
   return true;

@@ -61,6 +61,7 @@ struct ValueSet {
   }
 
   bool contains(std::string_view value) const;
+  bool allows_absence() const;  // a key that is missing will do
   bool empty() const { return !complement && values.empty(); }
   Operator op() const;  // the operator that a message reports
   friend bool operator==(const ValueSet&, const ValueSet&) = default;

@@ -47,7 +47,7 @@ std::vector<model::Offer> offers_for(const ClusterState& state, const Context& c
       if (!offering.available || state.is_exhausted(key, context.now)) continue;
       const auto allows = [&](std::string_view label, const std::string& value) {
         const model::ValueSet* set = wanted.find(label);
-        return set == nullptr || set->contains(value);
+        return set == nullptr || (value.empty() ? set->allows_absence() : set->contains(value));
       };
       if (!allows(model::kZoneLabel, offering.zone) ||
           !allows(model::kCapacityTypeLabel, offering.capacity_type) ||

@@ -140,7 +140,8 @@ model::Labels machine_labels(const ClusterState& state, const Context& context,
     for (const model::Offering& one : type->offerings)
       if (one.zone == offer.zone && one.capacity_type == offer.capacity_type &&
           one.reservation == offer.reservation)
-        for (const auto& [key, value] : one.labels) model::set_label(labels, key, value);
+        for (const auto& [key, value] : one.labels)
+          if (!value.empty()) model::set_label(labels, key, value);
   }
   for (const auto& [key, value] : {std::pair{model::kInstanceTypeLabel, &offer.instance_type},
                                    std::pair{model::kZoneLabel, &offer.zone},

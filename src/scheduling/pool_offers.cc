@@ -30,7 +30,8 @@ class Fits {
   std::map<std::vector<model::RequirementSpec>, bool> known_;
 };
 
-// Of places only those where the pool can buy it.
+// Of places only those where the pool can buy it. What some offerings say is not carried is left to
+// the offerings.
 void say_domains(Fits& fits, std::span<const std::string_view> place_labels, InstanceType& type) {
   const bool fits_type = fits.type(type);
   std::map<std::string, std::set<std::string>> values;
@@ -42,6 +43,9 @@ void say_domains(Fits& fits, std::span<const std::string_view> place_labels, Ins
            std::find(place_labels.begin(), place_labels.end(), spec.key) == place_labels.end()))
         values[spec.key].insert(spec.values.begin(), spec.values.end());
   }
+  for (const Offering& offering : type.offerings)
+    for (const model::RequirementSpec& spec : offering.requirements)
+      if (spec.op == model::Operator::kDoesNotExist) values.erase(spec.key);
   for (const model::RequirementSpec& spec : type.requirements) values.erase(spec.key);
   for (const auto& [key, all] : values)
     type.requirements.push_back({key, model::Operator::kIn, {all.begin(), all.end()}, 0});

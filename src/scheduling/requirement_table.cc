@@ -18,9 +18,9 @@ RequirementTable::RequirementTable(const Problem& problem) : options_(problem.op
   if (!options_.reservation_id_label.empty())
     may_be_undefined_.insert(options_.reservation_id_label);
   for (const Pool& pool : problem.pools)
-    for (const InstanceType& type : pool.types)
-      for (const model::RequirementSpec& spec : type.requirements)
-        may_be_undefined_.insert(spec.key);
+    for (std::size_t demand = 0; demand < pool.types.demands(); ++demand)
+      for (const auto& [key, set] : pool.types.demanded(demand).all())
+        may_be_undefined_.insert(key);
 }
 
 std::string_view RequirementTable::today(std::string_view key) const {

@@ -26,7 +26,11 @@ InstanceType instance_type_of(const model::InstanceType& type) {
     offering.price_nanos_per_hour = source.price_nanos_per_hour;
     offering.available = source.available;
     offering.reservation_capacity = source.reservation_count;
-    for (const auto& [key, value] : source.labels) demand(offering, key, value);
+    for (const auto& [key, value] : source.labels) {
+      demand(offering, key, value);
+      if (value.empty())
+        offering.requirements.push_back({key, model::Operator::kDoesNotExist, {}, 0});
+    }
     result.offerings.push_back(std::move(offering));
   }
   for (const auto& [driver, limit] : type.attach_limits)
@@ -128,6 +132,10 @@ std::size_t TypeList::demand(std::size_t type, std::size_t offering) const {
 
 std::size_t TypeList::demands() const {
   return body_ == nullptr ? 0 : body_->read.size();
+}
+
+const model::Requirements& TypeList::demanded(std::size_t demand) const {
+  return body_->read[demand];
 }
 
 OfferList::Catalogue TypeList::offers() const {

@@ -66,6 +66,8 @@ class TypeList {
   // What an offering demands as a number below demands(): the same where the demands are.
   std::size_t demand(std::size_t type, std::size_t offering) const;
   std::size_t demands() const;
+  // What that number stands for: a type's demands, or an offering's.
+  const model::Requirements& demanded(std::size_t demand) const;
   // All offerings, those not available too, as offers: by price, then type, zone, capacity type.
   OfferList::Catalogue offers() const;
   // The place of an offering among them.

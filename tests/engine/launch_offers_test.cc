@@ -76,5 +76,52 @@ TEST(LaunchOffers, AreNotOfACapacityTypeThatIsShut) {
   EXPECT_EQ(verified(log).difference, std::nullopt);
 }
 
+// Of all machines one is reserved, and the others say that they are not.
+TEST(LaunchOffers, OfAPodForAReservationAreTheReservedOnesAlone) {
+  events::MemoryLog log{model::LogId("log")};
+  Story story{log};
+  set_the_stage(story);
+  model::Catalogue catalogue = story.state().catalogues().find("kwok")->catalogue;
+  for (model::InstanceType& type : catalogue.types)
+    for (model::Offering& one : type.offerings) one.labels = {{"reservation-id", ""}};
+  catalogue.types[0].offerings[0].labels = {{"reservation-id", "cr-1"}};
+  story.fact(events::CatalogueObserved{catalogue});
+  model::PodShape shape = shape_of(100);
+  for (const char* wanted : {"cr-2", "cr-1"}) {
+    shape.node_selector = {{"reservation-id", wanted}};
+    add_pods_of(story, 1, shape);
+    story.step(15'000);  // a pass that left pods behind holds the next one
+    const auto launches = create_claims(story);
+    ASSERT_EQ(launches.size(), std::string(wanted) == "cr-1" ? 1u : 0u) << wanted;
+    if (launches.empty()) continue;
+    const auto& launch = std::get<model::Launch>(launches[0].spec);
+    ASSERT_EQ(launch.offers.size(), 1u);
+    EXPECT_EQ(launch.offers[0].instance_type, catalogue.types[0].name);
+    EXPECT_EQ(launch.offers[0].zone, catalogue.types[0].offerings[0].zone);
+  }
+  EXPECT_EQ(verified(log).difference, std::nullopt);
+}
+
+// What is ordered for no reservation does not come to be labelled with one.
+TEST(LaunchOffers, OfAnyPodLeaveTheirNodesWithoutALabelThatTheySayTheyLack) {
+  events::MemoryLog log{model::LogId("log")};
+  Story story{log};
+  set_the_stage(story);
+  model::Catalogue catalogue = story.state().catalogues().find("kwok")->catalogue;
+  for (model::InstanceType& type : catalogue.types)
+    for (model::Offering& one : type.offerings) one.labels = {{"a", ""}, {"b", "c"}};
+  story.fact(events::CatalogueObserved{catalogue});
+  const auto command = launch_for_one_pod(story);
+  const auto& launch = std::get<model::Launch>(command.spec);
+  ASSERT_FALSE(launch.offers.empty());
+  story.answer(command, model::OutcomeKind::kDone, {instance_for(launch, 0, command.id)});
+  story.step();
+  std::string shown;
+  for (const auto& mirror : story.take<model::MirrorClaim>())
+    for (const auto& [key, value] : std::get<model::MirrorClaim>(mirror.spec).labels)
+      if (key == "a" || key == "b") shown += key + "=" + value + " ";
+  EXPECT_EQ(shown, "b=c ");
+}
+
 }  // namespace
 }  // namespace karst::engine

@@ -358,5 +358,38 @@ TEST(AwsInstanceTypes, AClassIsOfferedWhatItsSelectorsFound) {
   EXPECT_EQ("eu-west-1a", europe.front().offerings.front().zone);
 }
 
+// A machine without such a label is none for who asks for it.
+TEST(AwsInstanceTypes, WhatIsBoughtOtherwiseLacksTheLabelsOfReservationsAndGroups) {
+  LaunchCase c;
+  const auto spec = read_node_class_spec(c.spec.dump());
+  ASSERT_TRUE(spec);
+  c.resolved.reservations = {
+      {"cr-1", "us-east-1a", "m5.large", "1", "open", "default", "active", "", 2, false}};
+  const auto of = [&](const std::string& name) {
+    for (model::InstanceType& type : types_for(LaunchCase::catalogue(), *spec, c.resolved))
+      if (type.name == name) return std::move(type);
+    return model::InstanceType();
+  };
+  const auto says = [](const model::InstanceType& type, const char* label) {
+    const model::Requirements all(type.requirements);
+    const model::ValueSet* set = all.find("karpenter.k8s.aws/" + std::string(label));
+    return set == nullptr ? "nothing" : model::describe("", *set);
+  };
+  for (const char* label : {"capacity-reservation-id", "capacity-reservation-type",
+                            "capacity-reservation-interruptible"}) {
+    EXPECT_EQ(" DoesNotExist", says(of("c5.large"), label));
+    EXPECT_EQ("nothing", says(of("m5.large"), label)) << "that is its offerings' to say";
+    for (const model::Offering& one : of("m5.large").offerings) {
+      const auto key = "karpenter.k8s.aws/" + std::string(label);
+      EXPECT_TRUE(model::has_label(one.labels, key));
+      EXPECT_EQ(one.reservation.empty(), model::label_value(one.labels, key).empty());
+    }
+  }
+  EXPECT_EQ(" DoesNotExist", says(of("m5.large"), "placement-group-id"));
+  c.resolved.placement_group.id = "pg-1";
+  EXPECT_EQ(" In [pg-1]", says(of("m5.large"), "placement-group-id"));
+  EXPECT_EQ(" DoesNotExist", says(of("m5.large"), "placement-group-partition"));
+}
+
 }  // namespace
 }  // namespace karst::providers::aws

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "scheduling/pool_offers.h"
 #include "tests/scheduling/cases.h"
 
 namespace karst::scheduling::test {
@@ -156,6 +157,65 @@ TEST(Reservations, ReasonsCountThoseUsedUp) {
     EXPECT_EQ(1, std::count_if(removals.begin(), removals.end(), [&](const Removal& one) {
                 return one.constraint == told.constraint;
               }));
+  }
+}
+
+// Three types of one zone. One machine of the second is reserved as "r"; the third is said not to
+// be reserved at all, the others offer by offer.
+Pool saying_what_they_lack(bool is_used_up) {
+  std::vector<InstanceType> types;
+  for (const char* name : {"m1", "m2", "m4"}) {
+    model::InstanceType type;
+    type.name = name;
+    type.requirements = {in(std::string(model::kInstanceTypeLabel), {name})};
+    type.capacity = type.allocatable = amounts(2000, 8, 10);
+    type.offerings = {{"a", "on-demand", kCent, true}};
+    if (type.name == "m4")
+      type.requirements.push_back({kId, model::Operator::kDoesNotExist, {}, 0});
+    else
+      type.offerings[0].labels = {{kId, ""}};
+    if (type.name == "m2") {
+      type.offerings.push_back({"a", "reserved", 1, !is_used_up});
+      type.offerings.back().reservation_count = 1;
+      type.offerings.back().labels = {{kId, "r"}};
+    }
+    types.push_back(instance_type_of(type));
+  }
+  Pool result = pool();
+  constexpr std::string_view kPlaces[] = {model::kZoneLabel};
+  fit_to_pool(result.pool, kPlaces, types);
+  result.types = TypeList(std::move(types));
+  return result;
+}
+
+// What is bought otherwise never carries the label, and would be bought again and again.
+TEST(Reservations, WhoSelectsOneGetsNoOtherMachine) {
+  for (const bool is_used_up : {false, true}) {
+    const Problem one = under_mode(
+        ReservedMode::kFallback,
+        problem({selecting(pods(1, 500), kId, "r"), selecting(pods(1, 500), kId, "another"),
+                 with_term(pods(1, 500), {{kId, model::Operator::kExists, {}, 0}})},
+                {saying_what_they_lack(is_used_up)}));
+    const Answer answer = solve(one);
+    EXPECT_EQ(held(answer), is_used_up ? std::vector<Ids>{} : std::vector<Ids>{{"r"}})
+        << describe(one, answer);
+    ASSERT_EQ(answer.unplaced.size(), is_used_up ? 3U : 1U);
+    for (const Unplaced& unplaced : answer.unplaced)
+      EXPECT_EQ(unplaced.reasons.at(0).code, "no_offering") << unplaced.message;
+  }
+}
+
+TEST(Reservations, WhoWantsNoneGetsAnyOtherMachine) {
+  for (const model::RequirementSpec& none :
+       {model::RequirementSpec{kId, model::Operator::kDoesNotExist, {}, 0},
+        model::RequirementSpec{kId, model::Operator::kNotIn, {"r"}, 0}}) {
+    const Problem one =
+        under_mode(ReservedMode::kFallback,
+                   problem({with_term(pods(1, 500), {none})}, {saying_what_they_lack(false)}));
+    const Answer answer = solve(one);
+    EXPECT_EQ(held(answer), (std::vector<Ids>{{}})) << describe(one, answer);
+    ASSERT_EQ(answer.claims.size(), 1U);
+    EXPECT_EQ(answer.claims[0].types.size(), 3U) << "the type that is reserved in part, too";
   }
 }
 

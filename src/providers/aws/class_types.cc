@@ -15,6 +15,11 @@ namespace {
 constexpr std::string_view kMemoryLabel = "karpenter.k8s.aws/instance-memory";
 constexpr std::string_view kHypervisorLabel = "karpenter.k8s.aws/instance-hypervisor";
 constexpr std::string_view kNvmeLabel = "karpenter.k8s.aws/instance-local-nvme";
+constexpr std::string_view kReservationTypeLabel = "karpenter.k8s.aws/capacity-reservation-type";
+constexpr std::string_view kInterruptibleLabel =
+    "karpenter.k8s.aws/capacity-reservation-interruptible";
+constexpr std::string_view kReservationLabels[] = {kReservationIdLabel, kReservationTypeLabel,
+                                                   kInterruptibleLabel};
 
 // The only value of a label; empty: it has none.
 std::string_view value_of(const model::InstanceType& type, std::string_view key) {
@@ -89,6 +94,34 @@ void sort_offerings(model::InstanceType& type) {
     return std::tie(a.zone, a.capacity_type, a.reservation) <
            std::tie(b.zone, b.capacity_type, b.reservation);
   });
+}
+
+void deny(model::InstanceType& type, std::string_view label) {
+  type.requirements.push_back({std::string(label), model::Operator::kDoesNotExist, {}, 0});
+}
+
+// What is not reserved does not carry the labels of what is. Types without any reserved offering,
+// which are most of them, say so once.
+void deny_reservations(model::InstanceType& type) {
+  const auto is_ordinary = [](const model::Offering& one) { return one.reservation.empty(); };
+  if (std::all_of(type.offerings.begin(), type.offerings.end(), is_ordinary)) {
+    for (const std::string_view label : kReservationLabels) deny(type, label);
+    return;
+  }
+  for (model::Offering& one : type.offerings)
+    for (const std::string_view label : kReservationLabels)
+      if (is_ordinary(one)) model::set_label(one.labels, label, "");
+}
+
+// Which machine is in which part of a group is the cloud's choice: no machine is known to carry
+// that label.
+void set_placement_group(model::InstanceType& type, const std::string& group) {
+  if (group.empty())
+    deny(type, kPlacementGroupIdLabel);
+  else
+    type.requirements.push_back(
+        {std::string(kPlacementGroupIdLabel), model::Operator::kIn, {group}, 0});
+  deny(type, kPlacementGroupPartitionLabel);
 }
 
 void add_zone_ids(model::InstanceType& type, const std::map<std::string, std::string>& zones) {
@@ -184,11 +217,11 @@ void add_reserved(const std::vector<Reservation>& reservations, model::InstanceT
     offering.reservation = one.id;
     offering.reservation_count = one.available;
     model::set_label(offering.labels, kReservationIdLabel, one.id);
-    model::set_label(offering.labels, "karpenter.k8s.aws/capacity-reservation-type", one.type);
-    model::set_label(offering.labels, "karpenter.k8s.aws/capacity-reservation-interruptible",
-                     one.interruptible ? "true" : "false");
+    model::set_label(offering.labels, kReservationTypeLabel, one.type);
+    model::set_label(offering.labels, kInterruptibleLabel, one.interruptible ? "true" : "false");
     type.offerings.push_back(std::move(offering));
   }
+  deny_reservations(type);
   sort_offerings(type);
 }
 
@@ -213,9 +246,7 @@ std::vector<model::InstanceType> types_for(const model::Catalogue& catalogue,
     const Image* image = image_for(resolved.images, model::Requirements(type.requirements));
     if (image == nullptr) continue;
     use_seen_memory(type, settings, image, seen);
-    if (const std::string& group = resolved.placement_group.id; !group.empty())
-      type.requirements.push_back(
-          {std::string(kPlacementGroupIdLabel), model::Operator::kIn, {group}, 0});
+    set_placement_group(type, resolved.placement_group.id);
     std::erase_if(type.offerings,
                   [](const model::Offering& one) { return one.capacity_type == "reserved"; });
     add_reserved(resolved.reservations, type);

@@ -17,6 +17,8 @@ namespace karst::providers::aws {
 
 inline constexpr std::string_view kReservationIdLabel = "karpenter.k8s.aws/capacity-reservation-id";
 inline constexpr std::string_view kPlacementGroupIdLabel = "karpenter.k8s.aws/placement-group-id";
+inline constexpr std::string_view kPlacementGroupPartitionLabel =
+    "karpenter.k8s.aws/placement-group-partition";
 
 // One over this many of the on-demand price: what a reserved machine counts, so that any
 // reservation comes before all else.
@@ -41,6 +43,7 @@ void use_seen_memory(model::InstanceType& type, const NodeClassSettings& setting
 
 // Adds what the reservations have left of this type, at the price above; the type keeps its order
 // of offerings (zone, capacity type, reservation). Nothing for a type without an on-demand price.
+// Everything else says that it does not carry a reservation's labels.
 void add_reserved(const std::vector<Reservation>& reservations, model::InstanceType& type);
 
 // What machines of this class can be: types that fit the family and have an image, with the memory
