@@ -86,7 +86,8 @@ TEST_F(AwsQueueTest, MessagesBecomeFactsAndAreDeletedOnlyWhenAcknowledged) {
   const auto seen = sink.all<events::InterruptionReceived>();
   ASSERT_EQ(seen.size(), 2u);
   EXPECT_EQ(seen[0].interruption.kind, model::InterruptionKind::kSpotInterruption);
-  EXPECT_EQ(seen[0].interruption.message.str(), "1e5527d7-bb36-4607-3370-4164db56a40e");
+  EXPECT_EQ(seen[0].interruption.message.str(),
+            "1e5527d7-bb36-4607-3370-4164db56a40e/i-0123456789abcdef0");
   EXPECT_EQ(seen[1].interruption.kind, model::InterruptionKind::kOther);
   EXPECT_EQ(seen[1].interruption.message.str(), "sqs-r2");
   EXPECT_EQ(seen[0].interruption.reason, "");

@@ -93,7 +93,7 @@ TEST(AwsMessages, EachKindSaysWhichInstanceAndUntilWhen) {
     const model::Interruption& one = all.front();
     EXPECT_EQ(c.kind, one.kind);
     EXPECT_EQ("aws:////" + kOne, one.provider_id.str());
-    EXPECT_EQ("event-1", one.message.str());
+    EXPECT_EQ("event-1/" + kOne, one.message.str());
     EXPECT_EQ(c.deadline, one.deadline_millis);
     EXPECT_EQ(kSent, one.sent_millis);
   }
@@ -106,6 +106,20 @@ TEST(AwsMessages, AHealthEventOfManyInstancesIsOneInterruptionEach) {
   EXPECT_EQ("event-1/" + kOne, all[0].message.str());
   EXPECT_EQ("aws:////" + kOne, all[0].provider_id.str());
   EXPECT_EQ("event-1/" + kTwo, all[1].message.str());
+}
+
+// Whoever forwards or composes events may give several the same id.
+TEST(AwsMessages, EventsWithOneIdAreTwoWhereTheyNameTwoInstances) {
+  const std::string first = of_instance(kSpot);
+  std::string second = first;
+  second.replace(second.find(kOne), kOne.size(), kTwo);
+  const auto one = read_message({"sqs-1", first, kReceived});
+  const auto two = read_message({"sqs-2", second, kReceived});
+  ASSERT_EQ(1u, one.size());
+  ASSERT_EQ(1u, two.size());
+  EXPECT_NE(one.front().message, two.front().message);
+  EXPECT_EQ(one.front().message, read_message({"sqs-3", first, kReceived}).front().message)
+      << "delivered again";
 }
 
 TEST(AwsMessages, WhatIsNothingForUsHasAReason) {
@@ -172,7 +186,7 @@ TEST(AwsMessages, TimeAndIdFallBackToTheQueues) {
   body.replace(body.find("event-1"), 7, "a b\\nc");
   const auto all = read_message({"sqs-1", body, kReceived});
   ASSERT_EQ(1u, all.size());
-  EXPECT_EQ("sqs-1", all.front().message.str());
+  EXPECT_EQ("sqs-1/" + kOne, all.front().message.str());
   EXPECT_EQ(kReceived, all.front().sent_millis);
   EXPECT_EQ(kReceived + 120'000, all.front().deadline_millis);
 }

@@ -177,6 +177,8 @@ Meaning read_event(const json& event, std::int64_t sent_millis) {
   return Meaning::other("nothing to do for " + shown(detail_type) + " of " + shown(source));
 }
 
+// An event may come twice, and is known by its id; for each machine by itself, or what one event,
+// or several that share an id, say of others would be taken for known.
 std::vector<model::Interruption> as_interruptions(const Meaning& meaning, const std::string& id,
                                                   std::int64_t sent_millis) {
   std::vector<model::Interruption> all;
@@ -191,8 +193,7 @@ std::vector<model::Interruption> as_interruptions(const Meaning& meaning, const 
     all.push_back(std::move(one));
   };
   if (meaning.instances.empty()) add(id, "");
-  for (const std::string& instance : meaning.instances)
-    add(meaning.instances.size() == 1 ? id : id + "/" + instance, instance);
+  for (const std::string& instance : meaning.instances) add(id + "/" + instance, instance);
   return all;
 }
 
