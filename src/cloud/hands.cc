@@ -1,5 +1,6 @@
 #include "cloud/hands.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
@@ -36,7 +37,11 @@ void Hands::submit(const ports::IssuedCommand& issued) {
     ++changes_;
   }
   // On the transport's thread, so that the caller never waits for its own inbox.
-  if (!full) return after_(0, work_of(command));
+  if (!full)
+    return after_(0, [this, command, changes, work = work_of(command)] {
+      if (changes) begin_change(command);
+      work();
+    });
   after_(0, [this, command, changes] {
     auto outcome =
         ports::refused(*command, model::RefusalCode::kThrottled, "too many commands in flight");
@@ -54,15 +59,42 @@ void Hands::finish(model::Outcome outcome) {
 }
 
 void Hands::settle(model::Outcome outcome) {
+  open_changes_.erase({outcome.command, outcome.attempt});
   ++changes_;
   --changing_;
   finish(std::move(outcome));
 }
 
+void Hands::Touched::add(const model::CommandSpec& spec) {
+  if (const auto* launch = std::get_if<model::Launch>(&spec))
+    for (const model::LaunchItem& item : launch->items) claims.insert(item.claim);
+  if (const auto* end = std::get_if<model::Terminate>(&spec))
+    machines.insert(model::machine_of(end->provider_id));
+}
+
+bool Hands::Touched::has(const model::Instance& instance) const {
+  return claims.contains(instance.claim) ||
+         machines.contains(model::machine_of(instance.provider_id));
+}
+
+std::vector<std::string> Hands::Touched::ids() const {
+  std::vector<std::string> all;
+  for (const model::ClaimUid& claim : claims) all.push_back(claim.str());
+  for (const model::ProviderId& machine : machines) all.push_back(machine.str());
+  return all;
+}
+
+void Hands::begin_change(const Command& command) {
+  open_changes_.emplace(std::pair(command->id.position, command->attempt), command);
+  touched_.add(command->spec);
+}
+
 void Hands::list_instances() {
   if (stopped_) return;
   const std::uint64_t before = changes_;
-  const bool busy = changing_ > 0;
+  const bool changing = changing_ > 0;
+  touched_ = {};
+  for (const auto& [id, command] : open_changes_) touched_.add(command->spec);
   const std::uint64_t round = lists_;  // a later one has its own list under way
   const auto again = [this, round](std::int64_t millis) {
     after_(millis, [this, round] {
@@ -70,15 +102,25 @@ void Hands::list_instances() {
     });
   };
   list(
-      [this, before, busy, round, again](List all) {
+      [this, before, changing, round, again](List all) {
         if (round != lists_) return;
-        if (busy || changing_ > 0 || changes_ != before) return again(kListAgainMillis);
-        offer(events::ListStarted{"Instance"});
-        for (model::Instance& one : all.instances) offer(events::InstanceObserved{std::move(one)});
-        offer(events::ListEnded{"Instance", std::move(all.version)});
+        const bool beside = changing || changing_ > 0 || changes_ != before;
+        const std::int64_t now = clock_.monotonic_millis();
+        if (beside && busy_since_ < 0) busy_since_ = now;
+        const std::int64_t busy = now - busy_since_;
+        if (beside && busy < kListBesideMillis) return again(std::max(kListAgainMillis, busy));
+        busy_since_ = -1;
+        tell(std::move(all), beside ? touched_ : Touched());
         again(kInstanceListMillis);
       },
       [again] { again(kListAgainMillis); });
+}
+
+void Hands::tell(List all, const Touched& without) {
+  offer(events::ListStarted{"Instance"});
+  for (model::Instance& one : all.instances)
+    if (!without.has(one)) offer(events::InstanceObserved{std::move(one)});
+  offer(events::ListEnded{"Instance", std::move(all.version), without.ids()});
 }
 
 model::Instance gone_instance(const model::Terminate& spec) {

@@ -1,5 +1,7 @@
 // What the hands of every cloud have in common: commands in flight are counted and bounded, each
-// ends in one Outcome, and besides, all instances are listed every kInstanceListMillis as facts.
+// ends in one Outcome, and besides, all instances are listed every kInstanceListMillis as facts. A
+// list that ran beside a launch or a termination says nothing sure about what these changed, and is
+// taken again; after kListBesideMillis of that it is told of everything else.
 // A cloud says how a command is carried out and how its instances are listed. Any thread may call
 // what is public; everything else happens on the transport's thread.
 #pragma once
@@ -8,8 +10,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -22,6 +27,10 @@ namespace karst::cloud {
 inline constexpr std::int64_t kInstanceListMillis = 30'000;
 inline constexpr std::int64_t kListAgainMillis =
     1'000;  // a list beside a launch, or one that failed
+// While launches and terminations never pause, every list runs beside one: it is taken again after
+// as long as it has been so already, and after so long it is told without what they may have
+// changed.
+inline constexpr std::int64_t kListBesideMillis = 30'000;
 
 // Runs an action on the transport's thread after so many milliseconds.
 using After = std::function<void(std::int64_t millis, std::function<void()> action)>;
@@ -61,17 +70,29 @@ class Hands : public ports::CommandPort {
   const base::Clock& clock_;
 
  private:
+  // What was being changed while a list ran: claims that machines were ordered for, and machines.
+  struct Touched {
+    std::set<model::ClaimUid> claims;
+    std::set<model::ProviderId> machines;  // as model::machine_of() has them
+    void add(const model::CommandSpec& spec);
+    bool has(const model::Instance& instance) const;
+    std::vector<std::string> ids() const;
+  };
+  void begin_change(const Command& command);
   void list_instances();
+  void tell(List all, const Touched& without);
 
   const After after_;
   ports::FactSink& sink_;
   std::atomic<std::size_t> in_flight_{0};
-  // Counts launches and terminations as they begin and end: a list that ran beside one says nothing
-  // sure about it, and is taken again.
+  // Count launches and terminations as they begin and end, on the submitting thread.
   std::atomic<std::uint64_t> changes_{0};
   std::atomic<std::size_t> changing_{0};
-  std::uint64_t lists_ = 0;  // rounds of the periodic list
-  bool stopped_ = false;     // the engine takes nothing more
+  std::map<std::pair<model::Position, std::uint32_t>, Command> open_changes_;
+  Touched touched_;               // since the list that is under way began
+  std::int64_t busy_since_ = -1;  // on the steady clock; -1: the last list was told
+  std::uint64_t lists_ = 0;       // rounds of the periodic list
+  bool stopped_ = false;          // the engine takes nothing more
 };
 
 // What a termination reports of an instance that is no more.

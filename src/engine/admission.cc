@@ -258,8 +258,11 @@ std::vector<events::Body> Admission::close_bracket(const ClusterState& state,
         gone.push_back(events::DaemonSetGone{uid});
     }
   } else if (ended.kind == "Instance") {
+    const std::set<std::string_view> unsure(ended.unsure.begin(), ended.unsure.end());
     for (const auto& [id, slot] : state.instances().slots())
-      if (missing(id.str()) && !slot.row.missing && settled(slot.row.seen_at))
+      if (missing(id.str()) && !slot.row.missing && settled(slot.row.seen_at) &&
+          !unsure.contains(slot.row.instance.claim.str()) &&
+          !unsure.contains(model::machine_of(id).str()))
         gone.push_back(events::InstanceGone{id});
   } else {
     const auto& slots = state.objects().slots();

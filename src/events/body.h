@@ -188,6 +188,9 @@ struct ListStarted {
 struct ListEnded {
   std::string kind;
   std::string version;
+  // Of instances: claims and machines that were being changed meanwhile. What is theirs and was not
+  // named may be there all the same.
+  std::vector<std::string> unsure;
 };
 // A source is alive and has seen `version`; at most every 15 s.
 struct SourceBeat {

@@ -177,11 +177,13 @@ void get(const log::ListStarted& in, ListStarted& out) {
 
 Offset<log::ListEnded> put(Builder& b, const ListEnded& v) {
   const auto kind = put(b, v.kind);
-  return log::CreateListEnded(b, kind, put(b, v.version));
+  const auto version = put(b, v.version);
+  return log::CreateListEnded(b, kind, version, put_texts(b, v.unsure));
 }
 void get(const log::ListEnded& in, ListEnded& out) {
   get(in.kind(), out.kind);
   get(in.version(), out.version);
+  get_texts(in.unsure(), out.unsure);
 }
 
 Offset<log::SourceBeat> put(Builder& b, const SourceBeat& v) {

@@ -30,6 +30,34 @@ TEST(Admission, ARelistOfKnownThingsCostsNoLog) {
       << "a closed list that does not name it tells that it is gone";
 }
 
+// Machines were launched for one claim, and others ended, while the list ran.
+TEST(Admission, AListThatIsUnsureOfSomeMachinesConcludesNothingOfThem) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  const auto id = [](int i) { return model::ProviderId("aws:///a/i-" + std::to_string(i)); };
+  for (int i = 0; i < 4; ++i) {
+    model::Instance one;
+    one.provider_id = id(i);
+    one.claim = model::ClaimUid("uid-" + std::to_string(i));
+    one.state = model::InstanceState::kRunning;
+    story.fact(events::InstanceObserved{one});
+  }
+  story.step();
+  story.step(60'000);
+  const auto list = [&](std::vector<std::string> unsure) {
+    story.fact(events::ListStarted{"Instance"});
+    story.fact(events::ListEnded{"Instance", "2", std::move(unsure)});
+    story.step();
+    std::string missing;
+    for (int i = 0; i < 4; ++i)
+      if (story.state().instances().find(id(i))->missing) missing += std::to_string(i);
+    return missing;
+  };
+  EXPECT_EQ(list({"uid-0", "aws:////i-1"}), "23");
+  EXPECT_EQ(list({}), "0123");
+}
+
 // One event for each reading, and nothing is decided anew.
 TEST(Admission, AReadingOfPricesIsNewsThoughNothingChanged) {
   events::MemoryLog log(model::LogId("log"));

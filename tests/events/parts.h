@@ -113,7 +113,7 @@ void parts(A& a, ListStarted& e) {
 }
 template <class A>
 void parts(A& a, ListEnded& e) {
-  a(e.kind, e.version);
+  a(e.kind, e.version, e.unsure);
 }
 template <class A>
 void parts(A& a, SourceBeat& e) {
