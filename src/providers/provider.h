@@ -136,6 +136,11 @@ class Provider {
   // For which conditions of a node its machine is given up (feature gate NodeRepair).
   virtual std::span<const RepairPolicy> repair_policies() const { return {}; }
 
+  // How many claims of the class one order can carry; at least 1, at most model::kLaunchItemsMax.
+  virtual std::size_t claims_per_order(const model::NodeClass&) const {
+    return model::kLaunchItemsMax;
+  }
+
   // The bytes to send for an order. The same arguments give the same bytes. `catalogue`: what it
   // offers now, by the log. `command_tag` is the CommandId as text.
   virtual std::string encode_launch(const model::Catalogue& catalogue,

@@ -76,6 +76,13 @@ std::string order_key(const ClaimRow& row) {
   return writer.take();
 }
 
+std::size_t claims_per_order(const ClusterState& state, const Context& context,
+                             const model::NodeClaim& claim) {
+  const auto* row = state.node_classes().find(claim.node_class);
+  return row == nullptr ? model::kLaunchItemsMax
+                        : context.provider.claims_per_order(row->node_class);
+}
+
 // What the class stands for will be known soon: nobody has asked since the log began or the class
 // was changed, or its status does not say yet what was found. Until then the launch would mix this
 // spec with what an older one found. As Karpenter's provider for AWS: only Ready=False ends a
@@ -293,14 +300,14 @@ void reconcile_lifecycle(const ClusterState& state, const Context& context, Plan
       break;  // the others expire later
   }
   Promised promised;
-  for (const auto& [key, rows] : orders)
-    for (std::size_t first = 0; first < rows.size() && !plan.full();
-         first += model::kLaunchItemsMax)
+  for (const auto& [key, rows] : orders) {
+    const std::size_t most = claims_per_order(state, context, rows.front()->claim);
+    for (std::size_t first = 0; first < rows.size() && !plan.full(); first += most)
       launch(state, context, plan,
              {rows.begin() + static_cast<std::ptrdiff_t>(first),
-              rows.begin() + static_cast<std::ptrdiff_t>(
-                                 std::min(rows.size(), first + model::kLaunchItemsMax))},
+              rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), first + most))},
              promised);
+  }
 }
 
 }  // namespace karst::reconcilers

@@ -1,6 +1,7 @@
 // Which offers an order names.
 #include <map>
 
+#include "tests/engine/kwok_machines.h"
 #include "tests/engine/stage.h"
 
 namespace karst::engine {
@@ -121,6 +122,34 @@ TEST(LaunchOffers, OfAnyPodLeaveTheirNodesWithoutALabelThatTheySayTheyLack) {
     for (const auto& [key, value] : std::get<model::MirrorClaim>(mirror.spec).labels)
       if (key == "a" || key == "b") shown += key + "=" + value + " ";
   EXPECT_EQ(shown, "b=c ");
+}
+
+// A class whose machines have little room to say whose they are.
+class NarrowOrders final : public KwokMachines {
+ public:
+  std::size_t claims_per_order(const model::NodeClass&) const override { return 2; }
+};
+
+TEST(LaunchOffers, AreOfOrdersWithAsManyClaimsAsTheirClassAllows) {
+  const NarrowOrders provider;
+  events::MemoryLog log{model::LogId("log")};
+  Story story(log, {}, &provider);
+  set_the_stage(story);
+  for (int i = 0; i < 5; ++i) {
+    model::NodeClaim claim;
+    claim.name = model::ClaimName("claim-" + std::to_string(i));
+    claim.uid = model::ClaimUid("uid-" + std::to_string(i));
+    claim.pool = model::PoolName("default");
+    claim.node_class = pool_of("default").node_class;
+    claim.has_finalizer = true;
+    claim.creation_millis = story.now();
+    story.fact(events::NodeClaimObserved{claim});
+  }
+  story.step();
+  std::vector<std::size_t> sizes;
+  for (const auto& command : story.take<model::Launch>())
+    sizes.push_back(std::get<model::Launch>(command.spec).items.size());
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{2, 2, 1}));
 }
 
 }  // namespace

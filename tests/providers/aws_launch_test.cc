@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "providers/aws/aws.h"
 #include "providers/aws/class_types.h"
 #include "providers/aws/launch.h"
 #include "providers/aws/launch_choice.h"
@@ -113,6 +114,25 @@ TEST(AwsLaunch, TheTemplateIsOfTheClassNotOfTheClaim) {
   LaunchCase two;
   two.claims.front().uid = model::ClaimUid("another");
   two.claims.front().name = model::ClaimName("pool-zzzzz");
+// EC2 refuses a machine with more than fifty.
+TEST(AwsLaunch, AnOrderCarriesNoMoreClaimsThanItsTagsHaveRoomFor) {
+  for (const auto& [own, most] : std::vector<std::pair<int, std::size_t>>{
+           {0, 100}, {27, 100}, {28, 96}, {40, 24}, {43, 6}, {44, 1}}) {
+    LaunchCase c;
+    c.spec["tags"] = nlohmann::json::object();
+    for (int i = 0; i < own; ++i) c.spec["tags"]["tag-" + std::to_string(i)] = "a";
+    model::NodeClass node_class;
+    node_class.spec_json = c.spec.dump();
+    EXPECT_EQ(most, provider().claims_per_order(node_class)) << own;
+    for (const std::size_t claims : {std::size_t{1}, most}) {
+      if (own == 44) continue;  // too many for any machine: EC2 says so
+      c.claims.resize(claims, c.claims.front());
+      const LaunchOrder order = c.order();
+      EXPECT_GE(50u, order.fleet.parameters["TagSpecification"][0]["Tag"].size()) << own;
+    }
+  }
+}
+
   two.token = "token-2";
   two.command_tag = "log-8";
   EXPECT_EQ(one.order().templates, two.order().templates);

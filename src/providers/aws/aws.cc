@@ -84,6 +84,10 @@ class Aws final : public Provider {
   }
   std::span<const RepairPolicy> repair_policies() const override { return kRepairPolicies; }
 
+  std::size_t claims_per_order(const model::NodeClass& node_class) const override {
+    const auto spec = read_node_class_spec(node_class.spec_json);
+    return spec ? aws::claims_per_order(*spec) : model::kLaunchItemsMax;
+  }
   std::string encode_launch(const model::Catalogue& catalogue,
                             std::span<const LaunchSubject> subjects,
                             const model::LaunchToken& token, std::span<const model::Offer> offers,

@@ -96,7 +96,7 @@ model::Labels order_tags(const LaunchInput& input, const TemplateInput& common) 
     model::set_label(tags, std::string(kClaimsTag) + std::to_string(i / kClaimsPerTag), claims);
     claims.clear();
   }
-  if (input.subjects.size() == 1)
+  if (input.subjects.size() == 1 && tags.size() < kTagsMax)
     model::set_label(tags, kNodeClaimTag, input.subjects.front().claim->name.str());
   return tags;
 }
@@ -204,3 +204,10 @@ std::string encode_launch(const LaunchInput& input) {
 }
 
 }  // namespace karst::providers::aws
+std::size_t claims_per_order(const NodeClassSpec& spec) {
+  // Whose machine it is (launch_tags), and the order's command and token.
+  constexpr std::size_t kOwnTags = 4 + 2;
+  const std::size_t used = std::min(spec.tags.size() + kOwnTags, kTagsMax);
+  return std::clamp((kTagsMax - used) * kClaimsPerTag, std::size_t{1}, model::kLaunchItemsMax);
+}
+

@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "model/cloud.h"
 #include "providers/aws/request.h"
+#include "providers/aws/node_class_spec.h"
 #include "providers/aws/resolved.h"
 #include "providers/provider.h"
 
@@ -24,6 +25,8 @@ namespace karst::providers::aws {
 inline constexpr std::size_t kLaunchTypesMax = 60;        // of one order, as Karpenter's
 inline constexpr std::size_t kClaimsPerTag = 6;           // "uid:attempt", 256 characters in all
 inline constexpr std::size_t kTemplatesPerFleetMax = 50;  // EC2's limit
+
+inline constexpr std::size_t kTagsMax = 50;               // EC2's limit, of one machine
 
 // LaunchOrder::refusal.
 inline constexpr std::string_view kNoCapacity = "InsufficientCapacity";
@@ -46,6 +49,9 @@ struct LaunchInput {
 std::string encode_launch(const LaunchInput& input);
 
 // What a machine of the order takes of its subnets: as Karpenter, as many addresses as the least
+// Claims are named in tags, for which a class with many tags of its own leaves less room.
+std::size_t claims_per_order(const NodeClassSpec& spec);
+
 // pods of the types that it may be there. Empty: the bytes name no subnet.
 std::vector<model::AddressUse> addresses_of(std::string_view bytes);
 
