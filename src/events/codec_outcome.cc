@@ -52,9 +52,11 @@ Offset<log::OutcomeReceived> put(Builder& b, const model::Outcome& v) {
   const auto exhausted = put_all(b, v.exhausted);
   const auto read_back = v.read_back ? put(b, *v.read_back) : Offset<log::NodeReadBack>();
   const auto resolution = put(b, v.resolution);
+  const auto reason = put(b, v.reason);
   return log::CreateOutcomeReceived(b, v.command.value(), v.attempt, as<log::OutcomeKind>(v.kind),
                                     as<log::RefusalCode>(v.code), message, object_uid, instances,
-                                    exhausted, read_back, resolution, put(b, v.reason));
+                                    exhausted, read_back, resolution, reason,
+                                    put_texts(b, v.full_subnets));
 }
 void get(const log::OutcomeReceived& in, model::Outcome& out) {
   out.command = model::Position(in.command());
@@ -68,6 +70,7 @@ void get(const log::OutcomeReceived& in, model::Outcome& out) {
   if (in.read_back() != nullptr) get(*in.read_back(), out.read_back.emplace());
   get(in.resolution(), out.resolution);
   get(in.reason(), out.reason);
+  get_texts(in.full_subnets(), out.full_subnets);
 }
 
 Offset<log::VerdictReached> put(Builder& b, const model::Verdict& v) {

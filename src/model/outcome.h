@@ -67,6 +67,7 @@ struct Outcome {
   std::optional<NodeReadBack> read_back;
   std::string resolution;  // of a node class, at most kResolutionBytesMax
   std::string reason;  // of a launch's refusal, as condition Launched has it; empty: LaunchFailed
+  std::vector<std::string> full_subnets;  // ids; of a launch, those without an address left
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 

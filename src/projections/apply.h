@@ -107,7 +107,7 @@ struct Apply {
                       Position command) const;
   void promise_addresses(const model::Launch& launch) const;
   // `instances`: what came of it; null: nobody knows.
-  void settle_addresses(Position command, const std::vector<model::Instance>* instances) const;
+  void settle_addresses(Position command, const model::Outcome* outcome) const;
   void status_told(const model::MirrorStatus& told) const;
   void launched(const model::ClaimName& name, const model::Instance& instance) const;
   void close_command(Position position) const;

@@ -265,8 +265,9 @@ void Apply::promise_addresses(const model::Launch& launch) const {
   });
 }
 
-void Apply::settle_addresses(Position command,
-                             const std::vector<model::Instance>* instances) const {
+// What was launched counts until the next count has it; of a subnet that is full, nothing is left
+// until then.
+void Apply::settle_addresses(Position command, const model::Outcome* outcome) const {
   std::vector<model::NodeClassRef> classes;  // one; its claims may be gone
   for (const auto& [ref, slot] : s.node_classes_.slots())
     for (const PromiseRow& one : slot.row.promised)
@@ -277,10 +278,14 @@ void Apply::settle_addresses(Position command,
       for (PromiseRow& one : row.promised) {
         if (one.launch != command) continue;
         one.settled = at.position;
-        if (instances != nullptr)
-          one.machines = std::count_if(
-              instances->begin(), instances->end(),
-              [&](const model::Instance& made) { return made.offer.zone == one.use.zone; });
+        if (outcome == nullptr) continue;
+        const auto& full = outcome->full_subnets;
+        one.machines = std::count_if(
+            outcome->instances.begin(), outcome->instances.end(),
+            [&](const model::Instance& made) { return made.offer.zone == one.use.zone; });
+        if (std::find(full.begin(), full.end(), one.use.subnet) == full.end()) continue;
+        one.use.each = kAllAddresses;
+        one.machines = 1;
       }
       std::erase_if(row.promised, [](const PromiseRow& one) { return one.machines == 0; });
     });

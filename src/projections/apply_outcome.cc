@@ -256,7 +256,7 @@ struct OnOutcome {
   }
 
   void operator()(const model::Launch& c) const {
-    fold.settle_addresses(outcome.command, &outcome.instances);
+    fold.settle_addresses(outcome.command, &outcome);
     for (const model::Instance& instance : outcome.instances) {
       fold.has_capacity(instance.offer);
       fold.observe_instance(instance, false);

@@ -153,6 +153,8 @@ template <class Archive>
 void fields(Archive& a, PromiseRow& r) {
   a(r.launch, r.use, r.machines, r.settled);
 }
+// More than any subnet has: what an order promises of one that turned out to be full.
+inline constexpr std::int64_t kAllAddresses = std::int64_t{1} << 32;
 inline constexpr std::size_t kPromisesMax = 1'000;  // of one class; the oldest goes
 
 struct NodeClassRow {

@@ -28,6 +28,7 @@ TEST(PromisedAddresses, AddUpFromOrderToOrder) {
   events::MemoryLog log(model::LogId("log"));
   Story story(log, {}, &provider);
   set_the_stage(story);
+  ports::IssuedCommand last;
   const auto order = [&](const std::vector<std::int64_t>& sizes) {
     for (const std::int64_t cpu : sizes) {
       model::NodeClaim claim;
@@ -42,12 +43,22 @@ TEST(PromisedAddresses, AddUpFromOrderToOrder) {
     }
     story.step();
     std::string promised;
-    for (const auto& command : story.take<model::Launch>())
+    for (const auto& command : story.take<model::Launch>()) {
       promised += std::get<model::Launch>(command.spec).request + " ";
+      last = command;
+    }
     return promised;
   };
   EXPECT_EQ(order({100, 200}), "0 10 ") << "two orders of one pass";
   EXPECT_EQ(order({300}), "20 ") << "and of another";
+  model::Outcome full;
+  full.command = last.id.position;
+  full.attempt = last.attempt;
+  full.kind = model::OutcomeKind::kRefused;
+  full.code = model::RefusalCode::kCapacity;
+  full.full_subnets = {"subnet"};
+  story.fact(full);
+  EXPECT_EQ(order({400}), std::to_string(20 + projections::kAllAddresses) + " ");
 }
 
 }  // namespace

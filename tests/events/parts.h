@@ -146,7 +146,7 @@ void parts(A& a, model::NodeReadBack& r) {
 template <class A>
 void parts(A& a, model::Outcome& o) {
   a(o.command, o.attempt, o.kind, o.code, o.message, o.object_uid, o.instances, o.exhausted,
-    o.read_back, o.resolution, o.reason);
+    o.read_back, o.resolution, o.reason, o.full_subnets);
 }
 template <class A>
 void parts(A& a, model::Verdict& v) {

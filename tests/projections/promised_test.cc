@@ -41,10 +41,12 @@ struct Promised : ::testing::Test {
     launch.addresses = {{"subnet-a", "a", 29}, {"subnet-b", "b", 29}};
     return ask(launch);
   }
-  void answer(Position command, std::vector<std::string> zones) {
+  void answer(Position command, std::vector<std::string> zones,
+              std::vector<std::string> full_subnets = {}) {
     model::Outcome outcome;
     outcome.command = command;
     outcome.attempt = 1;
+    outcome.full_subnets = std::move(full_subnets);
     outcome.kind = zones.empty() ? model::OutcomeKind::kRefused : model::OutcomeKind::kDone;
     outcome.code = zones.empty() ? model::RefusalCode::kCapacity : model::RefusalCode::kNone;
     for (const std::string& zone : zones) {
@@ -72,7 +74,8 @@ struct Promised : ::testing::Test {
   std::string promised() const {
     std::string text;
     for (const PromiseRow& one : state.node_classes().find(kClass)->promised)
-      text += one.use.subnet + " " + std::to_string(one.machines) + "; ";
+      text += one.use.subnet + " " +
+              (one.use.each == kAllAddresses ? "all" : std::to_string(one.machines)) + "; ";
     return text;
   }
   ClusterState state;
@@ -100,6 +103,19 @@ TEST_F(Promised, ACountThatWasAskedForAfterTheAnswerHasIt) {
   EXPECT_EQ(promised(), "subnet-a 2; subnet-b 2; ") << "the open order's; the first is counted";
   tell(model::CommandAbandoned{second, "searched"});
   EXPECT_EQ(promised(), "subnet-a 2; subnet-b 2; ") << "nobody knows what came of it";
+  counted(count());
+  EXPECT_EQ(promised(), "");
+}
+
+TEST_F(Promised, ASubnetThatIsFullHasNothingUntilTheNextCount) {
+  const Position one = order();
+  const Position early = count();
+  answer(one, {}, {"subnet-a"});
+  EXPECT_EQ(promised(), "subnet-a all; ");
+  counted(early);
+  EXPECT_EQ(promised(), "subnet-a all; ");
+  answer(order(), {"b"}, {"subnet-a"});
+  EXPECT_EQ(promised(), "subnet-a all; subnet-a all; subnet-b 1; ");
   counted(count());
   EXPECT_EQ(promised(), "");
 }

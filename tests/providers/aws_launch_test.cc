@@ -44,6 +44,11 @@ TEST(AwsLaunch, TheSubnetIsTheOneThatOrdersBeforeItLeaveTheMostOf) {
   c.promised[0].each = 2 * 29;
   EXPECT_EQ("subnet-c", addresses_of(c.encode())[0].subnet);
   EXPECT_EQ("us-east-1a", c.order().zones.at("subnet-c"));
+  EXPECT_TRUE(c.order().zones_with_more.empty()) << "58 of subnet-a's 50 are promised";
+  c.promised[0].each = std::int64_t{1} << 40;  // it turned out to be full
+  EXPECT_EQ("subnet-c", addresses_of(c.encode())[0].subnet);
+  c.promised.clear();
+  EXPECT_EQ(std::set<std::string>{"us-east-1a"}, c.order().zones_with_more);
   EXPECT_TRUE(addresses_of("{}").empty());
   EXPECT_TRUE(addresses_of("no").empty());
 }
@@ -109,11 +114,6 @@ TEST(AwsLaunch, TagsRideInTheCall) {
                               "karpenter.sh/nodeclaim"));
 }
 
-TEST(AwsLaunch, TheTemplateIsOfTheClassNotOfTheClaim) {
-  LaunchCase one;
-  LaunchCase two;
-  two.claims.front().uid = model::ClaimUid("another");
-  two.claims.front().name = model::ClaimName("pool-zzzzz");
 // EC2 refuses a machine with more than fifty.
 TEST(AwsLaunch, AnOrderCarriesNoMoreClaimsThanItsTagsHaveRoomFor) {
   for (const auto& [own, most] : std::vector<std::pair<int, std::size_t>>{
@@ -133,6 +133,11 @@ TEST(AwsLaunch, AnOrderCarriesNoMoreClaimsThanItsTagsHaveRoomFor) {
   }
 }
 
+TEST(AwsLaunch, TheTemplateIsOfTheClassNotOfTheClaim) {
+  LaunchCase one;
+  LaunchCase two;
+  two.claims.front().uid = model::ClaimUid("another");
+  two.claims.front().name = model::ClaimName("pool-zzzzz");
   two.token = "token-2";
   two.command_tag = "log-8";
   EXPECT_EQ(one.order().templates, two.order().templates);
@@ -304,6 +309,13 @@ TEST(AwsLaunch, OffersAreChosenAsKarpenterDoes) {
           {"m5.large", "us-east-1a", "spot", 5, ""}});
   EXPECT_EQ((Names{"m5.large cr-2"}), chosen(c, &type)) << "the one with most left, one kind";
   EXPECT_EQ("reserved", type);
+  const std::vector<model::Offer> any = c.offers;
+  offers({{"m5.large", "us-east-1a", "reserved", 1, "cr-1"}});
+  EXPECT_EQ((Names{"m5.large cr-1"}), chosen(c)) << "the claim is for no other";
+  offers({{"m5.large", "us-east-1a", "reserved", 1, "cr-1"},
+          {"m5.large", "us-east-1a", "reserved", 1, "cr-2"}});
+  EXPECT_EQ((Names{"m5.large cr-2"}), chosen(c));
+  offers(any);
   c.resolved.reservations = {block};
   EXPECT_EQ((Names{"c5.large cr-3"}), chosen(c));
   const LaunchOrder order = c.order();

@@ -51,24 +51,47 @@ void read_launched(const pugi::xml_node& item, const model::Launch& launch,
   }
 }
 
-// The offers that an error says have nothing left: those of its override, or all when it has none.
-// Without its role nothing of spot can be had, whatever was asked for.
-void read_exhausted(const pugi::xml_node& error, const model::Launch& launch,
-                    const LaunchOrder& order, std::set<model::Offer>& out) {
+// The subnet that an order names in the zone.
+std::string subnet_in(const LaunchOrder& order, const std::string& zone) {
+  for (const auto& [subnet, of] : order.zones)
+    if (of == zone) return subnet;
+  return {};
+}
+
+// What errors say has nothing left.
+struct Lacking {
+  std::set<model::Offer> offers;
+  std::set<std::string> subnets;
+};
+
+// The offers of the error's override, or all when it has none; but of a subnet without addresses
+// only itself, while the zone has another. Without its role nothing of spot can be had, whatever
+// was asked for.
+void read_lacking(const pugi::xml_node& error, const model::Launch& launch,
+                  const LaunchOrder& order, Lacking& out) {
   const std::string code = text_at(error, "errorCode");
   if (is_spot_role_error(code) && order.capacity_type != "reserved")
-    out.insert({"", "", "spot", 0, ""});
+    out.offers.insert({"", "", "spot", 0, ""});
   if (!is_capacity_error(code)) return;
   const pugi::xml_node overrides = error.first_element_by_path(kOverrides);
   const std::string type = text_at(overrides, "instanceType");
-  const std::string zone = text_at(overrides, "availabilityZone");
+  std::string zone = text_at(overrides, "availabilityZone");
+  if (is_address_error(code)) {
+    std::string subnet = text_at(overrides, "subnetId");
+    if (subnet.empty()) subnet = subnet_in(order, zone);
+    if (const auto at = order.zones.find(subnet); at != order.zones.end()) {
+      zone = at->second;
+      out.subnets.insert(subnet);
+      if (order.zones_with_more.contains(zone)) return;
+    }
+  }
   for (const model::Offer& offer : launch.offers) {
     if (offer.capacity_type != order.capacity_type) continue;
     const auto used = order.reservations.find({offer.instance_type, offer.zone});
     const bool another = used != order.reservations.end() && used->second != offer.reservation;
     if (another && !offer.reservation.empty()) continue;
     if ((type.empty() || offer.instance_type == type) && (zone.empty() || offer.zone == zone))
-      out.insert(offer);
+      out.offers.insert(offer);
   }
 }
 
@@ -125,13 +148,14 @@ base::Result<FleetAnswer> decode_fleet(std::string_view xml, const model::Launch
     answer.instances[i].claim = launch.items[i].claim;
     answer.instances[i].attempt = launch.items[i].attempt;
   }
-  std::set<model::Offer> exhausted;
+  Lacking lacking;
   std::vector<std::pair<std::string, std::string>> errors;
   each_item(root, "errorSet", [&](const pugi::xml_node& item) {
     errors.emplace_back(text_at(item, "errorCode"), text_at(item, "errorMessage"));
-    read_exhausted(item, launch, *order, exhausted);
+    read_lacking(item, launch, *order, lacking);
   });
-  answer.exhausted.assign(exhausted.begin(), exhausted.end());
+  answer.exhausted.assign(lacking.offers.begin(), lacking.offers.end());
+  answer.full_subnets.assign(lacking.subnets.begin(), lacking.subnets.end());
   if (answer.instances.size() < launch.items.size()) explain(answer, errors);
   return answer;
 }

@@ -22,7 +22,8 @@ struct FleetAnswer {
   // Sorted by id; the first belongs to the order's first claim, and so on. Fewer than the order
   // has claims: the last claims got none.
   std::vector<model::Instance> instances;
-  std::vector<model::Offer> exhausted;  // sorted, each once; also beside instances
+  std::vector<model::Offer> exhausted;    // sorted, each once; also beside instances
+  std::vector<std::string> full_subnets;  // ids without an address left; the same
   // What the claims without an instance are told; kNone: all have one.
   model::RefusalCode code = model::RefusalCode::kNone;
   std::string reason;   // of condition Launched
@@ -56,9 +57,9 @@ base::Result<std::vector<FoundInstance>> decode_instances(std::span<const std::s
 // shows them, since the order of an order's instances counts.
 Request list_instances(std::string_view cluster);
 Request describe_instances(const std::vector<std::string>& ids);
-Request terminate_instances(const std::vector<std::string>& ids);
 // The same, but one that is not known does not fail the call. At most kIdsPerFilterMax.
 Request filter_instances(const std::vector<std::string>& ids);
+Request terminate_instances(const std::vector<std::string>& ids);
 // "aws:///us-east-1a/i-1" → "i-1"; empty for another cloud's.
 std::string instance_id(const model::ProviderId& id);
 

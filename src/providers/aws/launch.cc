@@ -43,22 +43,37 @@ Tree to_tree(const model::Resources& amounts) {
           {"extended", std::move(extended)}};
 }
 
-// By zone the subnet with most free addresses, without what orders since the count may take; of
-// equals the first.
+// Addresses without what orders since the count may take.
+std::int64_t free_in(const Subnet& subnet, std::span<const model::AddressUse> promised) {
+  std::int64_t free = subnet.free_addresses;
+  for (const model::AddressUse& use : promised)
+    if (use.subnet == subnet.id) free -= use.each;
+  return free;
+}
+
+// By zone the subnet with most free addresses; of equals the first.
 std::map<std::string, std::string> subnet_by_zone(const Resolved& resolved,
                                                   std::span<const model::AddressUse> promised) {
   std::map<std::string, std::string> subnets;
   std::map<std::string, std::int64_t> most;
   for (const Subnet& subnet : resolved.subnets) {
-    std::int64_t free = subnet.free_addresses;
-    for (const model::AddressUse& use : promised)
-      if (use.subnet == subnet.id) free -= use.each;
+    const std::int64_t free = free_in(subnet, promised);
     const auto [best, first] = most.try_emplace(subnet.zone, free);
     if (!first && free <= best->second) continue;
     best->second = free;
     subnets[subnet.zone] = subnet.id;
   }
   return subnets;
+}
+
+// Zones where a subnet that is not chosen has addresses left.
+Tree zones_with_more(const Resolved& resolved, std::span<const model::AddressUse> promised,
+                     const std::map<std::string, std::string>& chosen) {
+  std::set<std::string> zones;
+  for (const Subnet& subnet : resolved.subnets)
+    if (chosen.at(subnet.zone) != subnet.id && free_in(subnet, promised) > 0)
+      zones.insert(subnet.zone);
+  return zones;
 }
 
 // By zone, for addresses_of().
@@ -184,10 +199,18 @@ std::string encode(const LaunchInput& input, const NodeClassSpec& spec, const Re
   order["commandTag"] = input.command_tag;
   order["sizes"] = std::move(sizes);
   order["addresses"] = addresses_in(groups, subnets);
+  order["moreSubnetsIn"] = zones_with_more(resolved, input.subjects.front().promised, subnets);
   return order.dump(-1, ' ', false, Tree::error_handler_t::replace);
 }
 
 }  // namespace
+
+std::size_t claims_per_order(const NodeClassSpec& spec) {
+  // Whose machine it is (launch_tags), and the order's command and token.
+  constexpr std::size_t kOwnTags = 4 + 2;
+  const std::size_t used = std::min(spec.tags.size() + kOwnTags, kTagsMax);
+  return std::clamp((kTagsMax - used) * kClaimsPerTag, std::size_t{1}, model::kLaunchItemsMax);
+}
 
 std::string encode_launch(const LaunchInput& input) {
   KARST_CHECK(!input.subjects.empty(), "a launch order has at least one claim");
@@ -204,10 +227,3 @@ std::string encode_launch(const LaunchInput& input) {
 }
 
 }  // namespace karst::providers::aws
-std::size_t claims_per_order(const NodeClassSpec& spec) {
-  // Whose machine it is (launch_tags), and the order's command and token.
-  constexpr std::size_t kOwnTags = 4 + 2;
-  const std::size_t used = std::min(spec.tags.size() + kOwnTags, kTagsMax);
-  return std::clamp((kTagsMax - used) * kClaimsPerTag, std::size_t{1}, model::kLaunchItemsMax);
-}
-

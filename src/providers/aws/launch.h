@@ -8,6 +8,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,8 +16,8 @@
 
 #include "base/result.h"
 #include "model/cloud.h"
-#include "providers/aws/request.h"
 #include "providers/aws/node_class_spec.h"
+#include "providers/aws/request.h"
 #include "providers/aws/resolved.h"
 #include "providers/provider.h"
 
@@ -25,7 +26,6 @@ namespace karst::providers::aws {
 inline constexpr std::size_t kLaunchTypesMax = 60;        // of one order, as Karpenter's
 inline constexpr std::size_t kClaimsPerTag = 6;           // "uid:attempt", 256 characters in all
 inline constexpr std::size_t kTemplatesPerFleetMax = 50;  // EC2's limit
-
 inline constexpr std::size_t kTagsMax = 50;               // EC2's limit, of one machine
 
 // LaunchOrder::refusal.
@@ -48,10 +48,10 @@ struct LaunchInput {
 
 std::string encode_launch(const LaunchInput& input);
 
-// What a machine of the order takes of its subnets: as Karpenter, as many addresses as the least
 // Claims are named in tags, for which a class with many tags of its own leaves less room.
 std::size_t claims_per_order(const NodeClassSpec& spec);
 
+// What a machine of the order takes of its subnets: as Karpenter, as many addresses as the least
 // pods of the types that it may be there. Empty: the bytes name no subnet.
 std::vector<model::AddressUse> addresses_of(std::string_view bytes);
 
@@ -62,6 +62,7 @@ struct LaunchOrder {
   std::string capacity_type;
   std::string command_tag;
   std::map<std::string, std::string> zones;  // by subnet
+  std::set<std::string> zones_with_more;     // where another subnet has addresses left, too
   struct Size {
     model::Resources capacity;
     model::Resources allocatable;

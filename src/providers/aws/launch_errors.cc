@@ -62,6 +62,10 @@ bool is_capacity_error(std::string_view code) {
   return is_one_of(code, kCapacityCodes);
 }
 
+bool is_address_error(std::string_view code) {
+  return code == "InsufficientFreeAddressesInSubnet";
+}
+
 bool is_spot_role_error(std::string_view code) {
   return code == "AuthFailure.ServiceLinkedRoleCreationNotPermitted";
 }

@@ -12,6 +12,8 @@ namespace karst::providers::aws {
 
 // No room for this choice now: try others.
 bool is_capacity_error(std::string_view code);
+// The subnet has no address left: others of its zone may.
+bool is_address_error(std::string_view code);
 // Nothing of spot can be had in this account until a person acts.
 bool is_spot_role_error(std::string_view code);
 

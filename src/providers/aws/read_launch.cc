@@ -74,6 +74,8 @@ base::Result<LaunchOrder> read_launch(std::string_view bytes) {
         out.reservations[{text_of(one, "InstanceType"), zone}] = reservation;
     }
   }
+  for (const Tree& zone : member(order, "moreSubnetsIn"))
+    if (zone.is_string()) out.zones_with_more.insert(zone.get<std::string>());
   if (const Tree& sizes = member(order, "sizes"); sizes.is_object())
     for (const auto& [type, size] : sizes.items())
       out.sizes[type] = {amounts_of(member(size, "capacity")),
