@@ -108,7 +108,8 @@ void Hands::list_instances() {
         const std::int64_t now = clock_.monotonic_millis();
         if (beside && busy_since_ < 0) busy_since_ = now;
         const std::int64_t busy = now - busy_since_;
-        if (beside && busy < kListBesideMillis) return again(std::max(kListAgainMillis, busy));
+        if (beside && busy < kListBesideMillis)
+          return again(std::max(kListAgainMillis, std::min(busy, kListBesideMillis - busy)));
         busy_since_ = -1;
         tell(std::move(all), beside ? touched_ : Touched());
         again(kInstanceListMillis);

@@ -111,8 +111,8 @@ base::Result<Recovery> Engine::recover(base::LogTime now, base::WallTime wall) {
   return recovery;
 }
 
-// What the log has from the account is better than what is embedded, whose prices nobody has read;
-// it counts on though its own could not be read either.
+// What the log has, from the account if it was ever read, counts on until the account is read,
+// though its prices could not be: what is embedded here is no better.
 void Engine::tell_embedded_catalogue(base::LogTime now, base::WallTime wall) {
   const model::Catalogue& embedded = provider_.embedded_catalogue();
   const auto* row = state_.catalogues().find(embedded.provider);

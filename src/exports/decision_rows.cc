@@ -140,9 +140,12 @@ bool DecisionRows::knows_prices() const {
 // Nor, whoever may not read what types there are and what is asked of them, why not the others.
 bool DecisionRows::knows_types() const {
   static constexpr EventType kNeeded[] = {
-      EventType::kCatalogueObserved, EventType::kNodePoolObserved,    EventType::kNodeClassObserved,
-      EventType::kNodeObserved,      EventType::kNodeClaimObserved,   EventType::kInstanceObserved,
-      EventType::kOutcomeReceived,   EventType::kNodeOverlayObserved,
+      EventType::kCatalogueObserved,        EventType::kNodePoolObserved,
+      EventType::kNodeClassObserved,        EventType::kNodeObserved,
+      EventType::kNodeClaimObserved,        EventType::kInstanceObserved,
+      EventType::kOutcomeReceived,          EventType::kNodeOverlayObserved,
+      EventType::kPricesObserved,           EventType::kInterruptionReceived,
+      EventType::kNodeClaimCreateRequested,
   };
   return std::none_of(std::begin(kNeeded), std::end(kNeeded),
                       [&](EventType type) { return withheld_.redaction.withholds(type); });
@@ -267,7 +270,9 @@ void DecisionRows::fill_other(const events::Envelope& envelope, const State& bef
     row_.text(dumped(Json::array({attempt->attempt})));
   } else if (const auto* end = std::get_if<model::CommandAbandoned>(&body)) {
     const projections::CommandRow* command = before.commands().find(end->command);
-    row_.text_or_null(command == nullptr ? "" : command->command.rule);
+    const bool shown = command != nullptr &&
+                       !withheld_.redaction.withholds(events::make_record(command->command).type);
+    row_.text_or_null(shown ? command->command.rule : "");
     row_.text(end->reason);
     row_.skip();  // arguments
   } else if (const auto* held = std::get_if<events::ProvisioningHeld>(&body)) {

@@ -134,6 +134,7 @@ base::Status Filter::add_subject(std::string_view text, const model::LogId& log)
   }
   if ((kind == "node" || kind == "nodeclaim") && !name.empty() && !nested) {
     followed_.streams.insert(std::string(text));
+    if (kind == "node") followed_.nodes.insert(std::string(text));
     return {};
   }
   const std::string prefix = log.str() + "-";
@@ -277,6 +278,10 @@ void Filter::learn(const events::Envelope& envelope, const events::Body& body) {
       add_bounded(followed_.streams, "node/" + seen->claim.node_name.str());
   } else if (const auto* node = std::get_if<events::NodeObserved>(&body)) {
     add_bounded(followed_.streams, "node/" + node->node.name.str());
+  } else if (const auto* gone = std::get_if<events::NodeGone>(&body)) {
+    // Another machine may get its name.
+    if (!followed_.nodes.contains(envelope.stream))
+      followed_.streams.erase("node/" + gone->name.str());
   } else if (const auto* command = std::get_if<model::Command>(&body)) {
     add_bounded(followed_.commands, envelope.position);
     if (const auto* create = std::get_if<model::CreateNodeClaim>(&command->spec))

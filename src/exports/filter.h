@@ -84,6 +84,7 @@ class Filter {
  private:
   struct Followed {
     std::set<std::string, std::less<>> streams;  // of the events that count
+    std::set<std::string, std::less<>> nodes;    // streams of those asked for by name
     std::set<std::string, std::less<>> pods;     // "pod/NAMESPACE/NAME"
     std::set<std::string, std::less<>> pools;    // names
     std::set<std::string, std::less<>> uids;     // of claims and pods

@@ -247,7 +247,7 @@ void Apply::operator()(const events::NodeClassObserved& e) const {
       s.pools_.edit(name, [](PoolRow& row) { row.registrations.clear(); });
   }
   s.node_classes_.edit(e.node_class.ref, [&](NodeClassRow& row) {
-    if (row.node_class.uid != e.node_class.uid) row.released = {}, row.stamped.clear();
+    if (row.node_class.uid != e.node_class.uid) row = {};  // another class of that name
     row.node_class = e.node_class;
     row.position = at.position;
   });

@@ -63,7 +63,12 @@ void show(const ClusterState& state, const Context& context, Plan& plan,
   for (const model::Condition& one : status.conditions)
     conditions.set(one.type, one.status, one.reason, one.message, context.now);
   const model::Condition* ready = conditions.find("Ready");
-  const bool hidden = ready != nullptr && node_class.ready_condition.status != ready->status;
+  const model::Condition& shown = node_class.ready_condition;
+  // Somebody else's word in the place of it, or an older one of ours.
+  const bool hidden =
+      ready != nullptr &&
+      (shown.status != ready->status ||
+       (shown.observed_generation != 0 && shown.observed_generation != node_class.generation));
   explain_status(state, context, plan, std::move(mirror), conditions, row.position, hidden);
 }
 

@@ -14,13 +14,19 @@ namespace {
 using model::Requirements;
 using model::RequirementSpec;
 
-// Of the claim all but the types that it lists, which the pool's own demand stands in for.
-Requirements demands_of(const model::NodeClaim& claim, const model::NodePool& pool) {
+// Of the claim all but the demands that the choice itself made (of a type, and where `wide` of what
+// it is bought as), which the pool's own stand in for.
+Requirements demands_of(const model::NodeClaim& claim, const model::NodePool& pool,
+                        std::string_view reservation_label, bool wide) {
+  const auto is_chosen = [&](const std::string& key) {
+    return key == model::kInstanceTypeLabel ||
+           (wide && (key == model::kCapacityTypeLabel || key == reservation_label));
+  };
   Requirements demands;
   for (const RequirementSpec& spec : claim.requirements)
-    if (spec.key != model::kInstanceTypeLabel) demands.add(spec.key, model::to_value_set(spec));
+    if (!is_chosen(spec.key)) demands.add(spec.key, model::to_value_set(spec));
   for (const RequirementSpec& spec : pool.requirements)
-    if (spec.key == model::kInstanceTypeLabel) demands.add(spec.key, model::to_value_set(spec));
+    if (is_chosen(spec.key)) demands.add(spec.key, model::to_value_set(spec));
   return demands;
 }
 
@@ -35,9 +41,15 @@ std::set<std::string_view> listed_types(const model::NodeClaim& claim) {
 // The types of one pool beside the demands of one claim.
 class Types {
  public:
-  Types(const scheduling::TypeList& types, const Requirements& demands,
-        const model::Resources& requests)
-      : types_(types), demands_(demands), requests_(requests), fits_(types.demands()) {}
+  Types(scheduling::TypeList types, const Context& context, const model::NodePool& pool,
+        const model::NodeClaim& claim)
+      : types_(std::move(types)),
+        demands_(demands_of(claim, pool, context.provider.reservation_label(), false)),
+        wide_(demands_of(claim, pool, context.provider.reservation_label(), true)),
+        requests_(claim.requests),
+        fits_(types_.demands()) {}
+
+  const scheduling::TypeList& all() const { return types_; }
 
   // What its cheapest offering costs that the claim could have; nullopt: it could have none.
   std::optional<std::int64_t> price(std::size_t type) const {
@@ -62,7 +74,7 @@ class Types {
       exceeded = model::first_exceeded(
           requests_, offering.allocatable ? *offering.allocatable : types_[type].allocatable);
     }
-    if (!is_sold) return "offering";
+    if (!is_sold) return why_not_sold(type);
     if (const std::string_view key = unmet(type); !key.empty())
       return "requirement " + std::string(key);
     if (!is_there) return "capacity";
@@ -70,12 +82,24 @@ class Types {
   }
 
  private:
+  // It may be sold as what the claim would not be, for want of capacity.
+  std::string why_not_sold(std::size_t type) const {
+    bool is_sold = false;
+    for (std::size_t i = 0; i < types_[type].offerings.size(); ++i) {
+      if (!types_.requirements(type, i).intersects(wide_)) continue;
+      if (types_[type].offerings[i].available) return "other";
+      is_sold = true;
+    }
+    return is_sold ? "capacity" : "offering";
+  }
+
   // The first label whose demand leaves the type no value.
   std::string_view unmet(std::size_t type) const {
     const Requirements& own = types_.requirements(type);
     for (const auto& [key, wanted] : demands_.all())
       if (const model::ValueSet* values = own.find(key);
-          values != nullptr && model::intersection(*values, wanted).empty())
+          values != nullptr && model::intersection(*values, wanted).empty() &&
+          !(values->allows_absence() && wanted.allows_absence()))
         return key;
     return {};
   }
@@ -87,9 +111,10 @@ class Types {
     return *known;
   }
 
-  const scheduling::TypeList& types_;
-  const Requirements& demands_;
-  const model::Resources& requests_;
+  scheduling::TypeList types_;
+  Requirements demands_;
+  Requirements wide_;
+  model::Resources requests_;
   mutable std::vector<std::optional<bool>> fits_;
 };
 
@@ -107,9 +132,8 @@ std::vector<RuledOut> by_claim(const ClusterState& state, const Context& context
   const std::set<std::string_view> listed = listed_types(claim);
   const projections::PoolRow* pool = state.pools().find(claim.pool);
   if (listed.empty() || pool == nullptr) return {};
-  const scheduling::TypeList sold = Offered(state, context).on_sale(pool->pool);
-  const Requirements demands = demands_of(claim, pool->pool);
-  const Types types(sold, demands, claim.requests);
+  const Types types(Offered(state, context).on_sale(pool->pool), context, pool->pool, claim);
+  const scheduling::TypeList& sold = types.all();
   std::int64_t dearest = 0;
   for (std::size_t i = 0; i < sold.size(); ++i)
     if (listed.contains(sold[i].name)) dearest = std::max(dearest, types.price(i).value_or(0));
@@ -133,9 +157,8 @@ std::vector<RuledOut> by_order(const ClusterState& state, const Context& context
   const std::set<std::string_view> listed = listed_types(row->claim);
   std::set<std::string_view> named;
   for (const model::Offer& offer : launch.offers) named.insert(offer.instance_type);
-  const scheduling::TypeList sold = Offered(state, context).on_sale(pool->pool);
-  const Requirements demands = demands_of(row->claim, pool->pool);
-  const Types types(sold, demands, row->claim.requests);
+  const Types types(Offered(state, context).on_sale(pool->pool), context, pool->pool, row->claim);
+  const scheduling::TypeList& sold = types.all();
   std::map<std::string, std::vector<std::string>> by_reason;
   for (std::size_t i = 0; i < sold.size(); ++i) {
     if (!listed.contains(sold[i].name) || named.contains(sold[i].name)) continue;

@@ -18,8 +18,9 @@ namespace karst::reconcilers {
 //   resource NAME     its machines have less of it than the claim requests
 //   price             the claim lists as many types as it may, none dearer than this one
 //   order             the order names as many types as it may, none dearer than this one
-//   other             what its pods demand of the type's name, limits of the pool, ports of its
-//                     daemons, or minValues that others meet
+//   other             what its pods demand of the type's name, limits of the pool, what the daemons
+//                     of such machines request or which ports, volumes, a reservation that the
+//                     claim takes, or minValues that others meet
 struct RuledOut {
   std::string why;
   std::vector<std::string> types;  // sorted, at least one

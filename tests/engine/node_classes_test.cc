@@ -126,6 +126,32 @@ TEST(NodeClasses, TellWhatTheySeeOncePerChange) {
   story.fact(events::NodeClassObserved{node_class(1)});  // somebody took the condition away
   story.step(10'000);
   EXPECT_EQ(told(), std::vector<std::string>{R"({"found":"small"})"});
+  model::NodeClass older = node_class(1);  // a late word of who led before
+  older.ready_condition = {"Ready", ConditionStatus::kTrue, "Ready", "", 1, 7};
+  story.fact(events::NodeClassObserved{older});
+  story.step(10'000);
+  EXPECT_EQ(told(), std::vector<std::string>{R"({"found":"small"})"});
+}
+
+// What was found of one class is nothing of another that took its name while nobody looked.
+TEST(NodeClasses, OneThatTookTheNameIsAskedForAnew) {
+  ClassAccount account;
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log, {}, &account);
+  set_the_stage(story);
+  found(story, "small");
+  const auto& row = [&]() -> const projections::NodeClassRow& {
+    return *story.state().node_classes().find(node_class(1).ref);
+  };
+  ASSERT_NE(row().resolved, "");
+  model::NodeClass another = node_class(1);
+  another.uid = "another";
+  story.fact(events::NodeClassObserved{another});
+  story.step();
+  EXPECT_EQ(row().resolved, "");
+  EXPECT_EQ(row().resolved_generation, 0);
+  story.step(10'000);
+  EXPECT_EQ(story.take<model::ResolveNodeClass>().size(), 1u);
 }
 
 TEST(NodeClasses, AConditionThatIsNoMoreIsCleared) {

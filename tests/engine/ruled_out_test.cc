@@ -90,6 +90,28 @@ TEST(RuledOut, HasTheFirstReasonOfEachType) {
                                            {"resource memory", {"narrow"}}}));
 }
 
+// What a claim is bought as follows from what there was: a type that is sold as something else
+// alone is not out of place, it is sold out.
+TEST(RuledOut, IsCapacityWhereOnlyTheOtherWayToBuyIsSoldOut) {
+  model::InstanceType spot = type_of("spot", 4'000);
+  spot.offerings[0].capacity_type = "spot";
+  model::InstanceType on_demand = type_of("on-demand", 4'000);
+  on_demand.offerings[0].available = false;
+  Bought bought({spot, on_demand});
+  EXPECT_EQ(bought.why_not(bought.claim_for(shape_of(3'500))),
+            (WhyNot{{"capacity", {"on-demand"}}}));
+}
+
+// "No such label" is met by machines that have none, as those of EC2 say of GPUs.
+TEST(RuledOut, IsNoDemandThatBothSidesMeetByTheLabelsAbsence) {
+  model::InstanceType without = type_of("without", 2'000);
+  without.requirements.push_back({"example.com/gpu", model::Operator::kDoesNotExist, {}, 0});
+  Bought bought({type_of("right", 4'000), without},
+                {{"example.com/gpu", model::Operator::kNotIn, {"a100"}, 0}});
+  EXPECT_EQ(bought.why_not(bought.claim_for(shape_of(3'500))),
+            (WhyNot{{"resource cpu", {"without"}}}));
+}
+
 TEST(RuledOut, TellsWhatThePoolDemandsOfATypesNameFromWhatAPodDoes) {
   const std::vector<model::InstanceType> types = {type_of("a", 4'000), type_of("b", 4'000),
                                                   type_of("c", 4'000)};

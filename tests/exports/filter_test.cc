@@ -81,14 +81,15 @@ TEST(Filter, ANodeIsItsClaims) {
   for (const events::Body& body :
        {events::Body(events::NodeClaimObserved{claim}), events::Body(events::NodeObserved{node}),
         events::Body(events::NodeObserved{other}), events::Body(taint("n1")),
-        events::Body(taint("n2"))}) {
+        events::Body(taint("n2")), events::Body(events::NodeGone{{}, node.name}),
+        events::Body(taint("n1"))}) {  // of another machine that got its name
     const events::Record record = events::make_record(body);
     ASSERT_TRUE(log.append({&record, 1}, events::Durability::kSynced));
   }
   EXPECT_EQ(taken(log, {"", "", {"nodeclaim/general-1"}, {}}),
-            (std::vector<std::uint64_t>{first, first + 1, first + 3}));
+            (std::vector<std::uint64_t>{first, first + 1, first + 3, first + 5}));
   EXPECT_EQ(taken(log, {"", "", {"node/n1"}, {}}),
-            (std::vector<std::uint64_t>{first + 1, first + 3}));
+            (std::vector<std::uint64_t>{first + 1, first + 3, first + 5, first + 6}));
 }
 
 // A claim's machine, as a list of EC2 names it and as a message does, which does not say the zone.

@@ -114,25 +114,6 @@ TEST(AwsLaunch, TagsRideInTheCall) {
                               "karpenter.sh/nodeclaim"));
 }
 
-// EC2 refuses a machine with more than fifty.
-TEST(AwsLaunch, AnOrderCarriesNoMoreClaimsThanItsTagsHaveRoomFor) {
-  for (const auto& [own, most] : std::vector<std::pair<int, std::size_t>>{
-           {0, 100}, {27, 100}, {28, 96}, {40, 24}, {43, 6}, {44, 1}}) {
-    LaunchCase c;
-    c.spec["tags"] = nlohmann::json::object();
-    for (int i = 0; i < own; ++i) c.spec["tags"]["tag-" + std::to_string(i)] = "a";
-    model::NodeClass node_class;
-    node_class.spec_json = c.spec.dump();
-    EXPECT_EQ(most, provider().claims_per_order(node_class)) << own;
-    for (const std::size_t claims : {std::size_t{1}, most}) {
-      if (own == 44) continue;  // too many for any machine: EC2 says so
-      c.claims.resize(claims, c.claims.front());
-      const LaunchOrder order = c.order();
-      EXPECT_GE(50u, order.fleet.parameters["TagSpecification"][0]["Tag"].size()) << own;
-    }
-  }
-}
-
 TEST(AwsLaunch, TheTemplateIsOfTheClassNotOfTheClaim) {
   LaunchCase one;
   LaunchCase two;
@@ -309,13 +290,6 @@ TEST(AwsLaunch, OffersAreChosenAsKarpenterDoes) {
           {"m5.large", "us-east-1a", "spot", 5, ""}});
   EXPECT_EQ((Names{"m5.large cr-2"}), chosen(c, &type)) << "the one with most left, one kind";
   EXPECT_EQ("reserved", type);
-  const std::vector<model::Offer> any = c.offers;
-  offers({{"m5.large", "us-east-1a", "reserved", 1, "cr-1"}});
-  EXPECT_EQ((Names{"m5.large cr-1"}), chosen(c)) << "the claim is for no other";
-  offers({{"m5.large", "us-east-1a", "reserved", 1, "cr-1"},
-          {"m5.large", "us-east-1a", "reserved", 1, "cr-2"}});
-  EXPECT_EQ((Names{"m5.large cr-2"}), chosen(c));
-  offers(any);
   c.resolved.reservations = {block};
   EXPECT_EQ((Names{"c5.large cr-3"}), chosen(c));
   const LaunchOrder order = c.order();

@@ -165,6 +165,8 @@ void AwsCloud::read_fleet(const std::shared_ptr<Order>& order, const Answer& ans
     outcome.message = model::outcome_message("in part: " + fleet.message);
   outcome.instances = std::move(fleet.instances);
   outcome.exhausted = std::move(fleet.exhausted);
+  // The next count is to be one that was made after this.
+  if (!fleet.full_subnets.empty()) kept_.forget_action("DescribeSubnets");
   outcome.full_subnets = std::move(fleet.full_subnets);
   settle(std::move(outcome));
 }

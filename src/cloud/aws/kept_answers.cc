@@ -48,6 +48,10 @@ void KeptAnswers::forget(const Subject& subject, const Question& question) {
   kept_.erase(key_of(subject, question));
 }
 
+void KeptAnswers::forget_action(std::string_view action) {
+  std::erase_if(kept_, [&](const auto& one) { return one.second.action == action; });
+}
+
 void KeptAnswers::keep(const Subject& subject, const Question& question, const pure::Answer& answer,
                        std::int64_t now_millis) {
   if (answer.error_code != question.good_code) return;
@@ -62,8 +66,8 @@ void KeptAnswers::keep(const Subject& subject, const Question& question, const p
     return false;
   });
   if (kept_.size() >= kAnswersKeptMax || bytes > kAnswerBytesKeptMax) return;
-  kept_[key] = {subject.generation, now_millis + question.life_millis, !question.fault.empty(),
-                answer};
+  kept_[key] = {question.request.action, subject.generation, now_millis + question.life_millis,
+                !question.fault.empty(), answer};
 }
 
 }  // namespace karst::cloud::aws

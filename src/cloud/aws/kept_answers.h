@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "providers/aws/selectors.h"
@@ -36,10 +37,13 @@ class KeptAnswers {
             std::int64_t now_millis);
   // A definite no has come: what was found before is over.
   void forget(const Subject& subject, const Question& question);
+  // All answers to that call: what they say is known to be over.
+  void forget_action(std::string_view action);
 
  private:
   using Key = std::pair<std::string, std::string>;  // class uid, empty if shared; the request
   struct Kept {
+    std::string action;
     std::int64_t generation = 0;
     std::int64_t until_millis = 0;
     bool ageless = false;

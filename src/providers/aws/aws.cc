@@ -48,7 +48,8 @@ class Aws final : public Provider {
       std::string_view resolved, std::span<const SeenMemory> seen_memory) const override {
     const auto spec = read_node_class_spec(node_class.spec_json);
     const auto found = read_resolved(resolved);
-    if (!spec || !found) return {};
+    // Nor of one that an order would be refused for (encode_launch).
+    if (!spec || !found || check_node_class(*spec)) return {};
     return aws::types_for(catalogue, *spec, *found, seen_memory);
   }
 

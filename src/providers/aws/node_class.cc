@@ -76,6 +76,8 @@ std::optional<std::int64_t> count_at(const json& kubelet, const char* key) {
   return count < 0 ? std::nullopt : std::optional(count);
 }
 
+constexpr std::int64_t kNetworkCardsMax = 1'000;  // more than any machine has
+
 // What is wrong counts as not given: check_kubelet() tells, and no machine is launched.
 void read_kubelet(const json& kubelet, NodeClassSettings& out) {
   out.max_pods = count_at(kubelet, "maxPods");
@@ -101,7 +103,7 @@ void read_interfaces(const json& spec, NodeClassSettings& out) {
   InterfaceCounts counts;
   for (const json& one : *at) {
     const std::int64_t card = count_at(one, "networkCardIndex").value_or(0);
-    counts.cards = std::max(counts.cards, card + 1);
+    counts.cards = std::max(counts.cards, std::min(card, kNetworkCardsMax) + 1);
     if (text_of(one, "interfaceType") != "efa-only") continue;
     ++counts.efa_only;
     if (card == 0) ++counts.efa_only_of_pods;

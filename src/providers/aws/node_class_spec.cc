@@ -243,6 +243,11 @@ std::optional<Finding> check_node_class(const NodeClassSpec& spec) {
     if (own || key.starts_with("kubernetes.io/cluster"))
       return Finding{"TagValidationFailed", "tags." + key + ": the controller sets this tag"};
   }
+  if (spec.tags.size() > kClassTagsMax)
+    return Finding{"TagValidationFailed",
+                   "tags: " + std::to_string(spec.tags.size()) + " tags; expected at most " +
+                       std::to_string(kClassTagsMax) +
+                       ", since a machine carries 50 and the others say whose it is"};
   return check_kubelet(spec.kubelet_json, spec.settings.family);
 }
 

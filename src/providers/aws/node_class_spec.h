@@ -20,6 +20,9 @@ namespace karst::providers::aws {
 inline constexpr std::size_t kTermsMax = 30;  // of one list of selectors
 inline constexpr std::size_t kDisksMax = 50;
 inline constexpr std::size_t kNetworkInterfacesMax = 150;
+// Of spec.tags: what is left of EC2's 50 of a machine beside ours of whose it is (four), the
+// order's command and token, and one with its claims.
+inline constexpr std::size_t kClassTagsMax = 43;
 
 // Of node_class_hash(). Another version, ours or Karpenter's, means: stamp it again, nothing has
 // drifted.
