@@ -8,6 +8,7 @@
 #include "objects/schema.h"
 #include "providers/aws/catalogue.h"
 #include "providers/aws/class_types.h"
+#include "providers/aws/node_class_spec.h"
 #include "providers/kwok/catalogue.h"
 #include "providers/provider.h"
 #include "scheduling/overlay.h"
@@ -79,16 +80,19 @@ base::Result<std::vector<model::InstanceType>> aws_types(const model::NodeClassR
          notes);
     return providers::aws::make_catalogue({}, place).types;
   }
-  const auto settings = providers::aws::read_node_class(at->spec_json);
-  if (!settings) {  // "kubelet.maxPods: expected …"
-    const std::string& message = settings.error().message;
+  const auto refused = [&](const std::string& message) {  // "kubelet.maxPods: expected …"
     const std::size_t colon = message.find(": ");
     const bool has_field = colon != std::string::npos;
     return base::fail(base::Kind::kInvalid,
                       objects::located(manifests, shown(ref),
                                        has_field ? "spec." + message.substr(0, colon) : "spec",
                                        has_field ? message.substr(colon + 2) : message));
-  }
+  };
+  const auto settings = providers::aws::read_node_class(at->spec_json);
+  if (!settings) return refused(settings.error().message);
+  // Nothing is launched from a class that is not valid.
+  if (const auto spec = providers::aws::read_node_class_spec(at->spec_json))
+    if (const auto found = providers::aws::check_node_class(*spec)) return refused(found->message);
   std::vector<model::InstanceType> types = providers::aws::make_catalogue(*settings, place).types;
   const auto reservations = reservations_of(ref, manifests, notes);
   for (model::InstanceType& type : types) providers::aws::add_reserved(reservations, type);

@@ -70,7 +70,7 @@ TEST(CommandLine, RefusesWhatItDoesNotUnderstand) {
       {"audit export --fromat csv", "there is no option '--fromat'; did you mean --format?"},
       {"log stat --data d --unheard=of", "there is no option '--unheard' ('karst log stat --help'"},
       {"log stat --data d stray", "'stray' is one word too many"},
-      {"audit export --data d --out f", "use > FILE"},
+      {"audit export --data d --out f --view events", "has no views"},
       {"log", "subcommand"},
       {"audit export --data d --format xml", "xml"},
       {"audit export --data d --format sqlite", "expected --out FILE"},
