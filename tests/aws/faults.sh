@@ -28,6 +28,11 @@ no_room_but_in() {  # no_room_but_in ZONE…: what /karst/faults calls capacity,
     | {type: $type, zone: "us-east-1\($zone)", ct: "spot", code: "InsufficientInstanceCapacity"}
     | select($type != "r5.large" or (.zone as $z | $ARGS.positional | index($z) | not))]' -- "$@"
 }
+# Node classes are asked for once a minute: a phase that is over sooner has not met them all.
+each_was_met() {
+  { cat "$work/played.jsonl"; curl -fsS "$moto/karst/faults" | jq -c '.calls[]'; } > "$work/met.jsonl"
+  each_was_played "$work/met.jsonl"
+}
 unplayed() { curl -fsS "$moto/karst/faults" | jq '[.calls[] | .times // 1] | add // 0'; }
 all_played() { local left; left=$(unplayed); echo "$left not played"; [ "$left" = 0 ]; }
 under() {  # under WHAT CALLS [CAPACITY]: a third is interrupted meanwhile, and everything comes in order
@@ -114,6 +119,7 @@ main() {
   start_karst
   await "karst is ready all the same" 120 karst_ready || { tail -n 20 "$work/karst.$karst_runs.err"; return 1; }
   under "reads and IAM that time out, throttle, fail and are cut" "$reads" "[]" 400
+  await "each of them was met" 300 each_was_met || true
   [ -z "${LONG:-}" ] || no_room_at_all
   faults '{}'
   await "the queue is empty" 60 queue_is_empty
