@@ -3,7 +3,6 @@
 #include <map>
 
 #include "daemon/words.h"
-#include "engine/replay.h"
 #include "events/codec.h"
 #include "index/about.h"
 #include "tools/cause_tree.h"
@@ -93,11 +92,7 @@ base::Result<std::string> refusal_text(const events::EventLog& log, const index:
 }
 
 base::Result<projections::ClusterState> state_at_end(const ReadLog& log) {
-  projections::ClusterState state;
-  const model::Position last(log->end().value() - 1);
-  const auto folded = engine::rebuild(*log, &log.log->snapshots(), last, state);
-  if (!folded) return base::fail(folded.error());
-  return state;
+  return state_at(log, model::Position(log->end().value() - 1));
 }
 
 bool knows(const projections::ClusterState& state, const index::Subject& subject) {

@@ -14,6 +14,7 @@
 #include "base/time.h"
 #include "daemon/access.h"
 #include "daemon/system_clock.h"
+#include "engine/replay.h"
 #include "events/codec.h"
 #include "index/index.h"
 #include "tools/talk.h"
@@ -190,6 +191,13 @@ base::Status refuse_damaged(const ReadLog& log, std::string_view what) {
                     fmt::format("{}. So {} is not made: what is sound here is not all of it. "
                                 "Restore the log ('karst log restore') and ask again",
                                 damage->message, what));
+}
+
+base::Result<projections::ClusterState> state_at(const ReadLog& log, model::Position last) {
+  projections::ClusterState state;
+  const auto folded = engine::rebuild(*log, &log.log->snapshots(), last, state);
+  if (!folded) return base::fail(folded.error());
+  return state;
 }
 
 int finish(const ReadLog& log, int code) {

@@ -13,6 +13,7 @@
 #include "events/rocks_log.h"
 #include "index/reader.h"
 #include "model/ids.h"
+#include "projections/cluster_state.h"
 
 namespace karst::tools {
 
@@ -92,6 +93,10 @@ void say_trimmed(const ReadLog& log);
 // error, kCorrupt, where the log was found damaged so far, with why `what` is not made of the rest:
 // nobody who sees the result alone could tell it from a whole log that is that short.
 base::Status refuse_damaged(const ReadLog& log, std::string_view what);
+
+// What the log folds to up to `last`, through its snapshots; or up to where it is damaged, which
+// finish() tells. Errors: those of engine::rebuild.
+base::Result<projections::ClusterState> state_at(const ReadLog& log, model::Position last);
 
 // How a command that read ends: with `code`, or, where the log was found damaged, with that on
 // stderr, unless `code` says it already, and its exit code.

@@ -4,7 +4,6 @@
 
 #include "base/time.h"
 #include "daemon/words.h"
-#include "engine/replay.h"
 #include "model/labels.h"
 #include "tools/open_log.h"
 #include "tools/talk.h"
@@ -260,9 +259,9 @@ int state(const StateOptions& options) {
     until = *place;
   }
   record_access(options.data, access_text(options));
-  State folded;
-  const auto from = engine::rebuild(**log, &log->log->snapshots(), until, folded);
-  if (!from) return report(from.error());
+  const auto state = state_at(*log, until);
+  if (!state) return report(state.error());
+  const State& folded = *state;
   if (options.table == "pods")
     print_pods(folded, options.format);
   else if (options.table == "nodes")

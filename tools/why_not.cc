@@ -1,14 +1,12 @@
 #include "tools/why_not.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "daemon/words.h"
-#include "engine/replay.h"
 #include "events/codec.h"
 #include "reconcilers/ruled_out.h"
 #include "tools/describe.h"
@@ -16,26 +14,22 @@
 namespace karst::tools {
 namespace {
 
-constexpr std::size_t kTypesNamedMax = 5;
-
 base::Result<Json> reasons_of(const ReadLog& log, model::Position created) {
   Json reasons = Json::array();
-  projections::ClusterState state;
-  const auto folded =
-      engine::rebuild(*log, &log.log->snapshots(), model::Position(created.value() - 1), state);
-  if (!folded && folded.error().kind == base::Kind::kGone) return reasons;
-  if (!folded) return base::fail(folded.error());
+  const auto state = state_at(log, model::Position(created.value() - 1));
+  if (!state && state.error().kind == base::Kind::kGone) return reasons;
+  if (!state) return base::fail(state.error());
   // A fold ends early where the log is damaged, which is told at the end.
-  if (state.next_position() != created) return reasons;
+  if (state->next_position() != created) return reasons;
   auto found = event_at(*log, created);
   if (!found) return base::fail(found.error());
-  const auto* provider = providers::find_provider(state.config().provider);
+  const auto* provider = providers::find_provider(state->config().provider);
   if (!*found || provider == nullptr) return reasons;
   const events::Event& event = (*found)->event;
   const events::Body body = events::decode_body(event);
   reconcilers::ClassTypes class_types;
   for (const reconcilers::RuledOut& one :
-       reconcilers::ruled_out(state, {event.envelope.log_time, *provider, class_types},
+       reconcilers::ruled_out(*state, {event.envelope.log_time, *provider, class_types},
                               std::get<model::Command>(body).spec))
     reasons.push_back({{"why", one.why}, {"instance_types", one.types}});
   return reasons;
@@ -55,13 +49,9 @@ base::Result<Json> why_not(const ReadLog& log, const Json& story) {
 
 void print_why_not(const Json& reasons) {
   for (const Json& reason : reasons) {
-    std::vector<std::string> named;
-    const Json& types = reason["instance_types"];
-    for (std::size_t i = 0; i < std::min(types.size(), kTypesNamedMax); ++i)
-      named.push_back(types[i].get<std::string>());
-    say(fmt::format("not {}: {} ({}{})", daemon::counted(types.size(), "other type"),
-                    reason["why"].get<std::string>(), fmt::join(named, ", "),
-                    types.size() > kTypesNamedMax ? ", …" : ""));
+    const auto types = reason["instance_types"].get<std::vector<std::string>>();
+    say(fmt::format("not {}: {} ({})", daemon::counted(types.size(), "other type"),
+                    reason["why"].get<std::string>(), daemon::names_list(types)));
   }
 }
 

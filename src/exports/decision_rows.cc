@@ -233,8 +233,7 @@ void DecisionRows::fill_ruled_out(const events::Envelope& envelope, const State&
 
 void DecisionRows::fill_offers(const events::Envelope& envelope, const model::Launch& launch) {
   if (launch.offers.empty()) return row_.skip(7);
-  const auto age_of = [&](const model::Offer& offer) -> std::optional<std::int64_t> {
-    const Prices::Source source = prices_.source_of(offer);
+  const auto age_of = [&](const Prices::Source& source) -> std::optional<std::int64_t> {
     if (!source.known_at) return std::nullopt;
     return envelope.log_time - *source.known_at;
   };
@@ -243,12 +242,13 @@ void DecisionRows::fill_offers(const events::Envelope& envelope, const model::La
   row_.text(first.zone);
   row_.text(first.capacity_type);
   row_.number(first.price_nanos_per_hour);
-  row_.number_or_null(static_cast<std::int64_t>(prices_.source_of(first).position.value()));
-  const std::optional<std::int64_t> age = age_of(first);
+  const Prices::Source source = prices_.source_of(first);
+  row_.number_or_null(static_cast<std::int64_t>(source.position.value()));
+  const std::optional<std::int64_t> age = age_of(source);
   age ? row_.number(*age) : row_.skip();
   Json others = Json::array();
   for (std::size_t i = 1; i < launch.offers.size(); ++i)
-    others.push_back(offer_json(launch.offers[i], age_of(launch.offers[i])));
+    others.push_back(offer_json(launch.offers[i], age_of(prices_.source_of(launch.offers[i]))));
   row_.text(dumped(others));
 }
 

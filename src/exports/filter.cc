@@ -278,10 +278,10 @@ void Filter::learn(const events::Envelope& envelope, const events::Body& body) {
       add_bounded(followed_.streams, "node/" + seen->claim.node_name.str());
   } else if (const auto* node = std::get_if<events::NodeObserved>(&body)) {
     add_bounded(followed_.streams, "node/" + node->node.name.str());
-  } else if (const auto* gone = std::get_if<events::NodeGone>(&body)) {
+  } else if (std::holds_alternative<events::NodeGone>(body)) {
     // Another machine may get its name.
     if (!followed_.nodes.contains(envelope.stream))
-      followed_.streams.erase("node/" + gone->name.str());
+      followed_.streams.erase(std::string(envelope.stream));
   } else if (const auto* command = std::get_if<model::Command>(&body)) {
     add_bounded(followed_.commands, envelope.position);
     if (const auto* create = std::get_if<model::CreateNodeClaim>(&command->spec))

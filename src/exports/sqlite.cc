@@ -110,9 +110,11 @@ class SqliteTable final : public TableWriter {
 std::string sort_beside(const std::string& path) {
   std::string folder = std::filesystem::path(path).parent_path().string();
   if (folder.empty()) folder = ".";
-  for (std::size_t at = 0; (at = folder.find('\'', at)) != std::string::npos; at += 2)
-    folder.insert(at, 1, '\'');
-  return "PRAGMA temp_store_directory = '" + folder + "'; PRAGMA temp_store = FILE; ";
+  const std::unique_ptr<char, void (*)(void*)> sql(
+      sqlite3_mprintf("PRAGMA temp_store_directory = %Q; PRAGMA temp_store = FILE; ",
+                      folder.c_str()),
+      sqlite3_free);
+  return sql.get();
 }
 
 }  // namespace

@@ -115,6 +115,10 @@ ValueSet to_value_set(const RequirementSpec& spec) {
   return set;
 }
 
+bool exclude_each_other(const ValueSet& a, const ValueSet& b) {
+  return intersection(a, b).empty() && !(a.allows_absence() && b.allows_absence());
+}
+
 ValueSet intersection(const ValueSet& a, const ValueSet& b) {
   ValueSet result;
   result.min_values = std::max(a.min_values, b.min_values);
@@ -206,20 +210,18 @@ std::string Requirements::incompatible(
         add_reason("label \"" + key + "\" does not have known values");
       continue;
     }
-    if (intersection(*own, set).empty() && !(own->allows_absence() && set.allows_absence()))
+    if (exclude_each_other(*own, set))
       add_reason("key " + key + ", " + describe(key, set) + " not in " + describe(key, *own));
   }
   return reasons;
 }
 
-bool Requirements::intersects(const Requirements& other) const {
+const std::string* Requirements::conflict(const Requirements& other) const {
   for (const auto& [key, set] : other.sets_) {
     const ValueSet* own = find(key);
-    if (own != nullptr && intersection(*own, set).empty() &&
-        !(own->allows_absence() && set.allows_absence()))
-      return false;
+    if (own != nullptr && exclude_each_other(*own, set)) return &key;
   }
-  return true;
+  return nullptr;
 }
 
 std::vector<RequirementSpec> Requirements::specs() const {

@@ -69,6 +69,8 @@ struct ValueSet {
 
 ValueSet to_value_set(const RequirementSpec& spec);
 ValueSet intersection(const ValueSet& a, const ValueSet& b);
+// No value meets both, nor does the key's absence.
+bool exclude_each_other(const ValueSet& a, const ValueSet& b);
 
 // "key In [a b]": values sorted, at most five shown, then bounds and minValues.
 std::string describe(std::string_view key, const ValueSet& set);
@@ -90,8 +92,10 @@ class Requirements {
   std::string incompatible(const Requirements& incoming,
                            const std::set<std::string, std::less<>>& allowed_undefined) const;
 
-  // Shared keys overlap. Keys that only one side has do not matter.
-  bool intersects(const Requirements& other) const;
+  // The first shared key whose sets exclude each other, as long as `other` lives; null: none does.
+  // Keys that only one side has do not matter.
+  const std::string* conflict(const Requirements& other) const;
+  bool intersects(const Requirements& other) const { return conflict(other) == nullptr; }
 
   // As manifest lines, sorted by key.
   std::vector<RequirementSpec> specs() const;

@@ -106,7 +106,7 @@ struct Apply {
   void class_resolved(const model::ResolveNodeClass& asked, const std::string& resolution,
                       Position command) const;
   void promise_addresses(const model::Launch& launch) const;
-  // `instances`: what came of it; null: nobody knows.
+  // `outcome`: what came of it; null: nobody knows.
   void settle_addresses(Position command, const model::Outcome* outcome) const;
   void status_told(const model::MirrorStatus& told) const;
   void launched(const model::ClaimName& name, const model::Instance& instance) const;

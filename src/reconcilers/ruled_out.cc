@@ -75,8 +75,8 @@ class Types {
           requests_, offering.allocatable ? *offering.allocatable : types_[type].allocatable);
     }
     if (!is_sold) return why_not_sold(type);
-    if (const std::string_view key = unmet(type); !key.empty())
-      return "requirement " + std::string(key);
+    if (const std::string* key = types_.requirements(type).conflict(demands_))
+      return "requirement " + *key;
     if (!is_there) return "capacity";
     return exceeded.empty() ? "" : "resource " + exceeded;
   }
@@ -91,17 +91,6 @@ class Types {
       is_sold = true;
     }
     return is_sold ? "capacity" : "offering";
-  }
-
-  // The first label whose demand leaves the type no value.
-  std::string_view unmet(std::size_t type) const {
-    const Requirements& own = types_.requirements(type);
-    for (const auto& [key, wanted] : demands_.all())
-      if (const model::ValueSet* values = own.find(key);
-          values != nullptr && model::intersection(*values, wanted).empty() &&
-          !(values->allows_absence() && wanted.allows_absence()))
-        return key;
-    return {};
   }
 
   // Offerings of one catalogue have few different demands: each is compared once.

@@ -49,16 +49,8 @@ model::NodeClass changed_class(ConditionStatus ready, std::int64_t observed) {
 void change_the_class_of_a_claim(Story& story, ConditionStatus ready, std::int64_t observed) {
   set_the_stage(story);
   found(story, "small");
-  model::NodeClaim claim;
-  claim.name = model::ClaimName("default-a");
-  claim.uid = model::ClaimUid("uid-a");
-  claim.pool = model::PoolName("default");
-  claim.node_class = node_class(1).ref;
-  claim.requests.cpu_millis = 500;
-  claim.creation_millis = story.now();
-  claim.has_finalizer = true;
   story.fact(events::NodeClassObserved{changed_class(ready, observed)});
-  story.fact(events::NodeClaimObserved{claim});
+  story.fact(events::NodeClaimObserved{unlaunched_claim(story, "a", 500)});
   for (int i = 0; i < 10; ++i) story.step(1'000);
 }
 
@@ -106,7 +98,7 @@ TEST(ChangedClasses, AClaimDoesNotWaitForEverForAnAccountThatIsSilent) {
     removed = story.take<model::DeleteObject>();
   }
   ASSERT_EQ(removed.size(), 1u);
-  EXPECT_EQ(story.state().claims().find(model::ClaimName("default-a"))->delete_reason,
+  EXPECT_EQ(story.state().claims().find(model::ClaimName("claim-a"))->delete_reason,
             "launch_timeout");
   EXPECT_GT(asked, 1);
   EXPECT_TRUE(story.take<model::Launch>().empty());

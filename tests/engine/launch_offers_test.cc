@@ -54,13 +54,7 @@ TEST(LaunchOffers, AreNotOfACapacityTypeThatIsShut) {
   Story story{log};
   set_the_stage(story);
   const auto first = launch_for_one_pod(story);
-  model::Outcome outcome;
-  outcome.command = first.id.position;
-  outcome.attempt = first.attempt;
-  outcome.kind = model::OutcomeKind::kRefused;
-  outcome.code = model::RefusalCode::kCapacity;
-  outcome.exhausted = {{"", "", "spot", 0, ""}};
-  story.fact(std::move(outcome));
+  refuse_for_capacity(story, first, {{"", "", "spot", 0, ""}});
   std::vector<ports::IssuedCommand> launches;
   for (int i = 0; i < 50 && launches.empty(); ++i) {
     for (const auto& command : story.take<model::DeleteObject>()) {
@@ -135,16 +129,8 @@ TEST(LaunchOffers, AreOfOrdersWithAsManyClaimsAsTheirClassAllows) {
   events::MemoryLog log{model::LogId("log")};
   Story story(log, {}, &provider);
   set_the_stage(story);
-  for (int i = 0; i < 5; ++i) {
-    model::NodeClaim claim;
-    claim.name = model::ClaimName("claim-" + std::to_string(i));
-    claim.uid = model::ClaimUid("uid-" + std::to_string(i));
-    claim.pool = model::PoolName("default");
-    claim.node_class = pool_of("default").node_class;
-    claim.has_finalizer = true;
-    claim.creation_millis = story.now();
-    story.fact(events::NodeClaimObserved{claim});
-  }
+  for (int i = 0; i < 5; ++i)
+    story.fact(events::NodeClaimObserved{unlaunched_claim(story, std::to_string(i))});
   story.step();
   std::vector<std::size_t> sizes;
   for (const auto& command : story.take<model::Launch>())

@@ -191,15 +191,8 @@ TEST(NodeClasses, AClaimWaitsUntilTheyWereAskedFor) {
   ClassAccount account;
   events::MemoryLog log(model::LogId("log"));
   Story story(log, {}, &account);
-  model::NodeClaim claim;
-  claim.name = model::ClaimName("default-a");
-  claim.uid = model::ClaimUid("uid-a");
-  claim.pool = model::PoolName("default");
-  claim.node_class = node_class(1).ref;
-  claim.requests.cpu_millis = 500;
-  claim.has_finalizer = true;
   set_the_stage(story);
-  story.fact(events::NodeClaimObserved{claim});
+  story.fact(events::NodeClaimObserved{unlaunched_claim(story, "a", 500)});
   model::NodeClass unknown = node_class(1);
   unknown.ready = false;
   unknown.ready_condition.type = "Ready";

@@ -30,17 +30,8 @@ TEST(PromisedAddresses, AddUpFromOrderToOrder) {
   set_the_stage(story);
   ports::IssuedCommand last;
   const auto order = [&](const std::vector<std::int64_t>& sizes) {
-    for (const std::int64_t cpu : sizes) {
-      model::NodeClaim claim;
-      claim.name = model::ClaimName("claim-" + std::to_string(cpu));
-      claim.uid = model::ClaimUid("uid-" + std::to_string(cpu));
-      claim.pool = model::PoolName("default");
-      claim.node_class = pool_of("default").node_class;
-      claim.has_finalizer = true;
-      claim.requests.cpu_millis = cpu;
-      claim.creation_millis = story.now();
-      story.fact(events::NodeClaimObserved{claim});
-    }
+    for (const std::int64_t cpu : sizes)
+      story.fact(events::NodeClaimObserved{unlaunched_claim(story, std::to_string(cpu), cpu)});
     story.step();
     std::string promised;
     for (const auto& command : story.take<model::Launch>()) {

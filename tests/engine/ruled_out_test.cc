@@ -169,13 +169,7 @@ TEST(RuledOut, SaysOfAnOrderWhatItsClaimListsBeside) {
   ASSERT_EQ(launches.size(), 1u);
   const auto& launch = std::get<model::Launch>(launches[0].spec);
   EXPECT_EQ(reasons_of(bought.story, launch), (WhyNot{{"order", {"t-160", "t-161", "t-162"}}}));
-  model::Outcome outcome;
-  outcome.command = launches[0].id.position;
-  outcome.attempt = launches[0].attempt;
-  outcome.kind = model::OutcomeKind::kRefused;
-  outcome.code = model::RefusalCode::kCapacity;
-  outcome.exhausted = {{"t-161", "zone-a", "on-demand", 0, ""}};
-  bought.story.fact(std::move(outcome));
+  refuse_for_capacity(bought.story, launches[0], {{"t-161", "zone-a", "on-demand", 0, ""}});
   bought.story.step();
   EXPECT_EQ(reasons_of(bought.story, launch),
             (WhyNot{{"capacity", {"t-161"}}, {"order", {"t-160", "t-162"}}}));

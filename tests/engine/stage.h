@@ -25,6 +25,32 @@ inline void add_pods(Story& story, int count, std::int64_t cpu_millis = 500) {
   add_pods_of(story, count, shape_of(cpu_millis));
 }
 
+// A claim of the pool "default" that the API server has and nobody has launched.
+inline model::NodeClaim unlaunched_claim(const Story& story, const std::string& which,
+                                         std::int64_t cpu_millis = 0) {
+  model::NodeClaim claim;
+  claim.name = model::ClaimName("claim-" + which);
+  claim.uid = model::ClaimUid("uid-" + which);
+  claim.pool = model::PoolName("default");
+  claim.node_class = pool_of("default").node_class;
+  claim.requests.cpu_millis = cpu_millis;
+  claim.has_finalizer = true;
+  claim.creation_millis = story.now();
+  return claim;
+}
+
+// Of a launch: none of it, for these have nothing left.
+inline void refuse_for_capacity(Story& story, const ports::IssuedCommand& command,
+                                std::vector<model::Offer> exhausted) {
+  model::Outcome outcome;
+  outcome.command = command.id.position;
+  outcome.attempt = command.attempt;
+  outcome.kind = model::OutcomeKind::kRefused;
+  outcome.code = model::RefusalCode::kCapacity;
+  outcome.exhausted = std::move(exhausted);
+  story.fact(std::move(outcome));
+}
+
 // Steps past the batch window and creates what was asked for; returns the launches that follow.
 inline std::vector<ports::IssuedCommand> create_claims(Story& story) {
   story.step(1100);

@@ -25,6 +25,13 @@ std::vector<std::uint64_t> taken(const events::EventLog& log, const FilterOption
   return positions;
 }
 
+void add(events::MemoryLog& log, const std::vector<events::Body>& bodies) {
+  for (const events::Body& body : bodies) {
+    const events::Record record = events::make_record(body);
+    ASSERT_TRUE(log.append({&record, 1}, events::Durability::kSynced));
+  }
+}
+
 TEST(Filter, TakesByRangeKindAndSubject) {
   const SmallLog log;
   struct Case {
@@ -78,14 +85,9 @@ TEST(Filter, ANodeIsItsClaims) {
         "emptiness", "empty", {}, model::TaintNode{model::NodeName(name), {}, {}, true}};
   };
   const std::uint64_t first = log.end().value();
-  for (const events::Body& body :
-       {events::Body(events::NodeClaimObserved{claim}), events::Body(events::NodeObserved{node}),
-        events::Body(events::NodeObserved{other}), events::Body(taint("n1")),
-        events::Body(taint("n2")), events::Body(events::NodeGone{{}, node.name}),
-        events::Body(taint("n1"))}) {  // of another machine that got its name
-    const events::Record record = events::make_record(body);
-    ASSERT_TRUE(log.append({&record, 1}, events::Durability::kSynced));
-  }
+  add(log, {events::NodeClaimObserved{claim}, events::NodeObserved{node},
+            events::NodeObserved{other}, taint("n1"), taint("n2"), events::NodeGone{{}, node.name},
+            taint("n1")});  // of another that got its name
   EXPECT_EQ(taken(log, {"", "", {"nodeclaim/general-1"}, {}}),
             (std::vector<std::uint64_t>{first, first + 1, first + 3, first + 5}));
   EXPECT_EQ(taken(log, {"", "", {"node/n1"}, {}}),
@@ -105,12 +107,8 @@ TEST(Filter, AnInterruptionOfEc2IsItsClaims) {
   model::Interruption other = notice;
   other.message = model::MessageId("m2");
   other.provider_id = model::ProviderId("aws:////i-0abd");
-  for (const events::Body& body : {events::Body(events::NodeClaimObserved{claim}),
-                                   events::Body(events::InterruptionReceived{notice}),
-                                   events::Body(events::InterruptionReceived{other})}) {
-    const events::Record record = events::make_record(body);
-    ASSERT_TRUE(log.append({&record, 1}, events::Durability::kSynced));
-  }
+  add(log, {events::NodeClaimObserved{claim}, events::InterruptionReceived{notice},
+            events::InterruptionReceived{other}});
   const std::uint64_t last = log.end().value() - 1;
   EXPECT_EQ(taken(log, {"", "", {"nodeclaim/general-1"}, {}}),
             (std::vector<std::uint64_t>{last - 2, last - 1}));

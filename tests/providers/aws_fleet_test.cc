@@ -222,11 +222,8 @@ TEST(AwsFleet, OfSeveralErrorsTheReasonIsTheFirstOfTheTable) {
 // Of an order from a reservation: that one has nothing left, and no other of its place.
 TEST(AwsFleet, AnErrorOfAReservedOrderShutsItsReservation) {
   LaunchCase c;
-  Reservation one{"cr-1",    "us-east-1a", "m5.large", "1", "targeted",
-                  "default", "active",     "",         1,   false};
-  Reservation larger = one;
-  larger.id = "cr-2";
-  larger.available = 5;
+  const Reservation one = LaunchCase::reservation("cr-1", 1);
+  const Reservation larger = LaunchCase::reservation("cr-2", 5);
   c.resolved.reservations = {one, larger};
   c.offers = {{"m5.large", "us-east-1a", "reserved", 1, "cr-2"},
               {"m5.large", "us-east-1a", "reserved", 1, "cr-1"},

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -251,15 +252,23 @@ TEST(AwsInstanceTypes, MachinesInMachinesNeedATypeThatHasThem) {
   EXPECT_EQ("m6i.large ", names());
 }
 
+// What the class is offered of these types.
+std::vector<model::InstanceType> offered_of(const LaunchCase& c,
+                                            const std::set<std::string>& names) {
+  const auto spec = read_node_class_spec(c.spec.dump());
+  EXPECT_TRUE(spec) << spec.error().message;
+  if (!spec) return {};
+  auto types = types_for(LaunchCase::catalogue(), *spec, c.resolved);
+  std::erase_if(types, [&](const model::InstanceType& one) { return !names.contains(one.name); });
+  return types;
+}
+
 TEST(AwsInstanceTypes, TrackingOfConnectionsNeedsNitro) {
   LaunchCase c;
   const auto offered = [&] {
     std::string all;
-    const auto spec = read_node_class_spec(c.spec.dump());
-    if (!spec) return spec.error().message;
-    for (const model::InstanceType& one : types_for(LaunchCase::catalogue(), *spec, c.resolved))
-      for (const char* name : {"m4.large", "m5.large", "m5.metal"})
-        if (one.name == name) all += one.name + " ";
+    for (const auto& one : offered_of(c, {"m4.large", "m5.large", "m5.metal"}))
+      all += one.name + " ";
     return all;
   };
   EXPECT_EQ("m4.large m5.large m5.metal ", offered());
@@ -273,13 +282,9 @@ TEST(AwsInstanceTypes, NetworkInterfacesNeedCardsAndTakePodsAddresses) {
   c.resolved.images.push_back(LaunchCase::image("ami-gpu", "amd64", true));
   const auto offered = [&] {
     std::string all;
-    const auto spec = read_node_class_spec(c.spec.dump());
-    if (!spec) return spec.error().message;
-    for (const model::InstanceType& one : types_for(LaunchCase::catalogue(), *spec, c.resolved))
-      for (const char* name : {"c5n.18xlarge", "m5.large", "p4d.24xlarge"})
-        if (one.name == name)
-          all += one.name + " pods " + std::to_string(one.capacity.pods) + " efa " +
-                 std::to_string(one.capacity.amount("vpc.amazonaws.com/efa")) + "; ";
+    for (const auto& one : offered_of(c, {"c5n.18xlarge", "m5.large", "p4d.24xlarge"}))
+      all += one.name + " pods " + std::to_string(one.capacity.pods) + " efa " +
+             std::to_string(one.capacity.amount("vpc.amazonaws.com/efa")) + "; ";
     return all;
   };
   const auto add = [&](int card, int device, const char* kind) {

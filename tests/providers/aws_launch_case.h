@@ -38,6 +38,12 @@ struct LaunchCase {
     return one;
   }
 
+  // Of m5.large in us-east-1a.
+  static Reservation reservation(const char* id, std::int64_t available) {
+    return {id,        "us-east-1a", "m5.large", "1",       "targeted",
+            "default", "active",     "",         available, false};
+  }
+
   // The embedded one.
   static const model::Catalogue& catalogue() {
     static const model::Catalogue kAll = embedded_base_catalogue();

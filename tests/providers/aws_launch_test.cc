@@ -275,11 +275,8 @@ TEST(AwsLaunch, OffersAreChosenAsKarpenterDoes) {
   EXPECT_EQ((Names{"c5.large"}), chosen(c, &type));
   EXPECT_EQ("on-demand", type);
 
-  Reservation small{"cr-1",    "us-east-1a", "m5.large", "1", "targeted",
-                    "default", "active",     "",         1,   false};
-  Reservation large = small;
-  large.id = "cr-2";
-  large.available = 5;
+  const Reservation small = LaunchCase::reservation("cr-1", 1);
+  const Reservation large = LaunchCase::reservation("cr-2", 5);
   Reservation block = small;
   block.id = "cr-3";
   block.instance_type = "c5.large";
@@ -304,11 +301,8 @@ TEST(AwsLaunch, OffersAreChosenAsKarpenterDoes) {
 TEST(AwsLaunch, AnOfferOfAReservationIsOfThatOne) {
   LaunchCase c;
   using Names = std::vector<std::string>;
-  Reservation small{"cr-1",    "us-east-1a", "m5.large", "1", "targeted",
-                    "default", "active",     "",         1,   false};
-  Reservation large = small;
-  large.id = "cr-2";
-  large.available = 5;
+  const Reservation small = LaunchCase::reservation("cr-1", 1);
+  const Reservation large = LaunchCase::reservation("cr-2", 5);
   c.resolved.reservations = {small, large};
   c.offers = {{"m5.large", "us-east-1a", "reserved", 1, "cr-1"}};
   EXPECT_EQ((Names{"m5.large cr-1"}), chosen(c)) << "the claim may take no other";

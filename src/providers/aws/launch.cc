@@ -206,9 +206,7 @@ std::string encode(const LaunchInput& input, const NodeClassSpec& spec, const Re
 }  // namespace
 
 std::size_t claims_per_order(const NodeClassSpec& spec) {
-  // Whose machine it is (launch_tags), and the order's command and token.
-  constexpr std::size_t kOwnTags = 4 + 2;
-  const std::size_t used = std::min(spec.tags.size() + kOwnTags, kTagsMax);
+  const std::size_t used = std::min(spec.tags.size() + kTagsWeAdd, kTagsMax);
   return std::clamp((kTagsMax - used) * kClaimsPerTag, std::size_t{1}, model::kLaunchItemsMax);
 }
 

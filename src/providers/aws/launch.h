@@ -26,7 +26,6 @@ namespace karst::providers::aws {
 inline constexpr std::size_t kLaunchTypesMax = 60;        // of one order, as Karpenter's
 inline constexpr std::size_t kClaimsPerTag = 6;           // "uid:attempt", 256 characters in all
 inline constexpr std::size_t kTemplatesPerFleetMax = 50;  // EC2's limit
-inline constexpr std::size_t kTagsMax = 50;               // EC2's limit, of one machine
 
 // LaunchOrder::refusal.
 inline constexpr std::string_view kNoCapacity = "InsufficientCapacity";

@@ -20,9 +20,11 @@ namespace karst::providers::aws {
 inline constexpr std::size_t kTermsMax = 30;  // of one list of selectors
 inline constexpr std::size_t kDisksMax = 50;
 inline constexpr std::size_t kNetworkInterfacesMax = 150;
-// Of spec.tags: what is left of EC2's 50 of a machine beside ours of whose it is (four), the
-// order's command and token, and one with its claims.
-inline constexpr std::size_t kClassTagsMax = 43;
+inline constexpr std::size_t kTagsMax = 50;  // EC2's limit, of one machine
+inline constexpr std::size_t kTagsWeAdd =
+    4 + 2;  // whose machine it is; the order's command and token
+// Of spec.tags: what is left beside ours and one with the order's claims.
+inline constexpr std::size_t kClassTagsMax = kTagsMax - kTagsWeAdd - 1;
 
 // Of node_class_hash(). Another version, ours or Karpenter's, means: stamp it again, nothing has
 // drifted.
