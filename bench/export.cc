@@ -102,6 +102,7 @@ Figure into_file(const std::string& path, Work&& work) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // it takes long: what is measured is told at once
   const std::int64_t changes = argc > 1 ? std::atoll(argv[1]) : 2'000'000;
   const auto folder = (std::filesystem::temp_directory_path() / "karst-bench-export").string();
   std::filesystem::remove_all(folder);

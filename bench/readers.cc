@@ -2,7 +2,8 @@
 // `explain` (goal: p99 under 100 ms) in a reader that is open, opening timed apart; what an event
 // costs to index beside a plain scan of the log, in turns; and how much a day of a cluster of 1,000
 // nodes with 50,000 pod changes adds on disk. The log is written by the engine, 1,000 nodes and
-// 50,000 pods of 500 shapes, then pod changes. Usage: bench_readers [CHANGES [FOLDER]]
+// 50,000 pods of 500 shapes, then pod changes, among which 200 pods need a machine of EC2's whole
+// catalogue each. Usage: bench_readers [CHANGES [FOLDER]]
 // A FOLDER is kept; when it has such a log already, only its readers are measured.
 #include <sys/stat.h>
 #include <time.h>
@@ -20,7 +21,9 @@
 #include "events/rocks_log.h"
 #include "index/about.h"
 #include "index/index.h"
+#include "providers/aws/class_types.h"
 #include "providers/provider.h"
+#include "reconcilers/ruled_out.h"
 
 namespace {
 
@@ -29,7 +32,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kPlaces = 200;
 constexpr int kSubjects = 500;
-constexpr int kStandingEach = 5;  // pods of which also where they stand now is asked
+constexpr int kStandingEach = 5;       // pods of which also where they stand now is asked
+constexpr std::int64_t kClaims = 200;  // that are decided on the way
 constexpr std::int64_t kFirstMillis = 1'800'000'100'000;
 constexpr std::int64_t kDayMillis = 86'400'000;
 constexpr bench::ClusterSize kSize{1'000, 50'000, 500};
@@ -85,6 +89,29 @@ class Writer {
     model::Pod pod = bench::pod_number(number * 7919 % kSize.pods, kSize, shapes_);
     pod.start_millis += number;
     offer(events::PodObserved{pod});
+  }
+  // What EC2 sells, under the name of the provider here.
+  void offer_catalogue() {
+    model::Catalogue catalogue = providers::aws::embedded_base_catalogue();
+    catalogue.provider = "kwok";
+    offer(events::CatalogueObserved{std::move(catalogue)});
+  }
+  // A pod that no machine of the cluster has room for, nor one that it shares with another.
+  void need_machine(std::int64_t number) {
+    model::PodShape shape = bench::shape_number(0);
+    shape.requests.cpu_millis = 100'000;
+    shape.host_ports = {{"", 8443, "TCP"}};
+    const model::ShapeHash hash = model::hash_of(shape);
+    if (number == 0) offer(events::ShapeRecorded{hash, shape});
+    model::Pod pod;
+    pod.uid = model::PodUid(bench::uid_of("large-", number));
+    pod.namespace_name = "shop";
+    pod.name = bench::numbered("large-", number, 6);
+    pod.shape = hash;
+    pod.unschedulable = true;
+    offer(events::PodObserved{pod});
+    round(now_ + 50);
+    round(now_ + 1'100);  // the batch window has closed
   }
   events::RocksLog& log() { return *log_; }
   std::int64_t now() const { return now_; }
@@ -194,6 +221,48 @@ void measure_explain(events::RocksLog& log, const index::Reader& index) {
   std::printf("events read for each: %.0f\n", static_cast<double>(read) / (2 * kSubjects));
 }
 
+// Every request for a claim with its name.
+std::vector<std::pair<model::Position, std::string>> claims_of(const events::EventLog& log) {
+  std::vector<std::pair<model::Position, std::string>> claims;
+  const auto cursor = must(log.read(model::Position(1)));
+  while (const auto event = must(cursor->next())) {
+    if (event->envelope.type != events::EventType::kNodeClaimCreateRequested) continue;
+    const events::Body body = events::decode_body(*event);
+    const auto& create = std::get<model::CreateNodeClaim>(std::get<model::Command>(body).spec);
+    claims.emplace_back(event->envelope.position, create.claim.name.str());
+  }
+  return claims;
+}
+
+// Its events, and why it may not become which types: the state where it was decided.
+void measure_explain_claim(events::RocksLog& log, const index::Reader& index) {
+  std::vector<double> whole, ruling_out;
+  std::size_t reasons = 0;
+  for (const auto& [position, name] : claims_of(log)) {
+    whole.push_back(millis_of([&] {
+      const index::Subject claim{index::SubjectKind::kNodeClaim, name, {}};
+      for (const model::Position at : must(index::events_about(log, &index, claim, {})).story)
+        if (!must(must(log.read(at))->next())) std::abort();
+      projections::ClusterState state;
+      must(engine::rebuild(log, &log.snapshots(), model::Position(position.value() - 1), state));
+      const auto cursor = must(log.read(position));
+      const auto event = must(cursor->next());
+      const events::Body body = events::decode_body(*event);
+      reconcilers::ClassTypes class_types;
+      ruling_out.push_back(millis_of([&] {
+        reasons +=
+            reconcilers::ruled_out(
+                state, {event->envelope.log_time, *providers::find_provider("kwok"), class_types},
+                std::get<model::Command>(body).spec)
+                .size();
+      }));
+    }));
+  }
+  if (whole.empty() || reasons < whole.size()) std::abort();
+  print_spread("explain nodeclaim, with what was ruled out", whole);
+  print_spread("of that, ruling out", ruling_out);
+}
+
 void measure_readers(const std::string& folder) {
   std::filesystem::create_directories(folder + "-scratch/index");
   std::unique_ptr<events::RocksLog> log;
@@ -211,6 +280,7 @@ void measure_readers(const std::string& folder) {
               }));
   measure_state(*log, *log);
   measure_explain(*log, *index);
+  measure_explain_claim(*log, *index);
 }
 
 constexpr std::int64_t kBeatMillis = 15'000;
@@ -261,6 +331,7 @@ void measure_day(const std::string& folder) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // it takes long: what is measured is told at once
   const std::int64_t changes = argc > 1 ? std::atoll(argv[1]) : 1'000'000;
   const bool kept = argc > 2;
   const std::string folder =
@@ -275,7 +346,12 @@ int main(int argc, char** argv) {
               millis_of([&] {
                 Writer writer(folder);
                 bench::all_facts(kSize, [&](events::Body body) { writer.offer(std::move(body)); });
-                for (std::int64_t i = 0; i < changes; ++i) writer.change_pod(i);
+                writer.offer_catalogue();
+                const std::int64_t each = std::max<std::int64_t>(changes / kClaims, 1);
+                for (std::int64_t i = 0; i < changes; ++i) {
+                  if (i % each == 0) writer.need_machine(i / each);
+                  writer.change_pod(i);
+                }
                 writer.round(writer.now() + 1'000);
               }) / 1000);
   measure_indexing(folder);
