@@ -168,8 +168,8 @@ void measure_state(const events::RocksLog& log, events::RocksLog& opened) {
     random = random * 6364136223846793005ULL + 1442695040888963407ULL;
     const model::Position place(1 + (random >> 20) % (log.end().value() - 1));
     const double cpu = cpu_seconds();
+    projections::ClusterState state;
     millis.push_back(millis_of([&] {
-      projections::ClusterState state;
       must(engine::rebuild(log, &opened.snapshots(), place, state));
       if (state.last_position() != place) std::abort();
     }));
@@ -208,11 +208,12 @@ void measure_explain(events::RocksLog& log, const index::Reader& index) {
     const std::string name = bench::numbered("namespace-", pod % 50, 3) + "/" +
                              bench::numbered("a-deployment-with-a-long-name-5d8f7c9b6d-", pod, 9);
     pods.push_back(about(index::SubjectKind::kPod, name));
-    if (i % kStandingEach == 0)
+    if (i % kStandingEach == 0) {
+      projections::ClusterState state;
       standing.push_back(about(index::SubjectKind::kPod, name) + millis_of([&] {
-                           projections::ClusterState state;
                            must(engine::rebuild(log, &log.snapshots(), model::Position(), state));
                          }));
+    }
     nodes.push_back(about(index::SubjectKind::kNode, bench::numbered("node-", i, 6)));
   }
   print_spread("explain pod, its events", pods);
@@ -234,33 +235,33 @@ std::vector<std::pair<model::Position, std::string>> claims_of(const events::Eve
   return claims;
 }
 
-// Its events, and why it may not become which types: the state where it was decided.
+// Its events, and what `--ruled-out` adds: the state where it was decided, and the asking.
 void measure_explain_claim(events::RocksLog& log, const index::Reader& index) {
-  std::vector<double> whole, ruling_out;
+  std::vector<double> stories, ruled_out;
   std::size_t reasons = 0;
   for (const auto& [position, name] : claims_of(log)) {
-    whole.push_back(millis_of([&] {
+    stories.push_back(millis_of([&] {
       const index::Subject claim{index::SubjectKind::kNodeClaim, name, {}};
       for (const model::Position at : must(index::events_about(log, &index, claim, {})).story)
         if (!must(must(log.read(at))->next())) std::abort();
-      projections::ClusterState state;
+    }));
+    const auto cursor = must(log.read(position));
+    const auto event = must(cursor->next());
+    const events::Body body = events::decode_body(*event);
+    projections::ClusterState state;
+    reconcilers::ClassTypes class_types;
+    ruled_out.push_back(millis_of([&] {
       must(engine::rebuild(log, &log.snapshots(), model::Position(position.value() - 1), state));
-      const auto cursor = must(log.read(position));
-      const auto event = must(cursor->next());
-      const events::Body body = events::decode_body(*event);
-      reconcilers::ClassTypes class_types;
-      ruling_out.push_back(millis_of([&] {
-        reasons +=
-            reconcilers::ruled_out(
-                state, {event->envelope.log_time, *providers::find_provider("kwok"), class_types},
-                std::get<model::Command>(body).spec)
-                .size();
-      }));
+      reasons +=
+          reconcilers::ruled_out(
+              state, {event->envelope.log_time, *providers::find_provider("kwok"), class_types},
+              std::get<model::Command>(body).spec)
+              .size();
     }));
   }
-  if (whole.empty() || reasons < whole.size()) std::abort();
-  print_spread("explain nodeclaim, with what was ruled out", whole);
-  print_spread("of that, ruling out", ruling_out);
+  if (stories.empty() || reasons < stories.size()) std::abort();
+  print_spread("explain nodeclaim, its events", stories);
+  print_spread("what --ruled-out adds: the state there, and why it is no other type", ruled_out);
 }
 
 void measure_readers(const std::string& folder) {

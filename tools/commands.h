@@ -52,7 +52,8 @@ int state(const StateOptions& options);
 
 struct ExplainOptions {
   std::string data;
-  std::string what;  // command/ID, node/NAME, nodeclaim/NAME, pod/NS/NAME
+  std::string what;        // command/ID, node/NAME, nodeclaim/NAME, pod/NS/NAME
+  bool ruled_out = false;  // of a claim: why it may be of no other instance type
   Format format = Format::kTable;
 };
 int explain(const ExplainOptions& options);

@@ -155,7 +155,12 @@ int explain(const ExplainOptions& options) {
   if (!log) return report(log.error());
   auto subject = subject_of(options.what);
   if (!subject) return finish(*log, report(subject.error()));
-  record_access(options.data, "explain " + options.what);
+  if (options.ruled_out && subject->kind != index::SubjectKind::kNodeClaim)
+    return finish(*log, report({base::Kind::kInvalid,
+                                options.what + ": other instance types are ruled out for a claim; "
+                                               "--ruled-out goes with nodeclaim/NAME"}));
+  record_access(options.data,
+                "explain " + options.what + (options.ruled_out ? " --ruled-out" : ""));
   if (subject->kind == index::SubjectKind::kCommand) {
     const auto place = command_place(**log, subject->name);
     if (!place) return finish(*log, report(place.error()));
@@ -175,16 +180,14 @@ int explain(const ExplainOptions& options) {
     if (!refusal) return report(refusal.error());
     standing = pod_standing(*state, *about, *refusal);
   }
-  // It takes the state at that place, which nobody asked for who asked for another object.
-  const auto reasons =
-      subject->kind == index::SubjectKind::kNodeClaim ? why_not(*log, *story) : Json::array();
+  const auto reasons = options.ruled_out ? why_not(*log, *story) : Json::array();
   if (!reasons) return report(reasons.error());
   if (options.format != Format::kTable) {
     Json value{{"subject", options.what}};
     if (!standing.empty()) value["now"] = standing;
     if (about->left_out > 0) value["events_left_out"] = about->left_out;
     value["events"] = std::move(*story);
-    if (!reasons->empty()) value["ruled_out"] = *reasons;
+    if (options.ruled_out) value["ruled_out"] = *reasons;
     print_value(value, options.format);
     return finish(*log, kExitDone);
   }

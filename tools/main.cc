@@ -208,6 +208,10 @@ void add_explain(CommandLine& line) {
                 "pod/NAMESPACE/NAME, node/NAME, nodeclaim/NAME, nodepool/NAME or command/ID")
       ->required()
       ->type_name("KIND/NAME");
+  c->add_flag(
+      "--ruled-out", o.ruled_out,
+      "of a nodeclaim also why it may become no other instance type that is sold; takes the "
+      "state at its command, as 'karst state --at' does");
   add_format(c, o.format);
   c->callback([&line] { line.chosen = [&line] { return explain(line.explain); }; });
 }

@@ -86,22 +86,37 @@ TEST_F(FirstCreate, ASuccessIsNotToldOf) {
   EXPECT_EQ(told.out.find("attempt 1"), std::string::npos) << told.out;
 }
 
-TEST(ExplainClaim, SaysWhyItIsOfNoOtherType) {
-  std::string claim;
+// As explain takes it: "nodeclaim/NAME".
+std::string first_launched() {
   for (const std::string& line : lines_of(karst({"log", "dump", "--data", story()}).out))
-    if (const Json event = Json::parse(line); event["type"] == "LaunchRequested") {
-      claim = event["stream"];
-      break;
-    }
+    if (const Json event = Json::parse(line); event["type"] == "LaunchRequested")
+      return event["stream"];
+  return "";
+}
+
+TEST(ExplainClaim, SaysWhyItIsOfNoOtherType) {
+  const std::string claim = first_launched();
   ASSERT_NE(claim, "");
-  const Ended table = karst({"explain", "--data", story(), claim});
+  const Ended table = karst({"explain", "--data", story(), claim, "--ruled-out"});
   EXPECT_NE(table.out.find("\nnot "), std::string::npos) << table.out << table.err;
-  const Json told = Json::parse(karst({"explain", "--data", story(), claim, "-o", "json"}).out);
+  const Json told =
+      Json::parse(karst({"explain", "--data", story(), claim, "--ruled-out", "-o", "json"}).out);
   ASSERT_TRUE(told.contains("ruled_out")) << told;
   std::map<std::string, std::size_t> reasons;
   for (const Json& reason : told["ruled_out"])
     reasons[reason["why"]] = reason["instance_types"].size();
   EXPECT_GT(reasons["resource cpu"], 0U) << told["ruled_out"];
+}
+
+// It takes the state at the command, so that it is for those who ask.
+TEST(ExplainClaim, IsSilentOfOtherTypesUnlessAsked) {
+  const std::string claim = first_launched();
+  const Ended table = karst({"explain", "--data", story(), claim});
+  EXPECT_EQ(table.code, 0) << table.err;
+  EXPECT_EQ(table.out.find("\nnot "), std::string::npos) << table.out;
+  const Ended wrong = karst({"explain", "--data", story(), "nodepool/default", "--ruled-out"});
+  EXPECT_EQ(wrong.code, 2) << wrong.out;
+  EXPECT_NE(wrong.err.find("--ruled-out goes with nodeclaim/NAME"), std::string::npos) << wrong.err;
 }
 
 }  // namespace
