@@ -16,6 +16,7 @@
 #include "exports/byte_sink.h"
 #include "exports/redaction.h"
 #include "exports/walk.h"
+#include "proof/paths.h"
 #include "proof/trail.h"
 #include "tools/audit_tree.h"
 #include "tools/export_filter.h"
@@ -36,7 +37,8 @@ struct Trail {
   exports::Filter filter;
   exports::Redaction redaction;
   std::optional<proof::SignerKey> key;
-  std::unique_ptr<LogTree> tree;  // of a partial trail
+  std::unique_ptr<LogTree> tree;               // of a partial trail
+  std::optional<proof::InclusionPaths> paths;  // in it
   std::uint64_t size = 0;
 };
 
@@ -46,7 +48,7 @@ base::Result<bool> write_event(Trail& trail, proof::TrailWriter& writer,
   const std::uint64_t position = event.envelope.position.value();
   std::vector<proof::Hash> path;
   if (trail.tree) {
-    auto found = proof::inclusion_path(*trail.tree, position - 1, trail.size);
+    auto found = trail.paths->of(position - 1);
     if (!found) return base::fail(found.error());
     path = std::move(*found);
   }
@@ -121,8 +123,8 @@ base::Status export_trail(const AuditExportOptions& options, const ReadLog& log)
   if (!redaction) return base::fail(redaction.error());
   auto key = signer_of(options.signing_key, options.data, log->id());
   if (!key) return base::fail(key.error());
-  Trail trail{log,     std::move(*filter),    std::move(*redaction), std::move(*key),
-              nullptr, log->end().value() - 1};
+  Trail trail{log, std::move(*filter),    std::move(*redaction), std::move(*key), nullptr,
+              {},  log->end().value() - 1};
   const bool part = !trail.filter.takes_all() || !begins_at_one(log);
   // A whole trail needs no tree, but to be held against the head that was signed before.
   std::error_code ignored;
@@ -133,6 +135,7 @@ base::Status export_trail(const AuditExportOptions& options, const ReadLog& log)
       KARST_TRY(refuse_damaged(log, "a trail of a part of it, whose proofs lead to its head,"));
       trail.size = (*tree)->size;
       trail.tree = std::move(*tree);
+      trail.paths.emplace(*trail.tree, trail.size);
     }
   }
   if (trail.size == 0) return {};  // damaged at its first event: finish() says so

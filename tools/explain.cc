@@ -180,14 +180,17 @@ int explain(const ExplainOptions& options) {
     if (!refusal) return report(refusal.error());
     standing = pod_standing(*state, *about, *refusal);
   }
-  const auto reasons = options.ruled_out ? why_not(*log, *story) : Json::array();
+  const auto reasons =
+      options.ruled_out ? why_not(*log, about->created) : base::Result<WhyNot>(WhyNot());
   if (!reasons) return report(reasons.error());
   if (options.format != Format::kTable) {
     Json value{{"subject", options.what}};
     if (!standing.empty()) value["now"] = standing;
     if (about->left_out > 0) value["events_left_out"] = about->left_out;
     value["events"] = std::move(*story);
-    if (options.ruled_out) value["ruled_out"] = *reasons;
+    if (options.ruled_out)
+      value["ruled_out"] = reasons->unknown.empty() ? reasons->reasons : Json();
+    if (!reasons->unknown.empty()) value["ruled_out_unknown"] = reasons->unknown;
     print_value(value, options.format);
     return finish(*log, kExitDone);
   }
@@ -196,7 +199,7 @@ int explain(const ExplainOptions& options) {
     print_line(fmt::format("… {} before these, not shown: a story has at most {}",
                            daemon::counted(about->left_out, "event"), index::kStoryEventsMax));
   for (const Json& node : *story) print_tree(node, "");
-  print_why_not(*reasons);
+  if (options.ruled_out) print_why_not(*reasons);
   return finish(*log, kExitDone);
 }
 

@@ -8,12 +8,16 @@
 
 namespace karst::tools {
 
-// Of a story as explain tells it: for the command in it that makes a claim, a list of
-// {"why", "instance_types"}, as reconcilers::ruled_out has it. Empty: the story has no such
-// command, or what came before it was trimmed. Errors: those of engine::rebuild, but not kGone.
-base::Result<Json> why_not(const ReadLog& log, const Json& story);
+struct WhyNot {
+  Json reasons = Json::array();  // {"why", "instance_types"}, as reconcilers::ruled_out has it
+  std::string unknown;           // why there are none; empty: they are known
+};
 
-// A line a reason, with the first few types.
-void print_why_not(const Json& reasons);
+// Of the claim that the command at `created` makes; 0: the log has no such command. Errors: those
+// of engine::rebuild, but not kGone.
+base::Result<WhyNot> why_not(const ReadLog& log, model::Position created);
+
+// A line a reason, with the first few types, or that nothing is known.
+void print_why_not(const WhyNot& known);
 
 }  // namespace karst::tools

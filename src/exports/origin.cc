@@ -16,7 +16,7 @@ base::Result<Origin> origin_of(const events::EventLog& log) {
   }
   auto cursor = log.read(log.first());
   if (!cursor) return base::fail(cursor.error());
-  for (std::uint64_t i = 0; i < kOriginSearchMax; ++i) {
+  for (;;) {
     auto event = (*cursor)->next();
     if (!event) return base::fail(event.error());
     if (!*event) break;

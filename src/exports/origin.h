@@ -8,14 +8,13 @@
 
 namespace karst::exports {
 
-inline constexpr std::uint64_t kOriginSearchMax = 1000;  // events from the beginning of the log
-
 struct Origin {
   std::string log;
   std::string cluster_uid;  // empty: no process has said so
 };
 
-// From the first DaemonStarted, or what a trimmed log keeps of the past. Errors: of the log.
+// From what a trimmed log keeps of the past, else from the first DaemonStarted, wherever that is.
+// Errors: of the log.
 base::Result<Origin> origin_of(const events::EventLog& log);
 
 }  // namespace karst::exports

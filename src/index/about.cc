@@ -225,6 +225,8 @@ void Gathering::see(const events::Event& event) {
     return;  // nor its outcome
   if (std::holds_alternative<model::Command>(body))
     add_stream("command/" + std::to_string(envelope.position.value()));
+  if (envelope.type == EventType::kNodeClaimCreateRequested && about_.created == model::Position())
+    about_.created = envelope.position;
   keep(envelope.position);
 }
 

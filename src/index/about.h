@@ -33,6 +33,8 @@ struct About {
   std::uint64_t left_out = 0;          // events before the story
   std::set<std::string> streams;       // of the events that count
   std::set<std::string> pod_uids;
+  // Of a claim: the first command that makes it, also where the story has left it out; else 0.
+  model::Position created;
   // The latest answer to what the pod's nominations led to, if it was no success; else 0.
   model::Position refusal;
   std::uint64_t events_read = 0;

@@ -6,11 +6,10 @@
 #include <utility>
 
 #include "base/check.h"
+#include "proof/paths.h"
 
 namespace karst::proof {
 namespace {
-
-constexpr unsigned kTileHeight = 8;
 
 std::string index_path(std::uint64_t index, unsigned width) {
   const auto three = [](std::uint64_t number) {
@@ -25,45 +24,6 @@ std::string index_path(std::uint64_t index, unsigned width) {
 
 tl::unexpected<base::Error> missing(TileAt at, unsigned width) {
   return base::fail(base::Kind::kGone, "there is no tile " + tile_path(at, width));
-}
-
-// The hash over the leaves [begin, end) of the tree of `size`, as RFC 6962 names it:
-// MTH(D[begin:end]).
-class Ranges {
- public:
-  Ranges(const TileReader& tiles, std::uint64_t size) : tiles_(tiles), size_(size) {}
-
-  base::Result<Hash> hash(std::uint64_t begin, std::uint64_t end) const {
-    const std::uint64_t count = end - begin;
-    if (std::has_single_bit(count)) return perfect(begin, std::countr_zero(count));
-    const std::uint64_t middle = begin + std::bit_floor(count);
-    auto left = hash(begin, middle);
-    if (!left) return left;
-    auto right = hash(middle, end);
-    if (!right) return right;
-    return node_hash(*left, *right);
-  }
-
- private:
-  // The subtree of 2^height leaves at `begin`, a multiple of that.
-  base::Result<Hash> perfect(std::uint64_t begin, int height) const {
-    const unsigned level = static_cast<unsigned>(height) / kTileHeight;
-    const std::size_t count = std::size_t{1} << (static_cast<unsigned>(height) % kTileHeight);
-    const std::uint64_t first = begin >> (level * kTileHeight);
-    const TileAt at{level, first / kTileWidth};
-    auto tile = tiles_.read(at, tile_width(at, size_));
-    if (!tile) return base::fail(tile.error());
-    return perfect_root(
-        std::string_view(*tile).substr(first % kTileWidth * kHashSize, count * kHashSize));
-  }
-
-  const TileReader& tiles_;
-  std::uint64_t size_;
-};
-
-base::Status check_size(std::uint64_t size) {
-  if (size <= kTreeSizeMax) return {};
-  return base::fail(base::Kind::kInvalid, "a tree of " + std::to_string(size) + " leaves");
 }
 
 }  // namespace
@@ -95,7 +55,7 @@ base::Result<std::string> MemoryTiles::read(TileAt at, unsigned width) const {
 }
 
 base::Result<TileBuilder> TileBuilder::resume(const TileReader& tiles, std::uint64_t size) {
-  KARST_TRY(check_size(size));
+  KARST_TRY(check_tree_size(size));
   TileBuilder builder;
   builder.size_ = size;
   for (unsigned level = 0; level <= kTileLevelMax && size >> (level * kTileHeight) > 0; ++level) {
@@ -163,41 +123,24 @@ Hash TileBuilder::root() const {
 }
 
 base::Result<Hash> tree_root(const TileReader& tiles, std::uint64_t size) {
-  KARST_TRY(check_size(size));
+  KARST_TRY(check_tree_size(size));
   if (size == 0) return empty_root();
-  return Ranges(tiles, size).hash(0, size);
+  return TreeRanges(tiles, size).hash(0, size);
 }
 
 base::Result<std::vector<Hash>> inclusion_path(const TileReader& tiles, std::uint64_t index,
                                                std::uint64_t size) {
-  KARST_TRY(check_size(size));
-  if (index >= size)
-    return base::fail(base::Kind::kInvalid, "leaf " + std::to_string(index) +
-                                                " is not in a tree of " + std::to_string(size));
-  const Ranges ranges(tiles, size);
-  std::vector<Hash> path;
-  // From the root down to the leaf: what is left aside at each step is the path, upside down.
-  std::uint64_t begin = 0, end = size;
-  while (end - begin > 1) {
-    const std::uint64_t middle = begin + std::bit_floor(end - begin - 1);
-    const bool left = index < middle;
-    auto aside = left ? ranges.hash(middle, end) : ranges.hash(begin, middle);
-    if (!aside) return base::fail(aside.error());
-    path.push_back(*aside);
-    (left ? end : begin) = middle;
-  }
-  std::reverse(path.begin(), path.end());
-  return path;
+  return InclusionPaths(tiles, size).of(index);
 }
 
 base::Result<std::vector<Hash>> consistency_proof(const TileReader& tiles, std::uint64_t old_size,
                                                   std::uint64_t size) {
-  KARST_TRY(check_size(size));
+  KARST_TRY(check_tree_size(size));
   if (old_size == 0 || old_size > size)
     return base::fail(base::Kind::kInvalid, "a tree of " + std::to_string(old_size) +
                                                 " cannot have become one of " +
                                                 std::to_string(size));
-  const Ranges ranges(tiles, size);
+  TreeRanges ranges(tiles, size);
   std::vector<Hash> proof;
   // Down the right edge of the old tree, until what is left of it is one subtree of both.
   std::uint64_t begin = 0, end = size;

@@ -16,7 +16,8 @@
 
 namespace karst::proof {
 
-inline constexpr unsigned kTileWidth = 256;
+inline constexpr unsigned kTileHeight = 8;
+inline constexpr unsigned kTileWidth = 1u << kTileHeight;
 inline constexpr unsigned kTileLevelMax = 7;  // 256^8 leaves are more than kTreeSizeMax
 
 struct TileAt {

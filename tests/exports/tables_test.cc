@@ -219,6 +219,21 @@ TEST(Origin, IsTheClusterAndTheLog) {
   EXPECT_EQ(origin->cluster_uid, "cluster-1");
 }
 
+// A trimmed log whose past another build has kept has its next start far behind its beginning.
+TEST(Origin, IsFoundHoweverLateItIsSaid) {
+  events::MemoryLog log{model::LogId("abc")};
+  const std::vector<events::Record> beats(3'000,
+                                          events::make_record(events::SourceBeat{"Pod", "1"}));
+  events::DaemonStarted started;
+  started.config.cluster_uid = "cluster-1";
+  const events::Record start = events::make_record(started);
+  ASSERT_TRUE(log.append(beats, events::Durability::kSynced));
+  ASSERT_TRUE(log.append({&start, 1}, events::Durability::kSynced));
+  const auto origin = origin_of(log);
+  ASSERT_TRUE(origin);
+  EXPECT_EQ(origin->cluster_uid, "cluster-1");
+}
+
 TEST(ByteSink, SaysWhenNobodyReads) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <utility>
 
+#include "proof/paths.h"
 #include "proof/tiles.h"
 
 namespace karst::proof {
@@ -159,6 +161,41 @@ TEST(Tiles, ABuilderThatResumesGoesOnAsIfItHadNeverStopped) {
   auto path = inclusion_path(parts.tiles, 65'535, 70'000);
   ASSERT_TRUE(path);
   EXPECT_TRUE(inclusion_holds(leaf(65'535), 65'535, 70'000, *path, whole.builder.root()));
+}
+
+// Tiles, and how often one was asked for.
+class CountedTiles final : public TileReader {
+ public:
+  explicit CountedTiles(const TileReader& tiles) : tiles_(tiles) {}
+  base::Result<std::string> read(TileAt at, unsigned width) const override {
+    ++reads_;
+    return tiles_.read(at, width);
+  }
+  int take_reads() { return std::exchange(reads_, 0); }
+
+ private:
+  const TileReader& tiles_;
+  mutable int reads_ = 0;
+};
+
+TEST(InclusionPaths, AreTheSameInAnyOrderAndReadEachTileOnceWhenTheyRise) {
+  Tree tree;
+  tree.grow_to(70'000);
+  const Hash root = tree.builder.root();
+  CountedTiles tiles(tree.tiles);
+  InclusionPaths paths(tiles, 70'000);
+  for (std::uint64_t index = 0; index < 70'000; ++index) {
+    const auto path = paths.of(index);
+    ASSERT_TRUE(path) << path.error().message;
+    if (index % 97 != 0) continue;
+    ASSERT_TRUE(inclusion_holds(leaf(index), index, 70'000, *path, root)) << index;
+  }
+  const int whole_tiles = 70'000 / 256, partial_tiles = 3;
+  EXPECT_LE(tiles.take_reads(), whole_tiles + 20 * partial_tiles);
+  for (const std::uint64_t index : {69'999, 0, 65'536, 65'535, 69'887, 12'345, 12'345, 12'344}) {
+    EXPECT_EQ(*paths.of(index), *inclusion_path(tree.tiles, index, 70'000)) << index;
+    EXPECT_FALSE(paths.of(70'000));
+  }
 }
 
 TEST(Tiles, ReadersSayWhatIsMissing) {

@@ -74,6 +74,26 @@ TEST_F(Trim, EveryReaderBeginsWhereTheLogDoes) {
   }
 }
 
+// Nothing ruled out, and not known, are two answers.
+TEST_F(Trim, WhatWasRuledOutBeforeItIsNotKnown) {
+  // Of the claims that came up before it, the last.
+  const std::uint64_t first = (last_ - 1) / 256 * 256 + 1;
+  std::string subject;
+  for (const std::string& line : lines_of(karst({"log", "dump", "--data", data_}).out))
+    if (const Json event = Json::parse(line);
+        event["type"] == "NodeClaimCreateRequested" && event["position"] < first)
+      subject = event["stream"];
+  ASSERT_NE(subject, "");
+  ASSERT_EQ(trim({"--before", std::to_string(first)}).code, 0);
+  const Ended json = karst({"explain", subject, "--ruled-out", "--data", data_, "-o", "json"});
+  ASSERT_EQ(json.code, 0) << json.err;
+  const Json value = Json::parse(json.out);
+  ASSERT_TRUE(value["ruled_out"].is_null()) << value;
+  EXPECT_NE(value["ruled_out_unknown"].dump().find("where this log begins"), std::string::npos);
+  const Ended table = karst({"explain", subject, "--ruled-out", "--data", data_});
+  EXPECT_NE(table.out.find("what was ruled out is not known: "), std::string::npos) << table.out;
+}
+
 // What is there is never denied: it has a story, or it is said where that went.
 TEST_F(Trim, WhatTheStateKnowsIsExplained) {
   ASSERT_EQ(trim({"--before", std::to_string(last_)}).code, 0);
