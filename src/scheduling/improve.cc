@@ -134,15 +134,16 @@ class Improver {
     std::vector<Plan> best;
     std::size_t tried = kNone;
     for (const Guests guests : {Guests::kHomeless, Guests::kAll})
-      if (std::optional<Plan> found = plan(pools, own, guests, limits, tried);
+      if (std::optional<Plan> found = plan(pools, own, guests, limits, tried, looks_ / 4 * 3);
           found && (best.empty() || found->saved > best.front().saved)) {
         best.clear();
         best.push_back(std::move(*found));
       }
     if (!best.empty() || (own.size() == 1 && tried == 0)) return best;
-    for (const Joint& joint : own) {
+    for (std::size_t i = 0; i < own.size(); ++i) {
       tried = kNone;
-      std::optional<Plan> alone = plan(pools, {joint}, Guests::kNone, limits, tried);
+      const auto share = looks_ / static_cast<std::int64_t>(own.size() - i);
+      std::optional<Plan> alone = plan(pools, {own[i]}, Guests::kNone, limits, tried, share);
       if (!alone) continue;
       limits.take(alone->limits);
       best.push_back(std::move(*alone));
@@ -150,9 +151,10 @@ class Improver {
     return best;
   }
 
-  // nullopt: it is not cheaper, or one with so many guests was `tried`, which is set.
+  // nullopt: it is not cheaper, it takes more than `looks` of the budget, or one with so many
+  // guests was `tried`, which is set.
   std::optional<Plan> plan(const Pools& pools, const std::vector<Joint>& own, Guests which,
-                           const SpareLimits& limits, std::size_t& tried) {
+                           const SpareLimits& limits, std::size_t& tried, std::int64_t looks) {
     Plan plan;
     for (const Joint& joint : own) {
       plan.sectors.emplace_back();
@@ -188,19 +190,21 @@ class Improver {
     if (guests.size() == tried) return std::nullopt;
     tried = guests.size();
     seat(std::move(guests), own, plan);
-    if (!refill_all(pools, limits, plan) || plan.saved <= 0 || !limits.allow(plan.limits))
+    if (!refill_all(pools, limits, looks, plan) || plan.saved <= 0 || !limits.allow(plan.limits))
       return std::nullopt;
     return plan;
   }
 
   // False: there is a sector for which nothing is found, or what heavier pools would have.
-  bool refill_all(const Pools& pools, const SpareLimits& limits, Plan& plan) {
+  bool refill_all(const Pools& pools, const SpareLimits& limits, std::int64_t looks, Plan& plan) {
     for (std::size_t to = 0; to < plan.sectors.size(); ++to) {
       Sector& sector = plan.sectors[to];
       for (const auto& [rank, count] : plan.loose[to])
         sector.loose.push_back({prepared_.by_size[rank], count});
+      const std::int64_t before = looks;
       std::optional<Refilled> one =
-          refill(prepared_, mobility_.host_ties(), sector, alternatives_, looks_);
+          refill(prepared_, mobility_.host_ties(), sector, alternatives_, looks);
+      looks_ -= before - looks;
       if (!one) return false;
       std::map<std::size_t, const std::vector<Share>*> staying;
       for (const Sector::Staying& own : sector.staying) staying[own.claim] = &own.shares;
@@ -373,8 +377,8 @@ class Improver {
   Mobility mobility_;
   Alternatives alternatives_;
   Heavier heavier_;
-  std::int64_t looks_ = kRefillLooksMax;
-  std::vector<std::size_t> rank_;  // by row: its place in the order of placing
+  std::int64_t looks_ = kRefillLooksMax;  // no plan may take all that is left
+  std::vector<std::size_t> rank_;         // by row: its place in the order of placing
   std::vector<Part> parts_;
   // The new state; claims by their old index, new ones behind them.
   std::vector<Claim> claims_;
@@ -392,8 +396,7 @@ void improve(Prepared& prepared, Packer& packer) {
   const auto& claims = packer.claims();
   const bool is_reserved = std::any_of(claims.begin(), claims.end(),
                                        [](const Claim& claim) { return claim.is_reserved; });
-  if (!is_reserved && !claims.empty() && !packer.hosts_are_final())
-    Improver(prepared, packer).run();
+  if (!is_reserved && !claims.empty() && !packer.leans_on_hosts()) Improver(prepared, packer).run();
 }
 
 }  // namespace karst::scheduling

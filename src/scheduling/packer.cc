@@ -61,7 +61,9 @@ void Packer::settle_hosts(std::vector<std::size_t> order) {
   std::erase_if(order, [&](std::size_t row) { return deferred_[row]; });
   if (hosts_are_final_) {
     queued_row_ = kNone;  // claims that were refused for good may take one now
+    const std::vector<std::int64_t> before = left_;
     place_rounds(order);
+    leans_on_hosts_ |= left_ != before;
   }
   finish();
 }

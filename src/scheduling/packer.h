@@ -146,8 +146,9 @@ class Packer {
     limits_ = std::move(limits);
     nodes_left_ = std::move(nodes_left);
   }
-  // Spreads went by the hosts that there are: there may be no more and no fewer.
-  bool hosts_are_final() const { return hosts_are_final_; }
+  // Some were placed by what the fewest pods on the hosts are that there are in the end: with other
+  // hosts they could not stay.
+  bool leans_on_hosts() const { return leans_on_hosts_; }
 
  private:
   // What pods use of a node beside its room.
@@ -356,6 +357,7 @@ class Packer {
   std::vector<Turn> order_;
   // Nobody gets a new claim any more: hosts are those that there are.
   bool hosts_are_final_ = false;
+  bool leans_on_hosts_ = false;
   std::uint64_t changes_ = 1;
   std::vector<Low> lows_;  // by group
   // By row, for the sake of those in trouble: keys whose domain is chosen at once, rows that want

@@ -371,9 +371,7 @@ Answer solve(const Problem& problem) {
   const auto with = [&](FarLimits far_limits) -> std::optional<Answer> {
     Prepared prepared(problem, far_limits);
     Answer answer = solve_once(prepared);
-    if (prepared.pools.must_check_limits() &&
-        !(answer.unplaced.empty() && keeps_limits(problem, answer)))
-      return std::nullopt;
+    if (prepared.pools.must_check_limits() && !keeps_limits(problem, answer)) return std::nullopt;
     if (!answer.unplaced.empty()) add_relaxations(prepared, answer);
     return answer;
   };

@@ -41,7 +41,8 @@ class SpareLimits {
   std::vector<std::int64_t> nodes_left_;         // by pool, where nodes are limited
 };
 
-// By pool: it has limits, and a pod that is left over may be kept off it by these alone.
+// By pool: its limits keep machines out of reach, and a pod that is left over may be kept off it by
+// these alone.
 std::vector<bool> pools_wanted(Prepared& prepared, const Packer& packer);
 
 }  // namespace karst::scheduling

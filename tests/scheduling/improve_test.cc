@@ -119,6 +119,34 @@ TEST(Improve, PreferNoScheduleTaintsSpoilNothing) {
   }
 }
 
+// One pod for which there is no machine, whatever limits are left and whatever it asks of its
+// hosts, makes nobody else's dearer.
+TEST(Improve, APodThatNobodyCanHelpSpoilsNothing) {
+  const std::vector<PodGroup> groups = {with_nobody(asking(30, 250, 300)), asking(30, 500, 900),
+                                        asking(30, 100, 100), asking(40, 1500, 1800)};
+  Pool limited = by_the_cpu(40);  // a tenth of the limit is used
+  limited.pool.limits = {{"cpu", 1'000'000}};
+  PodGroup unknown = asking(1, 100, 100);
+  unknown.shape.node_selector = {{std::string(model::kInstanceTypeLabel), "none"}};
+  PodGroup spread = unknown;
+  spread.labels = {{"app", "spread"}};
+  model::SpreadConstraint over_hosts;
+  over_hosts.topology_key = kHost;
+  over_hosts.selector.expressions = {in("app", {"spread"})};
+  spread.shape.spread = {over_hosts};
+  const std::int64_t alone = price(solve(problem(groups, {by_the_cpu(40)})));
+  for (const PodGroup& hopeless : {asking(1, 500'000, 100), unknown, spread})
+    for (const Pool& pool : {by_the_cpu(40), limited}) {
+      std::vector<PodGroup> all = groups;
+      all.push_back(hopeless);
+      const Problem with = problem(all, {pool});
+      const Answer answer = solve(with);
+      EXPECT_EQ("", wrong(with, answer));
+      EXPECT_EQ(130, placed(answer));
+      EXPECT_EQ(alone, price(answer)) << pool.pool.limits.size() << " limits";
+    }
+}
+
 // A pool of few sizes, where the greedy answer takes the smallest or the largest for everybody.
 TEST(Improve, TakesTheOneSizeThatSuitsAll) {
   struct Case {
