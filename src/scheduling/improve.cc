@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -122,9 +123,8 @@ class Improver {
     SpareLimits::Change limits;
   };
   static std::int64_t saved_by(const std::vector<Plan>& plans) {
-    std::int64_t sum = 0;
-    for (const Plan& plan : plans) sum += plan.saved;
-    return sum;
+    return std::accumulate(plans.begin(), plans.end(), std::int64_t{0},
+                           [](std::int64_t sum, const Plan& plan) { return sum + plan.saved; });
   }
 
   // The best for all of the joints, or for each that has one; nothing is taken yet.
@@ -140,10 +140,10 @@ class Improver {
         best.push_back(std::move(*found));
       }
     if (!best.empty() || (own.size() == 1 && tried == 0)) return best;
-    for (std::size_t i = 0; i < own.size(); ++i) {
+    auto to_come = static_cast<std::int64_t>(own.size());
+    for (const Joint& joint : own) {
       tried = kNone;
-      const auto share = looks_ / static_cast<std::int64_t>(own.size() - i);
-      std::optional<Plan> alone = plan(pools, {own[i]}, Guests::kNone, limits, tried, share);
+      auto alone = plan(pools, {joint}, Guests::kNone, limits, tried, looks_ / to_come--);
       if (!alone) continue;
       limits.take(alone->limits);
       best.push_back(std::move(*alone));
@@ -151,8 +151,7 @@ class Improver {
     return best;
   }
 
-  // nullopt: it is not cheaper, it takes more than `looks` of the budget, or one with so many
-  // guests was `tried`, which is set.
+  // nullopt: not cheaper, more than `looks`, or one with so many guests was `tried`, which is set.
   std::optional<Plan> plan(const Pools& pools, const std::vector<Joint>& own, Guests which,
                            const SpareLimits& limits, std::size_t& tried, std::int64_t looks) {
     Plan plan;
@@ -202,8 +201,7 @@ class Improver {
       for (const auto& [rank, count] : plan.loose[to])
         sector.loose.push_back({prepared_.by_size[rank], count});
       const std::int64_t before = looks;
-      std::optional<Refilled> one =
-          refill(prepared_, mobility_.host_ties(), sector, alternatives_, looks);
+      auto one = refill(prepared_, mobility_.host_ties(), sector, alternatives_, looks);
       looks_ -= before - looks;
       if (!one) return false;
       std::map<std::size_t, const std::vector<Share>*> staying;
