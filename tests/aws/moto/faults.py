@@ -14,7 +14,7 @@
                     A poll of a client that is dead takes messages until it is over, and they are hidden for as long: so a killed client is less missed
                     "capacity": [{"type": "m5.large", "zone": "us-east-1a", "ct": "spot", "code": "InsufficientInstanceCapacity"}], read by CreateFleet
 /karst/instances    GET: all instances that there ever were, as JSON, with their tags and what moto knows of their type (server.py fills it in)
-/karst/journal      GET: a line of JSON for each CreateFleet, TerminateInstances and DescribeInstances by id, in their order: what was asked, what was
+/karst/journal      GET: a line of JSON for each CreateFleet, TerminateInstances and DescribeInstances by ids, in their order: what was asked, what was
                     played on it ("do"), and of CreateFleet what came of it: machines made, offers without room, machines that run in all (server.py)
 /karst/calls        GET: how often each action was asked since the start or the last DELETE
 /karst/credentials  GET with "Authorization: pod-token": keys as EKS Pod Identity hands them out; "seconds" of the query is their life
@@ -65,11 +65,17 @@ def rule_for(action):
     return {}
 
 
+def ids_in(form):
+    """The machines that a call names: by id, or by a filter on ids."""
+    filters = [key.removesuffix("Name") + "Value." for key, value in form.items() if key.startswith("Filter.") and value == "instance-id"]
+    return [value for key, value in form.items() if key.startswith(("InstanceId.", *filters))]
+
+
 def entry_of(action, body, do):
     """The journal's entry about a call, {} for those that it does not keep."""
     form = {key: values[0] for key, values in urllib.parse.parse_qs(body.decode("utf-8", "replace")).items()} if action in (
         "CreateFleet", "TerminateInstances", "DescribeInstances") else {}
-    entry = {"action": action, "at": time.time(), "do": do, "ids": [value for key, value in form.items() if key.startswith("InstanceId.")]}
+    entry = {"action": action, "at": time.time(), "do": do, "ids": ids_in(form)}
     if action == "CreateFleet":
         entry.update(token=form.get("ClientToken"), digest=hashlib.sha256(body).hexdigest(), wanted=sorted(
             {(form[key], form.get(key.replace("InstanceType", "AvailabilityZone"))) for key in form if key.endswith(".InstanceType")}))
