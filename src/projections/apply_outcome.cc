@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "projections/apply.h"
+#include "projections/proof.h"
 
 namespace karst::projections {
 namespace {
@@ -344,17 +345,6 @@ void Apply::launched(const model::ClaimName& name, const model::Instance& instan
   });
   take_messages(row);
   if (const NodeRow* node = s.node_of(row)) join(model::Node(node->node));
-}
-
-// A launch or create that is sent again because its first answer was unclear may still have taken
-// effect: a refusal for reasons of the moment speaks of this send only.
-static bool proves_nothing(const CommandRow& row, const model::Outcome& outcome) {
-  const model::CommandKind kind = model::kind_of(row.command.spec);
-  return outcome.kind == model::OutcomeKind::kRefused && row.attempt > 1 &&
-         (kind == model::CommandKind::kLaunch || kind == model::CommandKind::kCreateNodeClaim) &&
-         (outcome.code == model::RefusalCode::kRetry ||
-          outcome.code == model::RefusalCode::kThrottled ||
-          outcome.code == model::RefusalCode::kDenied);
 }
 
 void Apply::operator()(const model::Outcome& e) const {

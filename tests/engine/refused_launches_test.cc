@@ -67,5 +67,73 @@ TEST_P(Refused, TheSameClaimsAreTriedAgainLessAndLessOften) {
 INSTANTIATE_TEST_SUITE_P(Codes, Refused,
                          ::testing::Values(RefusalCode::kDenied, RefusalCode::kInvalid));
 
+// An order whose answer was lost, and that is refused when it is sent again: its machine may be
+// there. With whether the refusal is the answer to its token.
+struct RefusedAgain : ::testing::TestWithParam<std::pair<RefusalCode, bool>> {
+  RefusedAgain() {
+    set_the_stage(story);
+    first = launch_for_one_pod(story);
+    story.answer(first, model::OutcomeKind::kUnclear);
+    refuse_the_next();
+  }
+  void refuse_the_next() {
+    story.step();
+    story.step(3'000);
+    const auto again = story.take<model::Launch>();
+    ASSERT_EQ(again.size(), 1u);
+    ASSERT_EQ(again[0].id, first.id);
+    story.answer(again[0], model::OutcomeKind::kRefused, {}, GetParam().first);
+    story.step();
+  }
+  bool in_doubt() const { return !GetParam().second; }
+  const projections::ClaimRow& claim() const {
+    return *story.state().claims().find(std::get<model::Launch>(first.spec).items[0].name);
+  }
+  events::MemoryLog log{model::LogId("log")};
+  Story story{log};
+  ports::IssuedCommand first;
+};
+
+TEST_P(RefusedAgain, NoOtherMachineIsBoughtInItsPlace) {
+  ASSERT_EQ(claim().launch_refused, !in_doubt());
+  for (int second = 0; second < 120; ++second) {
+    story.step(1'000);
+    for (const auto& launch : story.take<model::Launch>()) {
+      ASSERT_TRUE(in_doubt());
+      EXPECT_EQ(launch.id, first.id) << "the same order, by its token";
+      story.answer(launch, model::OutcomeKind::kRefused, {}, GetParam().first);
+    }
+  }
+  EXPECT_EQ(verified(log).difference, std::nullopt);
+}
+
+TEST_P(RefusedAgain, AMachineThatIsListedIsTheClaims) {
+  if (!in_doubt()) return;
+  const auto& order = std::get<model::Launch>(first.spec);
+  story.list("Instance", {events::InstanceObserved{instance_for(order, 0, first.id)}});
+  story.step();
+  EXPECT_TRUE(claim().launched());
+  story.step(3'000);
+  EXPECT_EQ(story.state().commands().find(first.id.position), nullptr) << "its end is known";
+  EXPECT_TRUE(story.take<model::Launch>().empty());
+}
+
+TEST_P(RefusedAgain, AClaimThatIsGivenUpIsSearchedForFirst) {
+  if (!in_doubt()) return;
+  model::NodeClaim leaving = claim().claim;
+  leaving.deletion_millis = story.now();
+  story.fact(events::NodeClaimObserved{leaving});
+  story.step();
+  EXPECT_EQ(story.take<model::FindInstances>().size(), 1u);
+  EXPECT_TRUE(story.take<model::SetFinalizer>().empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Codes, RefusedAgain,
+                         ::testing::Values(std::pair{RefusalCode::kInvalid, false},
+                                           std::pair{RefusalCode::kDenied, false},
+                                           std::pair{RefusalCode::kGone, false},
+                                           std::pair{RefusalCode::kConflict, false},
+                                           std::pair{RefusalCode::kCapacity, true}));
+
 }  // namespace
 }  // namespace karst::engine

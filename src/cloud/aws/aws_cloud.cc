@@ -55,6 +55,19 @@ model::Outcome refused_as(const ports::IssuedCommand& command, RefusalCode code,
   return outcome;
 }
 
+// Credentials and clocks are fixed where karst runs, often by themselves.
+bool says_nothing_of_the_order(Trouble trouble) {
+  return trouble == Trouble::kCredentials || trouble == Trouble::kSkew;
+}
+
+// A call of an order that had no effect.
+model::Outcome not_launched(const ports::IssuedCommand& command, const CallError& error,
+                            const std::string& action) {
+  model::Outcome outcome = failed(command, error, action, Asked::kRead);
+  outcome.reason = pure::launch_reason(error.code + ": " + error.message);
+  return outcome;
+}
+
 // What another claim, made anew for the same pods, may get: as Karpenter, this one is dropped. The
 // rest stays and is tried again.
 RefusalCode refusal_code_of(const pure::LaunchOrder& order) {
@@ -126,11 +139,8 @@ void AwsCloud::make_template(const std::shared_ptr<Order>& order, std::size_t in
   client_.send(std::move(call), [this, order, index](const Answer& answer) {
     if (answer.ok() || answer.error.code == kTemplateIsThere)
       return make_template(order, index + 1);
-    // Nothing was launched, whatever became of the template: the order may be sent again.
-    model::Outcome outcome =
-        failed(*order->command, answer.error, "CreateLaunchTemplate", Asked::kRead);
-    outcome.reason = pure::launch_reason(answer.error.code + ": " + answer.error.message);
-    settle(std::move(outcome));
+    // This attempt launched nothing, whatever became of the template: it may be sent again.
+    settle(not_launched(*order->command, answer.error, "CreateLaunchTemplate"));
   });
 }
 
@@ -154,6 +164,8 @@ void AwsCloud::read_fleet(const std::shared_ptr<Order>& order, const Answer& ans
     fleet = std::move(*read);
   } else if (answer.error.code.empty() || may_have_happened(answer.error.trouble)) {
     return settle(failed(command, answer.error, "CreateFleet", Asked::kWrite));
+  } else if (says_nothing_of_the_order(answer.error.trouble)) {
+    return settle(not_launched(command, answer.error, "CreateFleet"));
   } else {
     fleet = pure::decode_fleet_error(answer.error.code, answer.error.message);
     if (fleet.code == RefusalCode::kConflict) return find_by_token(order);
