@@ -61,7 +61,7 @@ struct Outcome {
   std::string message;     // UTF-8, at most kOutcomeMessageMax bytes; never a secret
   std::string object_uid;  // of a created object
   std::vector<Instance>
-      instances;  // launched or found; for kFindInstances "done" and empty means proven absent
+      instances;  // launched or found; done and none: absent; with kGone: not known (yet, if young)
   // Offers for which there was no capacity. One that names a capacity type alone: all of that.
   std::vector<Offer> exhausted;
   std::optional<NodeReadBack> read_back;

@@ -285,7 +285,7 @@ struct OnOutcome {
     }
     if (!outcome.instances.empty()) return;
     if (!c.provider_id.empty()) {
-      fold.instance_gone(c.provider_id);
+      if (proves_absence(s(), outcome, c.provider_id, fold.now)) fold.instance_gone(c.provider_id);
       return;
     }
     const ClaimRow* claim = s().claim_by_uid(c.claim);
@@ -310,7 +310,8 @@ struct OnOutcome {
       fold.drop_claim(model::ClaimName(c.object.name));
   }
 
-  void operator()(const model::Terminate&) const {
+  void operator()(const model::Terminate& c) const {
+    if (!proves_absence(s(), outcome, c.provider_id, fold.now)) return;
     for (const model::Instance& instance : outcome.instances) fold.observe_instance(instance, true);
   }
 

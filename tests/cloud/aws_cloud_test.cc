@@ -56,6 +56,7 @@ TEST_F(AwsCloudTest, OnlyTheClaimsOwnInstanceIsEnded) {
       ASSERT_EQ(out.instances.size(), 1u);
       EXPECT_EQ(out.instances[0].state, one.state);
       EXPECT_EQ(out.instances[0].claim.str(), "uid-0");
+      EXPECT_EQ(out.code, one.status == 400 ? RefusalCode::kGone : RefusalCode::kNone);
     }
   }
 }
@@ -202,6 +203,10 @@ TEST_F(AwsCloudTest, OnlyTheServicesWordProvesAnInstanceAbsent) {
     const model::Outcome out = outcome();
     EXPECT_EQ(out.kind, one.kind) << out.message;
     EXPECT_EQ(out.instances.size(), one.instances);
+    if (one.kind == OutcomeKind::kDone) {
+      EXPECT_EQ(out.code, one.status == 400 ? RefusalCode::kGone : RefusalCode::kNone)
+          << "of a young one the service's word is no proof yet";
+    }
   }
 }
 

@@ -176,5 +176,69 @@ TEST(Termination, TheEndOfAHoldIsAWakeUp) {
   EXPECT_LE(round.wake_at->value(), started + 60 * kSecond);
 }
 
+// EC2 may not know the id of a machine yet that it has just launched.
+TEST(Termination, AYoungMachineThatTheCloudDoesNotKnowIsAskedForUntilItIsOld) {
+  WayDown down;
+  const std::int64_t known_since =
+      down.story.state().claims().slots().begin()->second.row.launched_at.value();
+  down.leave();
+  down.answer_read_back();
+  int asked = 0;
+  while (down.story.now() < known_since + 59 * kSecond) {
+    for (const auto& look : down.story.take<model::FindInstances>()) {
+      ++asked;
+      down.story.answer(look, model::OutcomeKind::kDone, {}, model::RefusalCode::kGone);
+    }
+    down.story.step(kSecond);
+    down.answer_read_back();
+    ASSERT_TRUE(down.story.take<model::DeleteObject>().empty()) << "its node stays";
+    ASSERT_TRUE(down.story.take<model::SetFinalizer>().empty());
+    ASSERT_EQ(down.story.state().claims().slots().begin()->second.row.gone_at.value(), 0);
+  }
+  EXPECT_GE(asked, 5);
+  EXPECT_LE(asked, 12) << "a poll";
+  down.story.step(10 * kSecond);
+  down.answer_read_back();
+  const auto last = down.story.take<model::FindInstances>();
+  ASSERT_EQ(last.size(), 1u);
+  down.story.answer(last[0], model::OutcomeKind::kDone, {}, model::RefusalCode::kGone);
+  down.story.step();
+  EXPECT_EQ(down.story.take<model::DeleteObject>().size(), 1u) << "now it is a proof";
+  EXPECT_EQ(verified(down.log()).difference, std::nullopt);
+}
+
+TEST(Termination, AYoungMachineThatIsSeenTerminatedIsGone) {
+  WayDown down;
+  down.leave();
+  down.answer_read_back();
+  const auto looks = down.story.take<model::FindInstances>();
+  ASSERT_EQ(looks.size(), 1u);
+  down.story.answer(looks[0], model::OutcomeKind::kDone);
+  down.story.step();
+  EXPECT_EQ(down.story.take<model::DeleteObject>().size(), 1u);
+}
+
+TEST(Termination, AYoungMachineThatATerminationDoesNotFindIsAskedForAgain) {
+  WayDown down;
+  down.leave();
+  down.answer_read_back();
+  const auto looks = down.story.take<model::FindInstances>();
+  ASSERT_EQ(looks.size(), 1u);
+  const model::Instance machine = down.story.state().claims().slots().begin()->second.row.instance;
+  down.story.answer(looks[0], model::OutcomeKind::kDone, {machine});
+  down.story.step();
+  const auto ends = down.story.take<model::Terminate>();
+  ASSERT_EQ(ends.size(), 1u);
+  model::Instance gone = machine;
+  gone.state = model::InstanceState::kTerminated;
+  down.story.answer(ends[0], model::OutcomeKind::kDone, {gone}, model::RefusalCode::kGone);
+  down.story.step();
+  EXPECT_TRUE(down.story.take<model::DeleteObject>().empty());
+  down.story.step(6 * kSecond);
+  EXPECT_EQ(
+      down.story.take<model::Terminate>().size() + down.story.take<model::FindInstances>().size(),
+      1u);
+}
+
 }  // namespace
 }  // namespace karst::engine

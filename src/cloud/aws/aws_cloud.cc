@@ -28,6 +28,12 @@ model::Outcome unread(const ports::IssuedCommand& command, const CallError& erro
   return failed(command, error, "DescribeInstances", Asked::kRead);
 }
 
+// EC2 has never heard of the id, or no more; of a machine that it has just launched, not yet.
+model::Outcome not_known(model::Outcome outcome) {
+  outcome.code = RefusalCode::kGone;
+  return outcome;
+}
+
 // Whether the claim is of the order that made the instance.
 bool carries(const pure::FoundInstance& found, const model::ClaimUid& claim) {
   return std::any_of(found.items.begin(), found.items.end(),
@@ -216,7 +222,7 @@ void AwsCloud::terminate(const Command& command, const model::Terminate& spec) {
       id, [this, command, &spec](const CallError& error, const pure::FoundInstance* one) {
         model::Outcome gone = ports::done(*command);
         gone.instances.push_back(gone_instance(spec));
-        if (error.trouble == Trouble::kNotFound) return settle(std::move(gone));
+        if (error.trouble == Trouble::kNotFound) return settle(not_known(std::move(gone)));
         if (one == nullptr) return settle(unread(*command, error));
         if (is_gone(one->instance)) return settle(std::move(gone));
         if (!may_end(*one, spec, cluster_.name))
@@ -250,7 +256,7 @@ void AwsCloud::end_instance(const Command& command, const model::Terminate& spec
       return settle(failed(*command, answer.error, "TerminateInstances", Asked::kWrite));
     model::Outcome outcome = ports::done(*command);
     outcome.instances.push_back(gone_instance(spec));
-    settle(std::move(outcome));
+    settle(not_known(std::move(outcome)));
   });
 }
 
@@ -278,9 +284,9 @@ void AwsCloud::find_by_id(const Command& command, const model::FindInstances& sp
                                  "not an AWS provider id: " + spec.provider_id.str()));
   instances_.ask(id, [this, command, &spec](const CallError& error,
                                             const pure::FoundInstance* one) {
-    if (error.trouble == Trouble::kNotFound) return finish(ports::done(*command));
+    model::Outcome outcome = ports::done(*command);  // without instances: absent
+    if (error.trouble == Trouble::kNotFound) return finish(not_known(std::move(outcome)));
     if (one == nullptr) return finish(unread(*command, error));
-    model::Outcome outcome = ports::done(*command);  // without instances: proven absent
     if (!is_gone(one->instance)) {
       outcome.instances.push_back(one->instance);
       // Alone it does not tell its place in the order: the state knows whose it is.

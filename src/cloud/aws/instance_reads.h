@@ -20,8 +20,8 @@ class InstanceReads {
  public:
   explicit InstanceReads(Client& client) : client_(client) {}
 
-  // `found` is the instance; nullptr: the error says why. kNotFound proves it absent; of an answer
-  // that does not have it, which proves nothing, the trouble is kMalformed.
+  // `found` is the instance; nullptr: the error says why. kNotFound proves it absent, unless it is
+  // young; of an answer that does not have it, which proves nothing, the trouble is kMalformed.
   using Take =
       std::function<void(const CallError& error, const providers::aws::FoundInstance* found)>;
   void ask(const std::string& id, Take take);
