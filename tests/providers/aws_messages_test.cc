@@ -2,6 +2,7 @@
 // nothing for us.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -108,6 +109,20 @@ TEST(AwsMessages, AHealthEventOfManyInstancesIsOneInterruptionEach) {
   EXPECT_EQ("event-1/" + kTwo, all[1].message.str());
 }
 
+TEST(AwsMessages, AHealthEventTellsOfAsManyInstancesAsItsSizeLetsIn) {
+  for (const std::size_t count : {std::size_t{1'001}, kEntitiesMax, kEntitiesMax + 1}) {
+    std::string many;
+    for (std::size_t i = 0; i < count; ++i)
+      many += (i == 0 ? "" : ",") + entity("i-" + std::to_string(10'000'000 + i));
+    const std::string body = health("", many);
+    ASSERT_LE(body.size(), kMessageBytesMax);
+    const auto all = read_message({"sqs-1", body, kReceived});
+    ASSERT_EQ(std::min(count, kEntitiesMax), all.size());
+    EXPECT_EQ("aws:////i-10000000", all.front().provider_id.str());
+    EXPECT_EQ(InterruptionKind::kScheduledChange, all.back().kind);
+  }
+}
+
 // Whoever forwards or composes events may give several the same id.
 TEST(AwsMessages, EventsWithOneIdAreTwoWhereTheyNameTwoInstances) {
   const std::string first = of_instance(kSpot);
@@ -123,9 +138,6 @@ TEST(AwsMessages, EventsWithOneIdAreTwoWhereTheyNameTwoInstances) {
 }
 
 TEST(AwsMessages, WhatIsNothingForUsHasAReason) {
-  std::string many;
-  for (std::size_t i = 0; i <= kEntitiesMax; ++i)
-    many += std::string(i == 0 ? "" : ",") + entity("i-" + std::to_string(10'000'000 + i));
   struct Case {
     const char* name;
     std::string body;
@@ -167,7 +179,8 @@ TEST(AwsMessages, WhatIsNothingForUsHasAReason) {
        health(R"(,"eventDescription":[{"latestDescription":"[Canceled] not"}])", entity(kOne)),
        "completed or canceled", "event-1"},
       {"health of a volume", health("", entity("vol-01234567")), "names no instance", "event-1"},
-      {"health of too many", health("", many), "at most 1000", "event-1"},
+      {"health of no list", health("", "").replace(health("", "").rfind("[]"), 2, "{}"),
+       "affectedEntities: expected a list", "event-1"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);

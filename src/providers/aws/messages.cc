@@ -131,8 +131,7 @@ Meaning read_health(const json& detail, std::int64_t) {
                           ", category " + shown(category));
   if (is_over(detail)) return Meaning::other("AWS Health: the event is completed or canceled");
   const json& entities = child(detail, "affectedEntities");
-  if (!entities.is_array() || entities.size() > kEntitiesMax)
-    return Meaning::other("detail.affectedEntities: expected a list of at most 1000");
+  if (!entities.is_array()) return Meaning::other("detail.affectedEntities: expected a list");
   Meaning meaning{InterruptionKind::kScheduledChange,
                   time_of(text_of(detail, "startTime")).value_or(0),
                   {},
@@ -144,6 +143,7 @@ Meaning read_health(const json& detail, std::int64_t) {
   std::sort(meaning.instances.begin(), meaning.instances.end());
   meaning.instances.erase(std::unique(meaning.instances.begin(), meaning.instances.end()),
                           meaning.instances.end());
+  if (meaning.instances.size() > kEntitiesMax) meaning.instances.resize(kEntitiesMax);
   if (meaning.instances.empty())
     return Meaning::other("detail.affectedEntities: it names no instance");
   return meaning;

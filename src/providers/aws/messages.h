@@ -18,7 +18,9 @@
 namespace karst::providers::aws {
 
 inline constexpr std::size_t kMessageBytesMax = 1u << 20;  // SQS takes no more
-inline constexpr std::size_t kEntitiesMax = 1'000;         // of one AWS Health event
+// Machines of one AWS Health event; further ones are left out. The size of a message lets in three
+// times as many, which would push all other messages out of what the state remembers.
+inline constexpr std::size_t kEntitiesMax = 10'000;
 inline constexpr std::int64_t kSpotWarningMillis = 120'000;
 
 struct QueueMessage {
