@@ -2,7 +2,8 @@
 // claim up, so that the drain and the replacement start at notice time. Earliest deadline first.
 // The end of a reserved block of capacity is known beforehand, and nobody sends a notice.
 #include <algorithm>
-#include <tuple>
+#include <limits>
+#include <utility>
 
 #include "reconcilers/list.h"
 #include "reconcilers/queries.h"
@@ -28,6 +29,13 @@ void leave_ending_reservations(const ClusterState& state, const Context& context
   }
 }
 
+// When the machine goes: at once if it stops already, and after all others if nobody has said when.
+std::int64_t end_of(const ClaimRow& row) {
+  if (row.deadline_millis != 0) return row.deadline_millis;
+  const bool stops = row.interruption_kind == model::InterruptionKind::kInstanceStopping;
+  return stops ? 0 : std::numeric_limits<std::int64_t>::max();
+}
+
 }  // namespace
 
 void reconcile_interruption(const ClusterState& state, const Context& context, Plan& plan) {
@@ -39,8 +47,7 @@ void reconcile_interruption(const ClusterState& state, const Context& context, P
       urgent.push_back(&row);
   }
   std::sort(urgent.begin(), urgent.end(), [](const ClaimRow* a, const ClaimRow* b) {
-    return std::tie(a->deadline_millis, a->claim.name) <
-           std::tie(b->deadline_millis, b->claim.name);
+    return std::pair(end_of(*a), a->claim.name.str()) < std::pair(end_of(*b), b->claim.name.str());
   });
   const auto reason_of = [](const ClaimRow& row) {
     return model::interruption_kind_name(row.interruption_kind);

@@ -66,5 +66,68 @@ TEST(Interruption, TheEarliestDeadlineIsServedFirstAndReplacementsDoNotWait) {
   EXPECT_EQ(verified(log).difference, std::nullopt);
 }
 
+TEST(Interruption, WithoutADeadlineOneThatStopsAlreadyGoesFirstAndAnyOtherLast) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  story.fact(events::ShapeRecorded{model::hash_of(shape_of(500)), shape_of(500)});
+  const std::tuple<const char*, int, model::InterruptionKind> nodes[] = {
+      {"a", 0, model::InterruptionKind::kScheduledChange},
+      {"b", 30, model::InterruptionKind::kSpotInterruption},
+      {"c", 0, model::InterruptionKind::kInstanceStopping}};
+  for (const auto& [letter, seconds, kind] : nodes) bring_up(story, letter);
+  story.step();
+  for (const auto& [letter, seconds, kind] : nodes) {
+    model::Interruption notice;
+    notice.message = model::MessageId(std::string("m-") + letter);
+    notice.kind = kind;
+    notice.provider_id = model::ProviderId(std::string("kwok://") + letter);
+    if (seconds > 0) notice.deadline_millis = story.now() + seconds * base::kMillisPerSecond;
+    story.fact(events::InterruptionReceived{notice});
+  }
+  EXPECT_EQ(
+      sent_in(story.step()),
+      (std::vector<std::string>{"taint node-c", "taint node-b", "taint node-a", "delete default-c",
+                                "delete default-b", "delete default-a", "create"}));
+  EXPECT_EQ(verified(log).difference, std::nullopt);
+}
+
+// A warning that waited in the queue while karst was down, about a machine that is still there.
+TEST(Interruption, AWarningOfLongAgoIsHeededWithoutBelievingTheMachineGone) {
+  events::MemoryLog log(model::LogId("log"));
+  Story story(log);
+  set_the_stage(story);
+  story.fact(events::ShapeRecorded{model::hash_of(shape_of(500)), shape_of(500)});
+  bring_up(story, "a");
+  story.step();
+  model::Interruption notice;
+  notice.message = model::MessageId("m");
+  notice.kind = model::InterruptionKind::kSpotInterruption;
+  notice.provider_id = model::ProviderId("kwok://a");
+  notice.deadline_millis = story.now() - 3 * 24 * 60 * base::kMillisPerMinute;
+  story.fact(events::InterruptionReceived{notice});
+  story.fact(events::InterruptionReceived{
+      {model::MessageId("m-2"), notice.kind, model::ProviderId("kwok://gone"), 1}});
+  EXPECT_EQ(sent_in(story.step()),
+            (std::vector<std::string>{"taint node-a", "delete default-a", "create"}));
+  model::NodeClaim leaving = story.state().claims().find(model::ClaimName("default-a"))->claim;
+  leaving.deletion_millis = story.now();
+  story.fact(events::NodeClaimObserved{leaving});
+  model::Node tainted = story.state().nodes().find(model::NodeName("node-a"))->node;
+  tainted.taints.push_back(
+      {std::string(model::kDisruptedTaintKey), "", model::TaintEffect::kNoSchedule});
+  story.fact(events::NodeObserved{tainted});
+  story.step();
+  const auto looks = story.take<model::FindInstances>();
+  ASSERT_EQ(looks.size(), 1u) << "is it there?";
+  model::Instance there;
+  there.provider_id = notice.provider_id;
+  there.claim = leaving.uid;
+  there.state = model::InstanceState::kRunning;
+  story.answer(looks[0], model::OutcomeKind::kDone, {there});
+  story.step();
+  EXPECT_EQ(story.take<model::EvictPod>().size(), 1u) << "then it is drained like any other";
+}
+
 }  // namespace
 }  // namespace karst::engine
