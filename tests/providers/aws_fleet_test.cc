@@ -324,6 +324,25 @@ TEST(AwsFleet, FoundInstancesAreGivenAsTheOrderGaveThem) {
   EXPECT_EQ(model::InstanceState::kShuttingDown, (*all)[3].instance.state);
 }
 
+TEST(AwsFleet, MoreMachinesThanClaimsAreTheLastOnes) {
+  const std::vector<std::string> kAll = {
+      "aws:///us-east-1a/i-a uid-0", "aws:///us-east-1a/i-b uid-1", "aws:///us-east-1a/i-c uid-2",
+      "aws:///us-east-1a/i-d uid-2"};
+  const auto made =
+      decode_fleet(answer(launched(id("i-d") + id("i-c") + id("i-b") + id("i-a")), ""),
+                   three_claims().command());
+  ASSERT_TRUE(made);
+  EXPECT_EQ(kAll, given(made->instances));
+  const std::string order =
+      tag("karst.sh/launch-token", "t-1") + tag("karst.sh/claims.0", "uid-0:1 uid-1:1 uid-2:1");
+  const auto found = decode_instances(
+      std::vector<std::string>{page_of(instance("i-d", order) + instance("i-c", order) +
+                                       instance("i-b", order) + instance("i-a", order))});
+  std::vector<model::Instance> all;
+  for (const FoundInstance& one : *found) all.push_back(one.instance);
+  EXPECT_EQ(kAll, given(all));
+}
+
 TEST(AwsFleet, AListWithAHoleProvesNothing) {
   const struct {
     const char* name;

@@ -144,9 +144,10 @@ base::Result<FleetAnswer> decode_fleet(std::string_view xml, const model::Launch
       std::unique(answer.instances.begin(), answer.instances.end(),
                   [&](const auto& a, const auto& b) { return id_of(a) == id_of(b); }),
       answer.instances.end());
-  for (std::size_t i = 0; i < answer.instances.size() && i < launch.items.size(); ++i) {
-    answer.instances[i].claim = launch.items[i].claim;
-    answer.instances[i].attempt = launch.items[i].attempt;
+  for (std::size_t i = 0; i < answer.instances.size() && !launch.items.empty(); ++i) {
+    const model::LaunchItem& item = launch.items[std::min(i, launch.items.size() - 1)];
+    answer.instances[i].claim = item.claim;
+    answer.instances[i].attempt = item.attempt;
   }
   Lacking lacking;
   std::vector<std::pair<std::string, std::string>> errors;

@@ -20,7 +20,7 @@ inline constexpr std::size_t kIdsPerFilterMax = 200;      // EC2's limit
 
 struct FleetAnswer {
   // Sorted by id; the first belongs to the order's first claim, and so on. Fewer than the order
-  // has claims: the last claims got none.
+  // has claims: the last claims got none. More: the rest is the last claim's, beside its own.
   std::vector<model::Instance> instances;
   std::vector<model::Offer> exhausted;    // sorted, each once; also beside instances
   std::vector<std::string> full_subnets;  // ids without an address left; the same

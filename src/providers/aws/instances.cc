@@ -88,13 +88,13 @@ FoundInstance read_instance(const pugi::xml_node& item) {
   return found;
 }
 
-// Instances of one order, sorted by id, belong to its claims in their order.
+// Instances of one order, sorted by id, belong to its claims in their order; any beyond them to the
+// last one, which has its machine already: so it is an orphan of a known claim, and is removed.
 void give_to_claims(std::vector<FoundInstance>& all) {
   std::map<std::string, std::size_t> given;  // of each order
   for (FoundInstance& one : all) {
-    if (one.token.empty()) continue;
-    const std::size_t place = given[one.token]++;
-    if (place >= one.items.size()) continue;
+    if (one.token.empty() || one.items.empty()) continue;
+    const std::size_t place = std::min(given[one.token]++, one.items.size() - 1);
     one.instance.claim = one.items[place].claim;
     one.instance.attempt = one.items[place].attempt;
   }
