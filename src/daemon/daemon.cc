@@ -171,7 +171,6 @@ void Daemon::acknowledge(const engine::Round& round) {
   KARST_CHECK(parts_.queue != nullptr, "a fact had a receipt, but there is no queue");
   parts_.kill_points->pass(KillPoint::kBeforeAcknowledge);
   for (const std::string& receipt : round.to_acknowledge) parts_.queue->acknowledge(receipt);
-  counters_.messages_deleted += round.to_acknowledge.size();
   parts_.kill_points->pass(KillPoint::kAfterAcknowledge);
 }
 
@@ -252,6 +251,7 @@ void Daemon::publish() {
   view->fleet_price_nanos_per_hour = watcher_.fleet_price_nanos_per_hour();
   view->notices_dropped = parts_.lines == nullptr ? 0 : parts_.lines->dropped();
   view->round_millis = round_millis_;
+  if (parts_.queue != nullptr) counters_.messages_deleted = parts_.queue->deleted();
   view->counters = counters_;
   view->shadow = parts_.engine.config.shadow;
   if (parts_.index_lag) view->index = parts_.index_lag();

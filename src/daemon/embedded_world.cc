@@ -55,6 +55,7 @@ void EmbeddedWorld::carry_out(const std::vector<Work>& works) {
       (cloud ? paced_.world().cloud() : paced_.world().kube()).submit(*command);
     } else {
       paced_.world().queue().acknowledge(std::get<std::string>(work));
+      deleted_ = paced_.world().queue().deleted();
     }
   }
 }

@@ -4,6 +4,7 @@
 // one would hold the thread up.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -37,6 +38,7 @@ class EmbeddedWorld final : public ports::CommandPort, public ports::QueuePort {
 
   void submit(const ports::IssuedCommand& command) override;
   void acknowledge(const std::string& receipt) override;
+  std::uint64_t deleted() const override { return deleted_; }
 
  private:
   using Work = std::variant<ports::IssuedCommand, std::string>;
@@ -46,6 +48,7 @@ class EmbeddedWorld final : public ports::CommandPort, public ports::QueuePort {
 
   sim::PacedWorld paced_;  // the thread's, once it runs
   std::function<void(const std::string&)> on_acknowledged_;
+  std::atomic<std::uint64_t> deleted_{0};
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Work> left_;

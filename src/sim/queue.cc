@@ -57,6 +57,7 @@ void Queue::receive(const std::string& id, std::uint64_t connection) {
 void Queue::acknowledge(const std::string& receipt) {
   const std::string id = receipt.substr(0, receipt.rfind('/'));  // an id may have one, too
   if (messages_.erase(id) == 0) return;
+  ++deleted_;
   MessageRecord& record = core_.history.messages[id];
   record.acknowledged_at = core_.now();
   record.durable_end = core_.durable_end();

@@ -22,6 +22,7 @@ class Queue : public ports::QueuePort {
 
   void connect();  // a process came up and receives
   void acknowledge(const std::string& receipt) override;
+  std::uint64_t deleted() const override { return deleted_; }
 
   std::size_t waiting() const { return messages_.size(); }
 
@@ -37,6 +38,7 @@ class Queue : public ports::QueuePort {
   Core& core_;
   std::map<std::string, Message> messages_;  // by message id
   std::uint64_t next_ = 0;
+  std::uint64_t deleted_ = 0;
 };
 
 }  // namespace karst::sim

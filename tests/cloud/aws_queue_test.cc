@@ -69,6 +69,11 @@ struct AwsQueueTest : ::testing::Test, AwsAccount {
             {"Attributes", {{"SentTimestamp", "1785578400000"}}}};
   }
   using Strings = std::vector<std::string>;
+  static json deleted(const Strings& ids) {
+    json all = json::array();
+    for (const std::string& id : ids) all.push_back({{"Id", id}});
+    return {{"Successful", all}, {"Failed", json::array()}};
+  }
 
   Strings notices;
   json sent;
@@ -100,7 +105,8 @@ TEST_F(AwsQueueTest, MessagesBecomeFactsAndAreDeletedOnlyWhenAcknowledged) {
   queue->acknowledge("r2");
   pass(kDeleteGatherMillis);
   ASSERT_EQ(transport.open.size(), 1u);
-  EXPECT_EQ(reply(200, json::object()), "DeleteMessageBatch");
+  EXPECT_EQ(reply(200, deleted({"0", "1"})), "DeleteMessageBatch");
+  EXPECT_EQ(queue->deleted(), 2u);
   EXPECT_EQ(sent["Entries"], json::parse(R"([{"Id":"0","ReceiptHandle":"r1"},
                                              {"Id":"1","ReceiptHandle":"r2"}])"));
 }
@@ -131,17 +137,47 @@ TEST_F(AwsQueueTest, TheLastFactOfAMessageCarriesItsReceipt) {
   EXPECT_EQ(sink.facts[1].receipt, "r");
 }
 
-TEST_F(AwsQueueTest, DeletionsGoInTensAndFailuresAreCounted) {
+TEST_F(AwsQueueTest, DeletionsGoInTensAndThoseThatSqsTellsOfAreCounted) {
   begin();
   transport.open.clear();
   for (int i = 0; i < 23; ++i) queue->acknowledge("r" + std::to_string(i));
   pass(kDeleteGatherMillis);
   ASSERT_EQ(transport.open.size(), 3u);
-  reply(200, {{"Failed", {{{"Id", "3"}, {"Code", "ReceiptHandleIsInvalid"}}}}});
+  json nine = json::array();
+  for (int i = 0; i < 9; ++i) nine.push_back({{"Id", std::to_string(i)}});
+  reply(200,
+        {{"Successful", nine}, {"Failed", {{{"Id", "9"}, {"Code", "ReceiptHandleIsInvalid"}}}}});
+  EXPECT_EQ(queue->deleted(), 9u);
+  EXPECT_TRUE(notices.empty()) << "a receipt may be too old";
   reply(500, json::object());
-  EXPECT_EQ(reply(200, json::object()), "DeleteMessageBatch");
+  EXPECT_EQ(queue->deleted(), 9u);
+  EXPECT_EQ(reply(200, deleted({"0", "1", "2"})), "DeleteMessageBatch");
   EXPECT_EQ(sent["Entries"].size(), 3u);
-  EXPECT_EQ(queue->deletes_failed(), 11u);
+  EXPECT_EQ(queue->deleted(), 12u);
+}
+
+TEST_F(AwsQueueTest, ThatNothingIsDeletedIsToldOnce) {
+  begin();
+  transport.open.clear();
+  const json kDenied = {{"__type", "AccessDeniedException"}, {"message", "no"}};
+  const json kFailed = {{"Failed", {{{"Id", "0"}, {"Code", "Internal\nError"}}}}};
+  const auto acknowledge = [&](int status, const json& answer) {
+    queue->acknowledge("r");
+    pass(kDeleteGatherMillis);
+    EXPECT_EQ(reply(status, answer), "DeleteMessageBatch");
+  };
+  acknowledge(400, kDenied);
+  acknowledge(200, kFailed);
+  acknowledge(200, deleted({"0"}));
+  acknowledge(200, deleted({"0"}));
+  acknowledge(200, kFailed);
+  const std::string fails =
+      "-the interruption queue interruptions deletes no messages, each comes again and again until "
+      "it is too old: DeleteMessageBatch: ";
+  EXPECT_EQ(notices, (Strings{fails + "denied (AccessDeniedException, HTTP 400): no",
+                              "+the interruption queue interruptions deletes messages again",
+                              fails + "InternalError"}));
+  EXPECT_EQ(queue->deleted(), 2u);
 }
 
 TEST_F(AwsQueueTest, AQueueThatIsNotThereIsAskedForAgainAndTold) {

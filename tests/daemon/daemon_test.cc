@@ -49,6 +49,7 @@ class Hands final : public ports::CommandPort, public ports::QueuePort {
     note("submit");
   }
   void acknowledge(const std::string& receipt) override { note(receipt); }
+  std::uint64_t deleted() const override { return 7; }
 
   // Of the last command.
   bool may_leave() {
@@ -226,6 +227,7 @@ TEST_F(DaemonTest, AcknowledgesWhatIsInTheLog) {
   EXPECT_EQ(recovered_, 1) << "it is told once";
   EXPECT_FALSE(view->ready()) << "nothing was listed";
   EXPECT_EQ(view->counters.interruptions.at({"spot_interrupted"}), 1U);
+  EXPECT_EQ(view->counters.messages_deleted, 7U) << "by the queue's word";
 }
 
 TEST_F(DaemonTest, ARedeliveryIsAcknowledgedAgainAndNotTold) {

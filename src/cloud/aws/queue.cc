@@ -1,6 +1,7 @@
 #include "cloud/aws/queue.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -13,9 +14,23 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::size_t kCodeMax = 80;
+
 std::string text_of(const json& object, const char* key) {
   if (!object.is_object() || !object.contains(key) || !object[key].is_string()) return "";
   return object[key].get<std::string>();
+}
+
+std::size_t size_of(const json& object, const char* key) {
+  return object.is_object() && object.contains(key) && object[key].is_array() ? object[key].size()
+                                                                              : 0;
+}
+
+// "ReceiptHandleIsInvalid"; of anything else that stands there only what a code may be made of.
+std::string code_in(const json& failed) {
+  std::string code = text_of(failed, "Code").substr(0, kCodeMax);
+  std::erase_if(code, [](unsigned char c) { return std::isalnum(c) == 0 && c != '.'; });
+  return code;
 }
 
 std::int64_t number_of(const std::string& text) {
@@ -142,14 +157,25 @@ void SqsQueue::flush() {
       entries.push_back({{"Id", std::to_string(i - first)}, {"ReceiptHandle", receipts[i]}});
     client_.send(
         Call{Service::kSqs, "DeleteMessageBatch", {{"QueueUrl", url_}, {"Entries", entries}}},
-        [this, count = end - first](const Answer& answer) {
-          const json body = json::parse(answer.body, nullptr, false);
-          if (!answer.ok())
-            deletes_failed_ += count;
-          else if (body.is_object() && body.contains("Failed") && body["Failed"].is_array())
-            deletes_failed_ += body["Failed"].size();
-        });
+        [this](const Answer& answer) { take_deletions(answer); });
   }
+}
+
+// A receipt alone may be too old; nothing of a batch means that none will be.
+void SqsQueue::take_deletions(const Answer& answer) {
+  const json body = json::parse(answer.body, nullptr, false);
+  const std::size_t gone = answer.ok() ? size_of(body, "Successful") : 0;
+  deleted_ += gone;
+  if (std::exchange(deletes_fail_, gone == 0) == (gone == 0) || !notice_) return;
+  if (gone > 0) return notice_(true, "the interruption queue " + name_ + " deletes messages again");
+  std::string why = "nothing was deleted";
+  if (!answer.ok())
+    why = told(answer.error, "DeleteMessageBatch");
+  else if (size_of(body, "Failed") > 0)
+    why = "DeleteMessageBatch: " + code_in(body["Failed"][0]);
+  notice_(false,
+          "the interruption queue " + name_ +
+              " deletes no messages, each comes again and again until it is too old: " + why);
 }
 
 }  // namespace karst::cloud::aws

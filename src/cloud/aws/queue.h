@@ -8,9 +8,11 @@
 // The sink may block while the engine's inbox is full, which holds the receivers back: give this
 // source a transport (and so a client) of its own. start() and acknowledge() are for any thread;
 // all else happens on the transport's. A queue that cannot be asked is asked again with growing
-// gaps. Destroy the transport first.
+// gaps; what it does not delete comes again, and is acknowledged again. Destroy the transport
+// first.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -37,7 +39,7 @@ inline constexpr std::int64_t kQueueGapMillisMax = 60'000;
 
 class SqsQueue final : public ports::QueuePort {
  public:
-  // What people should know: the queue cannot be asked, or can be again.
+  // What people should know: the queue cannot be asked, or deletes nothing; or does again.
   using Notice = std::function<void(bool works, const std::string& line)>;
 
   // All outlive the queue. `name`: the queue's name, no URL. `receivers`: 1 to kReceiversMax.
@@ -50,9 +52,7 @@ class SqsQueue final : public ports::QueuePort {
 
   void start();  // once
   void acknowledge(const std::string& receipt) override;
-
-  // How many receipts SQS did not take; the transport's thread. Their messages come again.
-  std::uint64_t deletes_failed() const { return deletes_failed_; }
+  std::uint64_t deleted() const override { return deleted_; }
 
  private:
   bool leads() const { return !leads_ || leads_(); }
@@ -64,6 +64,7 @@ class SqsQueue final : public ports::QueuePort {
   void try_later(const std::string& why, std::function<void()> again);
   void works();
   void flush();
+  void take_deletions(const Answer& answer);
 
   Client& client_;
   ports::FactSink& sink_;
@@ -76,7 +77,8 @@ class SqsQueue final : public ports::QueuePort {
   std::string url_;  // what follows: the transport's thread
   std::int64_t gap_millis_ = 0;
   bool stopped_ = false;  // the engine takes nothing more
-  std::uint64_t deletes_failed_ = 0;
+  bool deletes_fail_ = false;
+  std::atomic<std::uint64_t> deleted_{0};
 
   std::mutex mutex_;  // guards what follows
   std::vector<std::string> receipts_;
