@@ -24,7 +24,7 @@ namespace karst::projections {
 
 // Bump when rows, digests or the meaning of apply() change: snapshots of another version are not
 // used.
-inline constexpr std::string_view kProjectionVersion = "23";
+inline constexpr std::string_view kProjectionVersion = "24";
 
 // A refusal is forgotten so long after it is over, and the next wait is a first one again.
 inline constexpr std::int64_t kBackOffKeptMillis = 10 * base::kMillisPerMinute;
