@@ -65,7 +65,7 @@ def matches(labels, key, operator, values):
 
 
 def offers_of(problem, keys):
-    """Of each pool's offers the cheapest for each type and set of labels that some pod or pool asks about."""
+    """Of each pool's offers the cheapest for each type, room and set of labels that some pod or pool asks about."""
     cheapest = {}
     for pool in problem["nodePools"]:
         name = pool["metadata"]["name"]
@@ -83,7 +83,7 @@ def offers_of(problem, keys):
                 if not all(matches(labels, *demand) for demand in demands):
                     continue
                 room = {resource: quantity(value) for resource, value in offering.get("allocatable", kind["allocatable"]).items()}
-                seen = (name, kind["name"], tuple((key, tuple(sorted(labels[key]))) for key in keys if key in labels))
+                seen = (name, kind["name"], tuple(sorted(room.items())), tuple((key, tuple(sorted(labels[key]))) for key in keys if key in labels))
                 if seen not in cheapest or offering["price"] < cheapest[seen][0]:
                     cheapest[seen] = (offering["price"], labels, room)
     return list(cheapest.values())
@@ -103,14 +103,14 @@ def selects(selector, labels):
 
 def alone(pod, host_spreads):
     """The kinds of which one host takes at most one (or maxSkew) such pod: [(kind, how many)]."""
-    labels = pod["metadata"].get("labels") or {}
+    labels, namespace = pod["metadata"].get("labels") or {}, pod["metadata"].get("namespace", "default")
     terms = ((pod["spec"].get("affinity") or {}).get("podAntiAffinity") or {}).get("requiredDuringSchedulingIgnoredDuringExecution") or []
     for term in terms:
         if term["topologyKey"] == HOST_NAME and selects(term.get("labelSelector"), labels):
-            yield ("anti " + json.dumps(term, sort_keys=True), 1)
+            yield (f"anti {namespace} " + json.dumps(term, sort_keys=True), 1)
     for spread in (pod["spec"].get("topologySpreadConstraints") or []) if host_spreads else []:
         if spread["topologyKey"] == HOST_NAME and spread["whenUnsatisfiable"] == "DoNotSchedule" and selects(spread.get("labelSelector"), labels):
-            yield ("spread " + json.dumps(spread, sort_keys=True), spread["maxSkew"])
+            yield (f"spread {namespace} " + json.dumps(spread, sort_keys=True), spread["maxSkew"])
 
 
 def shapes_of(pods, host_spreads):
