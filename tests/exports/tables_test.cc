@@ -11,6 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "events/codec.h"
+#include "events/memory_log.h"
 #include "exports/byte_sink.h"
 #include "exports/csv.h"
 #include "exports/origin.h"
