@@ -1,6 +1,8 @@
 // `karst log trim`: what is left is the same log, and what is gone is in the archive.
 #include <unistd.h>
 
+#include <map>
+
 #include "daemon/trimmer.h"
 #include "events/codec.h"
 #include "tests/tools/trim_fixture.h"
@@ -76,13 +78,22 @@ TEST_F(Trim, EveryReaderBeginsWhereTheLogDoes) {
 
 // Nothing ruled out, and not known, are two answers.
 TEST_F(Trim, WhatWasRuledOutBeforeItIsNotKnown) {
-  // Of the claims that came up before it, the last.
-  const std::uint64_t first = (last_ - 1) / 256 * 256 + 1;
+  // A claim that came up before a tile ends and had events behind it.
+  std::map<std::string, std::uint64_t> created;
   std::string subject;
-  for (const std::string& line : lines_of(karst({"log", "dump", "--data", data_}).out))
-    if (const Json event = Json::parse(line);
-        event["type"] == "NodeClaimCreateRequested" && event["position"] < first)
-      subject = event["stream"];
+  std::uint64_t first = 0;
+  for (const std::string& line : lines_of(karst({"log", "dump", "--data", data_}).out)) {
+    const Json event = Json::parse(line);
+    const std::string stream = event["stream"];
+    const std::uint64_t position = event["position"];
+    if (event["type"] == "NodeClaimCreateRequested") created.try_emplace(stream, position);
+    const auto found = created.find(stream);
+    if (found == created.end()) continue;
+    first = (found->second - 1) / 256 * 256 + 257;
+    subject = stream;
+    if (position >= first) break;
+    subject.clear();
+  }
   ASSERT_NE(subject, "");
   ASSERT_EQ(trim({"--before", std::to_string(first)}).code, 0);
   const Ended json = karst({"explain", subject, "--ruled-out", "--data", data_, "-o", "json"});
