@@ -38,10 +38,7 @@ base::Result<WhyNot> why_not(const ReadLog& log, model::Position created) {
     return unknown(
         "the log has no command that made it: it was made by others, or before position " +
         std::to_string(log->first().value()) + ", where this log begins");
-  // The state before the first event of a trimmed log is its baseline.
-  const auto state = created == model::Position(1)
-                         ? base::Result<projections::ClusterState>()
-                         : state_at(log, model::Position(created.value() - 1));
+  const auto state = state_at(log, model::Position(created.value() - 1));
   if (!state && state.error().kind == base::Kind::kGone) return unknown(state.error().message);
   if (!state) return base::fail(state.error());
   auto found = event_at(*log, created);

@@ -3,7 +3,7 @@
 // The end of a reserved block of capacity is known beforehand, and nobody sends a notice.
 #include <algorithm>
 #include <limits>
-#include <utility>
+#include <tuple>
 
 #include "reconcilers/list.h"
 #include "reconcilers/queries.h"
@@ -47,7 +47,8 @@ void reconcile_interruption(const ClusterState& state, const Context& context, P
       urgent.push_back(&row);
   }
   std::sort(urgent.begin(), urgent.end(), [](const ClaimRow* a, const ClaimRow* b) {
-    return std::pair(end_of(*a), a->claim.name.str()) < std::pair(end_of(*b), b->claim.name.str());
+    return std::forward_as_tuple(end_of(*a), a->claim.name) <
+           std::forward_as_tuple(end_of(*b), b->claim.name);
   });
   const auto reason_of = [](const ClaimRow& row) {
     return model::interruption_kind_name(row.interruption_kind);

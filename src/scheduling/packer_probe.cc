@@ -10,9 +10,7 @@ Packer::Probe Packer::probe(std::size_t row, std::size_t pool) {
   const PoolTable& table = prepared_.pools.pools()[pool];
   const Stage& stage = pod.stages.back();
   const auto within_limits = [&](const TypeRow& type) {
-    for (std::size_t i = 0; i < type.limited.size(); ++i)
-      if (type.limited[i] > limits_[pool][i]) return false;
-    return true;
+    return covers(limits_[pool], type.limited);
   };
   if (!table.possible || table.types.empty()) return {Obstacle::kNoTypes};
   if (table.limits_nodes && nodes_left_[pool] <= 0) return {Obstacle::kNodeLimit};

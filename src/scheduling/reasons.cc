@@ -169,9 +169,7 @@ Said machines_text(Prepared& prepared, Packer& packer, std::size_t row, std::siz
   for (const Machine& machine : view.machines) {
     if (!fits(pod.request, machine.room)) continue;
     some_fit = true;
-    const auto& limited = prepared.pools.pools()[pool].types[machine.type].limited;
-    bool within = true;
-    for (std::size_t i = 0; i < left.size(); ++i) within &= limited[i] <= left[i];
+    const bool within = covers(left, prepared.pools.pools()[pool].types[machine.type].limited);
     some_within |= within;
     all_reserved &= !within || machine.reservation != kNotReserved;
   }

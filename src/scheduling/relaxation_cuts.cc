@@ -53,10 +53,7 @@ void each_room(Prepared& prepared, const Problem& there_is, const PodRow& row, b
     const PoolTable& table = prepared.pools.pools()[at];
     const std::vector<std::int64_t> left = limits_left(table, there_is.pools[table.pool]);
     for (const Machine& machine : prepared.pools.view(at, requirements).machines) {
-      const auto& limited = table.types[machine.type].limited;
-      bool within = true;
-      for (std::size_t i = 0; i < left.size(); ++i) within = within && limited[i] <= left[i];
-      if (within) look(machine.room);
+      if (covers(left, table.types[machine.type].limited)) look(machine.room);
     }
   };
   // Its room once what has a place is there.

@@ -3,6 +3,31 @@
 #include <algorithm>
 
 namespace karst::scheduling {
+namespace {
+
+// Some machine is out of reach because of a limit.
+bool limits_bind(const PoolTable& table, std::size_t pool, const Packer& packer) {
+  if (table.limits_nodes && packer.nodes_left(pool) <= 0) return true;
+  const std::vector<std::int64_t>& left = packer.limits_left()[pool];
+  return !std::all_of(table.types.begin(), table.types.end(),
+                      [&](const TypeRow& type) { return covers(left, type.limited); });
+}
+
+// The pool has a machine for the pod, if limits and other pods are left out of account.
+bool could_take(Prepared& prepared, std::size_t pool, const PodRow& row) {
+  const PoolTable& table = prepared.pools.pools()[pool];
+  const Stage& stage = row.stages.back();
+  if (!tolerates(row, stage, table.spec().taints)) return false;
+  return std::any_of(stage.ways.begin(), stage.ways.end(), [&](const Way& way) {
+    const RequirementId with_pod = prepared.requirements.combine(table.base, way.wanted);
+    if (with_pod == kImpossible) return false;
+    const View& view = prepared.pools.view(pool, with_pod);
+    return std::any_of(view.machines.begin(), view.machines.end(),
+                       [&](const Machine& machine) { return fits(row.request, machine.room); });
+  });
+}
+
+}  // namespace
 
 SpareLimits::SpareLimits(const PoolTables& pools, const Packer& packer)
     : pools_(pools), left_(packer.limits_left()) {
@@ -45,35 +70,6 @@ void SpareLimits::take(const Change& change) {
     nodes_left_[pool] -= taken.nodes;
   }
 }
-
-namespace {
-
-// Some machine is out of reach because of a limit.
-bool limits_bind(const PoolTable& table, std::size_t pool, const Packer& packer) {
-  if (table.limits_nodes && packer.nodes_left(pool) <= 0) return true;
-  const std::vector<std::int64_t>& left = packer.limits_left()[pool];
-  return std::any_of(table.types.begin(), table.types.end(), [&](const TypeRow& type) {
-    for (std::size_t i = 0; i < type.limited.size(); ++i)
-      if (type.limited[i] > left[i]) return true;
-    return false;
-  });
-}
-
-// The pool has a machine for the pod, if limits and other pods are left out of account.
-bool could_take(Prepared& prepared, std::size_t pool, const PodRow& row) {
-  const PoolTable& table = prepared.pools.pools()[pool];
-  const Stage& stage = row.stages.back();
-  if (!tolerates(row, stage, table.spec().taints)) return false;
-  return std::any_of(stage.ways.begin(), stage.ways.end(), [&](const Way& way) {
-    const RequirementId with_pod = prepared.requirements.combine(table.base, way.wanted);
-    if (with_pod == kImpossible) return false;
-    const View& view = prepared.pools.view(pool, with_pod);
-    return std::any_of(view.machines.begin(), view.machines.end(),
-                       [&](const Machine& machine) { return fits(row.request, machine.room); });
-  });
-}
-
-}  // namespace
 
 std::vector<bool> pools_wanted(Prepared& prepared, const Packer& packer) {
   std::vector<bool> wanted(prepared.pools.pools().size(), false);

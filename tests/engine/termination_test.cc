@@ -176,6 +176,15 @@ TEST(Termination, TheEndOfAHoldIsAWakeUp) {
   EXPECT_LE(round.wake_at->value(), started + 60 * kSecond);
 }
 
+// The one look at the machine that is asked for.
+void answer_the_look(WayDown& down, std::vector<model::Instance> found,
+                     model::RefusalCode code = model::RefusalCode::kNone) {
+  const auto looks = down.story.take<model::FindInstances>();
+  ASSERT_EQ(looks.size(), 1u);
+  down.story.answer(looks[0], model::OutcomeKind::kDone, std::move(found), code);
+  down.story.step();
+}
+
 // EC2 may not know the id of a machine yet that it has just launched.
 TEST(Termination, AYoungMachineThatTheCloudDoesNotKnowIsAskedForUntilItIsOld) {
   WayDown down;
@@ -199,10 +208,7 @@ TEST(Termination, AYoungMachineThatTheCloudDoesNotKnowIsAskedForUntilItIsOld) {
   EXPECT_LE(asked, 12) << "a poll";
   down.story.step(10 * kSecond);
   down.answer_read_back();
-  const auto last = down.story.take<model::FindInstances>();
-  ASSERT_EQ(last.size(), 1u);
-  down.story.answer(last[0], model::OutcomeKind::kDone, {}, model::RefusalCode::kGone);
-  down.story.step();
+  ASSERT_NO_FATAL_FAILURE(answer_the_look(down, {}, model::RefusalCode::kGone));
   EXPECT_EQ(down.story.take<model::DeleteObject>().size(), 1u) << "now it is a proof";
   EXPECT_EQ(verified(down.log()).difference, std::nullopt);
 }
@@ -211,10 +217,7 @@ TEST(Termination, AYoungMachineThatIsSeenTerminatedIsGone) {
   WayDown down;
   down.leave();
   down.answer_read_back();
-  const auto looks = down.story.take<model::FindInstances>();
-  ASSERT_EQ(looks.size(), 1u);
-  down.story.answer(looks[0], model::OutcomeKind::kDone);
-  down.story.step();
+  ASSERT_NO_FATAL_FAILURE(answer_the_look(down, {}));
   EXPECT_EQ(down.story.take<model::DeleteObject>().size(), 1u);
 }
 
@@ -222,11 +225,8 @@ TEST(Termination, AYoungMachineThatATerminationDoesNotFindIsAskedForAgain) {
   WayDown down;
   down.leave();
   down.answer_read_back();
-  const auto looks = down.story.take<model::FindInstances>();
-  ASSERT_EQ(looks.size(), 1u);
   const model::Instance machine = down.story.state().claims().slots().begin()->second.row.instance;
-  down.story.answer(looks[0], model::OutcomeKind::kDone, {machine});
-  down.story.step();
+  ASSERT_NO_FATAL_FAILURE(answer_the_look(down, {machine}));
   const auto ends = down.story.take<model::Terminate>();
   ASSERT_EQ(ends.size(), 1u);
   model::Instance gone = machine;

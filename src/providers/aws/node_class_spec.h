@@ -21,8 +21,8 @@ inline constexpr std::size_t kTermsMax = 30;  // of one list of selectors
 inline constexpr std::size_t kDisksMax = 50;
 inline constexpr std::size_t kNetworkInterfacesMax = 150;
 inline constexpr std::size_t kTagsMax = 50;  // EC2's limit, of one machine
-inline constexpr std::size_t kTagsWeAdd =
-    4 + 2;  // whose machine it is; the order's command and token
+// Whose machine it is, and the order's command and token.
+inline constexpr std::size_t kTagsWeAdd = 4 + 2;
 // Of spec.tags: what is left beside ours and one with the order's claims.
 inline constexpr std::size_t kClassTagsMax = kTagsMax - kTagsWeAdd - 1;
 
