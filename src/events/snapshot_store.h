@@ -6,7 +6,7 @@
 // positions are cut into slots of W, the greatest power of two that is at most D / kSnapshotsDense;
 // of each slot the oldest is kept. So whatever the place, the next snapshot before it is at most 2
 // W away, or what lies between two that were made; and each doubling of the distance holds at most
-// 2 * kSnapshotsDense of them. With one every 50,000 positions all of the last 6.4 million stay.
+// 2 * kSnapshotsDense of them. With one every 50,000 positions all of the last ten million stay.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace karst::events {
 
-inline constexpr std::uint64_t kSnapshotsDense = 128;
+inline constexpr std::uint64_t kSnapshotsDense = 160;
 inline constexpr std::size_t kSnapshotsMax = 2'000;  // whatever is older than so many goes
 
 // Which of the positions of snapshots, newest first, are kept by that rule; in the same order.

@@ -72,7 +72,7 @@ TEST_F(SnapshotStoreTest, LargeAndEmptyOnesComeBack) {
   EXPECT_EQ(latest(6), "6:");
 }
 
-// One every 100 positions, over four hundred times as many as are dense.
+// One every 100 positions, over three hundred times as many as are dense.
 TEST(KeptSnapshotsTest, DenseNearTheEndAndSparseFurtherBack) {
   constexpr std::uint64_t kStep = 100, kCount = 50'000;
   std::vector<model::Position> stored;
