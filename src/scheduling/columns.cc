@@ -103,7 +103,7 @@ std::int64_t fit_count(Amounts room, Amounts request, std::int64_t most) {
   return std::max<std::int64_t>(most, 0);
 }
 
-void add_times(Row& row, const Row& unit, std::int64_t times) {
+void add_times(Row& row, Amounts unit, std::int64_t times) {
   constexpr std::int64_t kMost = std::int64_t{1} << 62;
   for (std::size_t i = 0; i < row.size(); ++i) {
     std::int64_t product = 0;

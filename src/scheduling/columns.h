@@ -81,6 +81,6 @@ class Rooms {
 std::int64_t fit_count(Amounts room, Amounts request, std::int64_t most);
 
 // `row` + `times` * `unit`, each amount kept within ±2^62.
-void add_times(Row& row, const Row& unit, std::int64_t times);
+void add_times(Row& row, Amounts unit, std::int64_t times);
 
 }  // namespace karst::scheduling

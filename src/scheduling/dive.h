@@ -1,5 +1,5 @@
 // The best of a counted number of ways to fill one room with pods: whatever is worth most. Internal
-// to refill.
+// to refill. A search allocates nothing once it has seen classes as many.
 #pragma once
 
 #include <cstddef>
@@ -7,24 +7,16 @@
 #include <vector>
 
 #include "scheduling/columns.h"
-#include "scheduling/problem.h"
+#include "scheduling/size_classes.h"
 
 namespace karst::scheduling {
 
 inline constexpr int kFillVisitsMax = 32;  // combinations looked at, per room
 
-// Pods that ask for the same.
-struct SizeClass {
-  Row request;
-  std::int64_t value = 0;
-  std::int64_t pods = 0;
-  std::vector<Share> rows;
-};
-
 class Dive {
  public:
   // The classes outlive it, the largest first by CPU.
-  explicit Dive(const std::vector<SizeClass>& classes) : classes_(classes) {}
+  explicit Dive(const SizeClasses& classes) : classes_(classes) {}
 
   // `room`: what is left on the machine; `blocked`: by class, not 0: may not be used; `looks`: what
   // is left of the budget of looks at classes. Returns the worth of best().
@@ -36,18 +28,18 @@ class Dive {
  private:
   void note_least();
   bool has_room_for_any(std::size_t from) const;
-  bool has_room_for(const SizeClass& one) const;
-  void visit(std::size_t from, std::int64_t value);
+  void change_room(std::size_t at, std::int64_t sign);
+  void visit(std::size_t from, std::int64_t worth);
 
-  const std::vector<SizeClass>& classes_;
+  const SizeClasses& classes_;
   std::vector<std::int64_t> taken_;
   Row room_;
   const std::vector<char>* blocked_ = nullptr;
   std::int64_t* looks_ = nullptr;
   int visits_ = 0;
-  std::int64_t best_value_ = 0;
+  std::int64_t best_worth_ = 0;
   std::vector<std::size_t> items_, best_;
-  std::vector<std::int64_t> least_;
+  std::vector<std::int64_t> least_;  // by class and column: that it or any smaller class asks for
   bool is_new_ = true;
 };
 

@@ -45,7 +45,7 @@ FillValue::FillValue(const std::vector<Rung>& rungs, const Row& sum, RoomCounted
   per_whole_[1] = most * (kShares - best) / kShares;
 }
 
-std::int64_t FillValue::of(const Row& request) const {
+std::int64_t FillValue::of(Amounts request) const {
   Wide value = 0;
   for (const std::size_t i : {0, 1})
     if (sum_[i] > 0) value += per_whole_[i] * request[i] / sum_[i];

@@ -20,7 +20,7 @@ class FillValue {
   // `sum`: everything that the sector asks for; `rungs`: machines that it may have.
   FillValue(const std::vector<Rung>& rungs, const Row& sum, RoomCounted counted);
   // In nano-dollars per hour; at least 1, so that a pod that asks for neither finds a place, too.
-  std::int64_t of(const Row& request) const;
+  std::int64_t of(Amounts request) const;
 
  private:
   Wide per_whole_[2] = {0, 0};  // of the sector's CPU and of its memory, all together

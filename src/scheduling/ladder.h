@@ -35,7 +35,9 @@ class Ladder {
 
 // Of as many machines of the size as it takes at least for all that is asked for.
 Wide price_of_all(const Row& asked, const Rung& rung);
-// The same where a part of a machine costs that part; one whole machine at least.
+// Whether that is no more than `most`.
+bool costs_at_most(const Row& asked, const Rung& rung, Wide most);
+// As price_of_all, where a part of a machine costs that part; one whole machine at least.
 Wide price_of_share(const Row& asked, const Rung& rung);
 
 }  // namespace karst::scheduling
