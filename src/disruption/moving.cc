@@ -82,7 +82,7 @@ Simulation simulation_of(const World& world, const scheduling::Answer& answer,
                          const std::vector<Moving>& moving, const std::vector<const Pool*>& pools) {
   Simulation result;
   for (const scheduling::NewClaim& claim : answer.claims)
-    result.claims.push_back({pools[claim.pool], claim.requirements, claim.types.items()});
+    result.claims.push_back({pools[claim.pool], claim.requirements.items(), claim.types.items()});
   const std::vector<std::string> errors = errors_in(world, answer, moving);
   if (errors.empty()) return result;
   std::string text = "Not all pods would schedule, ";

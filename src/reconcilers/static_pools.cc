@@ -48,7 +48,7 @@ model::NodeClaim static_claim(const ClusterState& state, const Context& context,
   wanted.requirements = requirements.specs();
   model::NodeClaim claim = claim_of_pool(state, context, pool, id);
   claim.labels = scheduling::claim_labels(of_pool, wanted);
-  claim.requirements = std::move(wanted.requirements);
+  claim.requirements = wanted.requirements.items();
   std::sort(claim.requirements.begin(), claim.requirements.end());
   return claim;
 }

@@ -205,16 +205,33 @@ Choice make_choice(const PoolTable& pool, const std::vector<const Machine*>& mac
   return choice;
 }
 
-using Choices = std::map<std::pair<std::size_t, Bits>, Choice>;  // by view and machines
+// What many claims say alike is written once.
+struct Written {
+  std::map<std::pair<std::size_t, Bits>, Choice> choices;  // by view and machines
+  // By what the view requires, of claims without reservations.
+  std::map<RequirementId, SharedList<model::RequirementSpec>> requirements;
+};
+
+SharedList<model::RequirementSpec> requirements_of(const Prepared& prepared, RequirementId id,
+                                                   const std::vector<std::string>& reservations,
+                                                   Written& written) {
+  const auto write = [&] {
+    return SharedList(claim_requirements(
+        prepared.requirements.at(id), prepared.problem.options.reservation_id_label, reservations));
+  };
+  if (!reservations.empty()) return write();
+  const auto [known, is_new] = written.requirements.try_emplace(id);
+  if (is_new) known->second = write();
+  return known->second;
+}
 
 NewClaim make_claim(Prepared& prepared, const PoolTable& pool, const Claim& packed,
                     const std::vector<std::int64_t>& limits_left, const std::set<int>& reservations,
-                    Choices& choices) {
-  const Options& options = prepared.problem.options;
+                    Written& written) {
   const View& view = *packed.view;
-  const auto [place, is_new] =
-      choices.try_emplace({view.index, machines_of(prepared, pool, packed, limits_left,
-                                                   reservations, prepared.pools.room_bits(view))});
+  const auto [place, is_new] = written.choices.try_emplace(
+      {view.index, machines_of(prepared, pool, packed, limits_left, reservations,
+                               prepared.pools.room_bits(view))});
   if (is_new) {
     const std::vector<const Machine*> machines = machines_at(view, place->first.second);
     KARST_CHECK(!machines.empty(), "a claim keeps a machine that fits");
@@ -226,8 +243,8 @@ NewClaim make_claim(Prepared& prepared, const PoolTable& pool, const Claim& pack
   for (const int reservation : reservations)
     claim.reservations.push_back(
         prepared.pools.reservations()[static_cast<std::size_t>(reservation)].id);
-  claim.requirements = claim_requirements(prepared.requirements.at(packed.view->requirements),
-                                          options.reservation_id_label, claim.reservations);
+  claim.requirements =
+      requirements_of(prepared, packed.view->requirements, claim.reservations, written);
   claim.pods = shares_of(packed, prepared.rows);
   claim.min_values_relaxed = choice.min_values_relaxed;
   claim.types = choice.types;
@@ -298,7 +315,7 @@ class Lists {
         for (std::int64_t& amount : part) amount /= static_cast<std::int64_t>(own.size() - i);
       claims.push_back(make_claim(prepared_, table, packed, part,
                                   reservations_of(prepared_, table, own[i], part, packer_),
-                                  choices_));
+                                  written_));
       take_from_limits(table, packed, claims.back(), left);
     }
     return claims;
@@ -307,7 +324,7 @@ class Lists {
   Prepared& prepared_;
   Packer& packer_;
   std::vector<NewClaim> claims_;
-  Choices choices_;
+  Written written_;
 };
 
 // A value that the set allows; empty when only "no such label" is allowed.
@@ -334,7 +351,7 @@ model::Labels claim_labels(const Pool& pool, const NewClaim& claim) {
   for (const InstanceType& type : pool.types)
     for (const model::RequirementSpec& spec : type.requirements) left_out.insert(spec.key);
   const auto template_keys = model::Requirements(pool.pool.requirements);
-  const auto narrowed = model::Requirements(claim.requirements);
+  const auto narrowed = model::Requirements(claim.requirements.items());
   for (const auto& [key, set] : narrowed.all()) {
     if (left_out.contains(key) || template_keys.find(key) == nullptr) continue;
     if (const std::string value = any_value(set); !value.empty())

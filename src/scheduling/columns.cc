@@ -103,6 +103,12 @@ std::int64_t fit_count(Amounts room, Amounts request, std::int64_t most) {
   return std::max<std::int64_t>(most, 0);
 }
 
+std::int64_t part_of(std::int64_t count, std::int64_t part, std::int64_t whole) {
+  std::int64_t product = 0;
+  if (!__builtin_mul_overflow(count, part, &product)) return product / whole;
+  return static_cast<std::int64_t>(static_cast<Wide>(count) * part / whole);
+}
+
 void add_times(Row& row, Amounts unit, std::int64_t times) {
   constexpr std::int64_t kMost = std::int64_t{1} << 62;
   for (std::size_t i = 0; i < row.size(); ++i) {

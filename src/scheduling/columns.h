@@ -80,6 +80,9 @@ class Rooms {
 // How often `request` fits into `room`, at most `most`. A request of 0 always fits.
 std::int64_t fit_count(Amounts room, Amounts request, std::int64_t most);
 
+// `count` * `part` / `whole`, rounded down; `whole` is not 0.
+std::int64_t part_of(std::int64_t count, std::int64_t part, std::int64_t whole);
+
 // `row` + `times` * `unit`, each amount kept within ±2^62.
 void add_times(Row& row, Amounts unit, std::int64_t times);
 

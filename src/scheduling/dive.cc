@@ -37,11 +37,6 @@ bool Dive::has_room_for_any(std::size_t from) const {
   return true;
 }
 
-void Dive::change_room(std::size_t at, std::int64_t sign) {
-  const Amounts request = classes_.request(at);
-  for (std::size_t i = 0; i < room_.size(); ++i) room_[i] += sign * request[i];
-}
-
 void Dive::visit(std::size_t from, std::int64_t worth) {
   if (worth > best_worth_) {
     best_worth_ = worth;
@@ -56,11 +51,12 @@ void Dive::visit(std::size_t from, std::int64_t worth) {
     if (classes_.pods(at) <= taken_[at] || (*blocked_)[at] != 0 || !classes_.fits(at, room_))
       continue;
     ++taken_[at];
-    change_room(at, -1);
+    const Amounts request = classes_.request(at);
+    for (std::size_t i = 0; i < request.size(); ++i) room_[i] -= request[i];
     items_.push_back(at);
     visit(at, worth + classes_.worth(at));
     items_.pop_back();
-    change_room(at, 1);
+    for (std::size_t i = 0; i < request.size(); ++i) room_[i] += request[i];
     --taken_[at];
   }
 }

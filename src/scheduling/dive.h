@@ -28,7 +28,6 @@ class Dive {
  private:
   void note_least();
   bool has_room_for_any(std::size_t from) const;
-  void change_room(std::size_t at, std::int64_t sign);
   void visit(std::size_t from, std::int64_t worth);
 
   const SizeClasses& classes_;

@@ -1,16 +1,13 @@
 #include "scheduling/filling.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace karst::scheduling {
 namespace {
 
-std::int64_t part_of(std::int64_t count, std::int64_t part, std::int64_t whole) {
-  std::int64_t product = 0;
-  if (!__builtin_mul_overflow(count, part, &product)) return product / whole;
-  return static_cast<std::int64_t>(static_cast<Wide>(count) * part / whole);
-}
+constexpr std::size_t kSharesUsual = 8;  // rows of which a claim has pods, or fewer
 
 }  // namespace
 
@@ -50,7 +47,7 @@ void Filling::keep_in(std::optional<Refilled>& best) {
 
 Refilled::Filled& Filling::add_claim(std::size_t claim, const Rung& rung, const Row& content) {
   if (spares_.empty()) {
-    found_.claims.emplace_back();
+    found_.claims.emplace_back().shares.reserve(kSharesUsual);
   } else {
     found_.claims.push_back(std::move(spares_.back()));
     spares_.pop_back();
@@ -136,6 +133,7 @@ std::int64_t Filling::deal(std::size_t at, std::int64_t most, Refilled::Filled& 
   std::int64_t dealt = 0;
   for (std::size_t i = classes_.first_row(at); i < classes_.end_row(at) && dealt < most; ++i) {
     const auto [row, pods] = classes_.row(i);
+    if (pods == 0) continue;
     const HostTies& ties = ties_[row];
     std::int64_t count = 0;
     if (ties.is_none())
@@ -209,10 +207,14 @@ void Filling::deal_what_fits(std::size_t from, Refilled::Filled& claim) {
 
 // Some class has a pod that the machine has room for. The smallest first; the smallest of all are
 // soon dealt out.
-bool Filling::takes_any(const Rung& rung) const {
-  for (std::size_t at = classes_.size(); at-- > 0;)
-    if (classes_.pods(at) > 0 && fits(classes_.request(at), rung.machine().room)) return true;
-  return false;
+bool Filling::takes_any(const Rung& rung) {
+  const std::size_t first = classes_.first_of_cpu(0, rung.machine().room[0]);
+  std::size_t at = classes_.size();
+  while (at > first &&
+         (classes_.pods(at - 1) == 0 || !fits(classes_.request(at - 1), rung.machine().room)))
+    --at;
+  looks_ -= static_cast<std::int64_t>((classes_.size() - at) / kGlancesALook) + 1;
+  return at > first;
 }
 
 // Of machines with which all that is left would cost the same the dearest. The one that was best

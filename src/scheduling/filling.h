@@ -17,7 +17,7 @@
 
 namespace karst::scheduling {
 
-// Classes or machines in a row of which only one number is looked at: so many count as one look.
+// Classes or machines that are passed over one after the other: so many count as one look.
 inline constexpr std::size_t kGlancesALook = 8;
 
 class Filling {
@@ -44,7 +44,7 @@ class Filling {
   bool fill_with(const Rung& rung);
   // All claims with pods that stay come first, in the order of staying().
   Refilled& found() { return found_; }
-  // What is found in place of `best`.
+  // What is found in place of `best`; found() is of no use until the next begin().
   void keep_in(std::optional<Refilled>& best);
   const Sector::Staying& staying(std::size_t place) const { return sector_.staying[order_[place]]; }
 
@@ -60,7 +60,7 @@ class Filling {
   void deal_like_parts(Refilled::Filled& claim);
   void deal_what_fits(std::size_t from, Refilled::Filled& claim);
   Rung rung_for_rest();
-  bool takes_any(const Rung& rung) const;
+  bool takes_any(const Rung& rung);
 
   const std::vector<HostTies>& ties_;
   const Sector& sector_;

@@ -18,9 +18,9 @@ struct HostTies {
   std::vector<GroupId> counted;                  // groups that count the pod
   std::vector<std::pair<GroupId, int>> at_most;  // its spreads: so many of the group
   std::vector<GroupId> repelled;                 // whom its anti-affinity keeps away
+  bool is_bound = false;  // wants to be beside others, or others beside it, or repels
   // Nobody on the host matters, nor it to them.
   bool is_none() const { return counted.empty() && at_most.empty() && repelled.empty(); }
-  bool is_bound = false;  // wants to be beside others, or others beside it, or repels
 };
 
 HostTies host_ties(const PodRow& row, const std::vector<TopologyGroup>& groups);

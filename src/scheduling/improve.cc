@@ -133,17 +133,29 @@ class Improver {
     if (own.empty()) return {};
     std::vector<Plan> best;
     std::size_t tried = kNone;
-    for (const Guests guests : {Guests::kHomeless, Guests::kAll})
-      if (std::optional<Plan> found = plan(pools, own, guests, limits, tried, looks_ / 4 * 3);
+    for (const Guests guests : {Guests::kHomeless, Guests::kAll}) {
+      const std::int64_t budget = looks_, most = looks_ / 4 * 3;
+      if (std::optional<Plan> found = plan(pools, own, guests, limits, tried, most);
           found && (best.empty() || found->saved > best.front().saved)) {
         best.clear();
         best.push_back(std::move(*found));
+      } else if (budget - looks_ >= most) {
+        break;  // with more guests it takes longer
       }
+    }
     if (!best.empty() || (own.size() == 1 && tried == 0)) return best;
-    auto to_come = static_cast<std::int64_t>(own.size());
-    for (const Joint& joint : own) {
+    std::int64_t to_come = 0;          // pods
+    std::vector<Joint> by_pods = own;  // the largest first: what it leaves is for the others
+    for (const Joint& joint : own) to_come += joint.asked[kPodsColumn];
+    std::stable_sort(by_pods.begin(), by_pods.end(), [](const Joint& a, const Joint& b) {
+      return a.asked[kPodsColumn] > b.asked[kPodsColumn];
+    });
+    for (const Joint& joint : by_pods) {
       tried = kNone;
-      auto alone = plan(pools, {joint}, Guests::kNone, limits, tried, looks_ / to_come--);
+      const std::int64_t pods = joint.asked[kPodsColumn];
+      auto alone =
+          plan(pools, {joint}, Guests::kNone, limits, tried, part_of(looks_, pods, to_come));
+      to_come -= pods;
       if (!alone) continue;
       limits.take(alone->limits);
       best.push_back(std::move(*alone));
@@ -222,18 +234,6 @@ class Improver {
     return prepared_.pools.pools()[rung.view->pool].types[rung.machine().type].limited;
   }
 
-  // Claims of the face may have as few alternatives as this one had; where its own pool is not
-  // among the faces, those of all.
-  void keep_as_open_as(const Claim& claim, Sector& sector) {
-    const std::size_t types = alternatives_.of(*claim.view, claim.machine);
-    const bool is_among =
-        std::any_of(sector.faces.begin(), sector.faces.end(),
-                    [&](const Face& face) { return face.view->pool == claim.pool; });
-    for (Face& face : sector.faces)
-      if (!is_among || face.view->pool == claim.pool)
-        face.fewest_types = std::min(face.fewest_types, types);
-  }
-
   // The claim is one of the sector, under that view or, nullptr, any; its loose pods go to its
   // home, which may be another one.
   void put(std::size_t at, std::size_t to, const View* view, Plan& plan) {
@@ -241,7 +241,7 @@ class Improver {
     if (plan.home[at] == kNone) plan.home[at] = to;
     const std::size_t home = plan.home[at];
     Sector& sector = plan.sectors[to];
-    keep_as_open_as(claim, sector);
+    keep_as_open_as(claim, alternatives_, sector);
     Sector::Staying staying{at, claim.content, {}, view};
     for (const Share& share : claim.shares) {
       if (!mobility_.is_loose(share.group, *claim.view)) {
@@ -375,7 +375,7 @@ class Improver {
   Mobility mobility_;
   Alternatives alternatives_;
   Heavier heavier_;
-  std::int64_t looks_ = kRefillLooksMax;  // no plan may take all that is left
+  std::int64_t looks_ = kRefillLooksMax;  // a plan for all may not take all of it
   std::vector<std::size_t> rank_;         // by row: its place in the order of placing
   std::vector<Part> parts_;
   // The new state; claims by their old index, new ones behind them.

@@ -75,12 +75,12 @@ class Joiner {
 std::vector<Part> parts_of(const Prepared& prepared, const Mobility& mobility,
                            const std::vector<Claim>& claims, const IsOpen& is_open) {
   std::vector<Part> parts;
-  std::vector<std::size_t> part_of;  // by view
+  std::vector<std::size_t> part_under;  // by view
   for (std::size_t at = 0; at < claims.size(); ++at) {
     const Claim& claim = claims[at];
     if (claim.is_reserved || claim.min_values_relaxed || !is_open(*claim.view)) continue;
-    if (claim.view->index >= part_of.size()) part_of.resize(claim.view->index + 1, kNone);
-    std::size_t& part = part_of[claim.view->index];
+    if (claim.view->index >= part_under.size()) part_under.resize(claim.view->index + 1, kNone);
+    std::size_t& part = part_under[claim.view->index];
     if (part == kNone) {
       part = parts.size();
       parts.push_back({claim.view, {}, {}, Row(prepared.columns.size(), 0)});

@@ -227,13 +227,13 @@ class Packer {
   // What a spread or an anti-affinity over domains says of existing nodes, by domain; for as long
   // as nothing is placed.
   enum class Verdict : std::int8_t { kUnknown, kNo, kYes };
-  struct Verdicts {
+  struct Asked {
     const Constraint* constraint = nullptr;
     int key = 0;
-    std::vector<Verdict> known;
+    std::size_t first = 0;  // into verdicts_: of its domain 0
   };
-  std::vector<Verdicts> verdicts_on(const Stage& stage) const;
-  bool is_out(std::vector<Verdicts>& verdicts, const PodRow& row, std::size_t node);
+  void forget_verdicts(const Stage& stage);
+  bool is_out(const PodRow& row, std::size_t node);
 
   // claim_fit.cc
   bool fits_claim(const Claim& claim, std::size_t row, const Stage& stage, Fit& fit);
@@ -383,6 +383,8 @@ class Packer {
   std::vector<int> keys_;
   std::vector<const GroupCounts*> spreads_;
   std::vector<Rank> ranks_;
+  std::vector<Asked> asked_;
+  std::vector<Verdict> verdicts_;
 };
 
 }  // namespace karst::scheduling

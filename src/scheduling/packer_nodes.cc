@@ -13,11 +13,11 @@ bool Packer::place_on_node(std::size_t row, const Stage& stage) {
   const bool for_ever = has_no_ties(prepared_.rows[row]);
   std::size_t& first = first_node_[row];
   first = next_with_room(row, first);
-  std::vector<Verdicts> verdicts = verdicts_on(stage);
+  if (first == order.size()) return false;
+  forget_verdicts(stage);
   for (std::size_t at = first; at < order.size(); at = next_with_room(row, at + 1)) {
     if (for_ever) first = at;
-    if (is_out(verdicts, prepared_.rows[row], order[at]) || !node_takes(row, stage, order[at]))
-      continue;
+    if (is_out(prepared_.rows[row], order[at]) || !node_takes(row, stage, order[at])) continue;
     put_on_node(row, order[at]);
     return true;
   }
@@ -86,22 +86,23 @@ void Packer::put_on_node(std::size_t row, std::size_t node) {
   order_.push_back({row, false, node, 1});
 }
 
-std::vector<Packer::Verdicts> Packer::verdicts_on(const Stage& stage) const {
-  std::vector<Verdicts> verdicts;
+void Packer::forget_verdicts(const Stage& stage) {
+  asked_.clear();
+  verdicts_.clear();
   for (const Constraint& constraint : stage.constraints) {
     const int key = prepared_.topology.groups()[constraint.group].key;
     if (key == kHostKey || constraint.kind == ConstraintKind::kAffinity) continue;
-    const std::size_t domains = prepared_.domains.size(static_cast<std::size_t>(key));
-    verdicts.push_back({&constraint, key, std::vector<Verdict>(domains, Verdict::kUnknown)});
+    asked_.push_back({&constraint, key, verdicts_.size()});
+    verdicts_.resize(verdicts_.size() + prepared_.domains.size(static_cast<std::size_t>(key)),
+                     Verdict::kUnknown);
   }
-  return verdicts;
 }
 
-bool Packer::is_out(std::vector<Verdicts>& verdicts, const PodRow& row, std::size_t node) {
-  return std::any_of(verdicts.begin(), verdicts.end(), [&](Verdicts& one) {
+bool Packer::is_out(const PodRow& row, std::size_t node) {
+  return std::any_of(asked_.begin(), asked_.end(), [&](const Asked& one) {
     const int domain = prepared_.topology.node_domain(one.key, node);
     if (domain == kNoDomain) return one.constraint->kind == ConstraintKind::kSpread;
-    Verdict& known = one.known[static_cast<std::size_t>(domain)];
+    Verdict& known = verdicts_[one.first + static_cast<std::size_t>(domain)];
     if (known == Verdict::kUnknown)
       known = domain_allowed(nullptr, *one.constraint, row, kAnyWay, domain) ? Verdict::kYes
                                                                              : Verdict::kNo;

@@ -157,7 +157,7 @@ struct NewClaim {
   // The pool's, narrowed by the pods, by the domains chosen for spreads and affinities, and by the
   // reservations held; without instance-type and capacity-type lists (but capacity-type In
   // [reserved] where reservations are held).
-  std::vector<model::RequirementSpec> requirements;
+  SharedList<model::RequirementSpec> requirements;
   SharedList<std::size_t> types;  // compatible types that fit, cheapest compatible offering first,
                                   // at most instance_types_max, or as many as minValues need
   OfferList offers;               // compatible available offerings of `types`, cheapest first

@@ -51,12 +51,12 @@ class Refill {
     for (const bool spares_small : {true, false}) {
       if (!filling_.may_look()) break;
       filling_.begin(with_worth(value, spares_small));
-      if (fill_all(larger_max)) keep_if_cheaper(best);
+      if (fill_all(larger_max) && is_cheaper_than(best)) filling_.keep_in(best);
     }
   }
 
-  void keep_if_cheaper(std::optional<Refilled>& best) {
-    if (!best || filling_.found().price < best->price) filling_.keep_in(best);
+  bool is_cheaper_than(const std::optional<Refilled>& best) {
+    return !best || filling_.found().price < best->price;
   }
 
   // The smallest fit everywhere, so that they are kept for where they are needed: `spares_small`
@@ -111,8 +111,9 @@ class Refill {
     filling_.begin(classes);
     for (const std::size_t one : cheapest_for(count, seats))
       if (!filling_.fill_with(rungs[one])) return;
-    if (filling_.pods_left() == 0 && settle(ladder_.steps()) && have_alternatives())
-      keep_if_cheaper(best);
+    if (filling_.pods_left() == 0 && settle(ladder_.steps()) && is_cheaper_than(best) &&
+        have_alternatives())
+      filling_.keep_in(best);
   }
 
   // Small sectors without anybody who stays, all on machines of one size: first-fit, the largest
@@ -133,8 +134,7 @@ class Refill {
         while (filling_.pods_left() > 0)
           if (!filling_.may_look() || !filling_.fill_with(step)) break;
         if (filling_.pods_left() > 0 || !settle(ladder_.steps())) continue;
-        if ((!best || filling_.found().price < best->price) && have_alternatives())
-          filling_.keep_in(best);
+        if (is_cheaper_than(best) && have_alternatives()) filling_.keep_in(best);
       }
   }
 
@@ -187,6 +187,16 @@ class Refill {
 };
 
 }  // namespace
+
+void keep_as_open_as(const Claim& claim, Alternatives& alternatives, Sector& sector) {
+  const std::size_t types = alternatives.of(*claim.view, claim.machine);
+  const bool is_among =
+      std::any_of(sector.faces.begin(), sector.faces.end(),
+                  [&](const Face& face) { return face.view->pool == claim.pool; });
+  for (Face& face : sector.faces)
+    if (!is_among || face.view->pool == claim.pool)
+      face.fewest_types = std::min(face.fewest_types, types);
+}
 
 std::optional<Refilled> refill(const Prepared& prepared, const std::vector<HostTies>& ties,
                                const Sector& sector, Alternatives& alternatives,

@@ -20,7 +20,7 @@ namespace karst::scheduling {
 
 inline constexpr int kFillMachinesMax = 4;                   // machines per claim: the cheapest,
 inline constexpr int kFillLargerMax = 4;                     // and larger ones, far apart
-inline constexpr std::int64_t kRefillLooksMax = 40'000'000;  // at pods of one size, per answer
+inline constexpr std::int64_t kRefillLooksMax = 40'000'000;  // and pods dealt out, per answer
 inline constexpr std::size_t kEvenMachinesMax = 8;   // sizes tried for all claims of a sector
 inline constexpr std::int64_t kEvenPodsMax = 2'000;  // in sectors of so many pods, as larger ones
 
@@ -38,6 +38,10 @@ struct Sector {
   std::vector<Staying> staying;
   std::vector<Share> loose;  // rows whose pods are to be dealt out
 };
+
+// The sector's claims may have as few alternatives as this one had: those of its own pool's face,
+// or, where that is not among the faces, all.
+void keep_as_open_as(const Claim& claim, Alternatives& alternatives, Sector& sector);
 
 struct Refilled {
   struct Filled {

@@ -40,26 +40,28 @@ class SizeClasses {
   std::size_t first_of_cpu(std::size_t from, std::int64_t cpu) const;
 
   // The rows of a class that have pods left are among [first_row(at), end_row(at)).
-  std::size_t first_row(std::size_t at) const { return row_of_[at]; }
-  std::size_t end_row(std::size_t at) const { return row_of_[at + 1]; }
+  std::size_t first_row(std::size_t at) const { return first_row_[at]; }
+  std::size_t end_row(std::size_t at) const { return ends_[at]; }
   const Share& row(std::size_t index) const { return rows_[index]; }
   // `count` pods of that row of the class are dealt out.
   void take(std::size_t at, std::size_t row, std::int64_t count) {
     pods_[at] -= count;
     rows_[row].count -= count;
+    while (first_row_[at] < ends_[at] && rows_[first_row_[at]].count == 0) ++first_row_[at];
   }
 
   // The same classes in another order.
   SizeClasses in_order(const std::vector<std::size_t>& order) const;
 
  private:
-  void add(Amounts request, std::int64_t worth);
+  void add(Amounts request, std::int64_t worth, std::size_t first_row);
 
   std::size_t columns_ = 0;
   std::vector<std::int64_t> requests_;  // by class and column
   std::vector<std::int64_t> worth_;     // nano-dollars an hour
   std::vector<std::int64_t> pods_;
-  std::vector<std::size_t> row_of_ = {0};  // by class: where its rows begin; one more at the end
+  std::vector<std::size_t> first_row_;  // by class: the first that has pods left
+  std::vector<std::size_t> ends_;       // by class: where its rows end
   std::vector<Share> rows_;
 };
 

@@ -240,8 +240,10 @@ bool twin_places(const Problem& problem, std::size_t group) {
                  std::string(value_of(o, model::kCapacityTypeLabel)), o.price_nanos_per_hour}};
             claim.pods = {{0, 1}};
             const bool has_team = !problem.pools[p].pool.requirements.empty() && *team != '\0';
-            if (has_team) claim.requirements.push_back(in("team", {team}));
-            if (*size != '\0') claim.requirements.push_back(in("size", {size}));
+            std::vector<model::RequirementSpec> requirements;
+            if (has_team) requirements.push_back(in("team", {team}));
+            if (*size != '\0') requirements.push_back(in("size", {size}));
+            claim.requirements = std::move(requirements);
             answer.claims = {claim};
             bool port_taken = false;
             for (const Daemon& daemon : problem.daemons)
