@@ -37,7 +37,7 @@ Json claim_json(const scheduling::Problem& problem, const scheduling::NewClaim& 
   json["pods"] = Json::array();
   json["instanceTypes"] = Json::array();
   for (const std::size_t type : claim.types) json["instanceTypes"].push_back(pool.types[type].name);
-  json["requirements"] = requirements_json(claim.requirements);
+  json["requirements"] = requirements_json(claim.requirements.items());
   if (!claim.offers.empty()) {
     json["price"] = static_cast<double>(claim.offers.front().price_nanos_per_hour) / 1e9;
     json["cheapestInstanceType"] = claim.offers.front().instance_type;

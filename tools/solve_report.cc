@@ -62,7 +62,7 @@ Json claim_json(const ManifestProblem& problem, const NewClaim& claim, std::size
   }
   json["instanceTypes"] = Json::array();
   for (const std::size_t type : claim.types) json["instanceTypes"].push_back(pool.types[type].name);
-  json["requirements"] = specs_json(claim.requirements);
+  json["requirements"] = specs_json(claim.requirements.items());
   if (!claim.reservations.empty()) json["reservations"] = claim.reservations;
   if (claim.min_values_relaxed) json["minValuesRelaxed"] = true;
   json["requests"] = resources_json(claim.requests);
