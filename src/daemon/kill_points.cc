@@ -26,6 +26,16 @@ bool holds(const KillPoints::Types& types, std::string_view type) {
   return std::find(types.begin(), types.end(), type) != types.end();
 }
 
+std::vector<std::string> parted(std::string_view types) {
+  std::vector<std::string> parts;
+  for (std::size_t bar = 0; bar != std::string_view::npos;) {
+    bar = types.find('|');
+    parts.emplace_back(types.substr(0, bar));
+    types.remove_prefix(bar == std::string_view::npos ? types.size() : bar + 1);
+  }
+  return parts;
+}
+
 }  // namespace
 
 base::Result<KillPoints> KillPoints::parse(std::string_view text) {
@@ -37,9 +47,10 @@ base::Result<KillPoints> KillPoints::parse(std::string_view text) {
     const std::string_view types = name.substr(sign + 1);
     const std::size_t comma = types.find(',');
     const bool two = comma != std::string_view::npos;
-    points.type_ = types.substr(two ? comma + 1 : 0);
+    points.types_ = parted(types.substr(two ? comma + 1 : 0));
     if (two) points.first_ = types.substr(0, comma);
-    if (!is_event_type(points.type_) || (two && !is_event_type(points.first_)))
+    if (!std::all_of(points.types_.begin(), points.types_.end(), is_event_type) ||
+        (two && !is_event_type(points.first_)))
       return base::fail(base::Kind::kInvalid, "KARST_KILL_POINT: of the event types in '" +
                                                   std::string(types) + "' one is unknown");
     name = name.substr(0, sign);
@@ -76,7 +87,10 @@ void KillPoints::pass(KillPoint point, const Types& types) {
     if (holds(types, first_)) first_.clear();
     return;
   }
-  if (point != point_ || (!type_.empty() && !holds(types, type_))) return;
+  if (point != point_) return;
+  if (!types_.empty() && std::none_of(types_.begin(), types_.end(),
+                                      [&](const std::string& one) { return holds(types, one); }))
+    return;
   if (--left_ > 0) return;
   if (stops_) {
     kill(getpid(), SIGSTOP);

@@ -2,10 +2,10 @@
 // the environment means SIGKILL when the place is passed for the N-th time (from 1); NAME:N:stop
 // means SIGSTOP, after which the test may let it go on. NAME@TYPE counts the passings with an event
 // of that type alone: one that is written, the outcome of such a command, such a command that
-// leaves; NAME@FIRST,TYPE those after something of the type FIRST has passed any place. Unset:
-// nothing happens. A decorator each for the log and the snapshots marks the places around their
-// writes; the trimmer and the daemon mark the others. Of one thread: the engine's, and a copy where
-// the log is trimmed, and its archive.
+// leaves; NAME@TYPE|OTHER those with either; NAME@FIRST,TYPE those after something of the type
+// FIRST has passed any place. Unset: nothing happens. A decorator each for the log and the
+// snapshots marks the places around their writes; the trimmer and the daemon mark the others. Of
+// one thread: the engine's, and a copy where the log is trimmed, and its archive.
 #pragma once
 
 #include <array>
@@ -55,14 +55,15 @@ class KillPoints {
   using Types = std::vector<std::string_view>;  // names of event types
 
   // "" (nothing), "NAME", "NAME:N" or "NAME:N:stop", the name with "@TYPE" or "@FIRST,TYPE" or
-  // without. Errors: kInvalid for an unknown name or type, or an N that is no number from 1.
+  // without; TYPE is one or several, parted by "|". Errors: kInvalid for an unknown name or type,
+  // or an N that is no number from 1.
   static base::Result<KillPoints> parse(std::string_view text);
   static base::Result<KillPoints> from_environment();
 
   // Counts the passing; if this is the one, does not return, or not before SIGCONT. `types`: of
   // what is written or leaves there, empty where nothing does or nobody asks.
   void pass(KillPoint point, const Types& types = {});
-  bool asks_for_types() const { return armed() && !type_.empty(); }
+  bool asks_for_types() const { return armed() && !types_.empty(); }
   bool armed() const { return left_ > 0; }
   KillPoint point() const { return point_; }
   std::uint64_t left() const { return left_; }
@@ -71,8 +72,8 @@ class KillPoints {
  private:
   KillPoint point_ = KillPoint::kBeforeRecover;
   std::uint64_t left_ = 0;
-  std::string first_;  // until it has passed
-  std::string type_;
+  std::string first_;               // until it has passed
+  std::vector<std::string> types_;  // any of them; empty: whatever passes
   bool stops_ = false;
 };
 

@@ -123,6 +123,16 @@ RequirementId Packer::in_domain(int key, int domain) {
   return known[at];
 }
 
+RequirementId Packer::in_one_of(int key, const std::vector<int>& domains) {
+  const auto [known, is_new] =
+      in_one_of_[static_cast<std::size_t>(key)].try_emplace(domains, kImpossible);
+  if (!is_new) return known->second;
+  std::vector<std::string> names;
+  for (const int domain : domains)
+    names.push_back(prepared_.domains.name(static_cast<std::size_t>(key), domain));
+  return known->second = prepared_.requirements.one_of(prepared_.topology.key_name(key), names);
+}
+
 // Sets choice_: the domains of one key that the claim may be narrowed to.
 void Packer::domains_for(const Claim* claim, std::size_t pool, RequirementId base,
                          const PodRow& row, const Stage& stage, RequirementId strict, int key,
@@ -239,10 +249,7 @@ void Packer::narrow(RequirementId base, int key, std::size_t has,
   } else if (domains.size() == has) {
     if (next.size() < kNarrowingsMax) next.push_back(base);
   } else {
-    std::vector<std::string> names;
-    for (const int domain : domains)
-      names.push_back(prepared_.domains.name(static_cast<std::size_t>(key), domain));
-    add(prepared_.requirements.one_of(prepared_.topology.key_name(key), names));
+    add(in_one_of(key, domains));
   }
 }
 

@@ -26,6 +26,7 @@ Packer::Packer(Prepared& prepared, Strategy strategy)
   deferred_.assign(prepared.rows.size(), false);
   first_node_.assign(prepared.rows.size(), 0);
   in_domain_.resize(prepared.domains.keys.size());
+  in_one_of_.resize(prepared.domains.keys.size());
   lows_.resize(counts_.size());
   note_wishes();
 }

@@ -325,6 +325,7 @@ class Packer {
   void count_told(std::size_t claim, std::size_t row, std::int32_t sign);
   void count_all(std::size_t claim, std::int32_t sign);
   RequirementId in_domain(int key, int domain);
+  RequirementId in_one_of(int key, const std::vector<int>& domains);
 
   Prepared& prepared_;
   Strategy strategy_;
@@ -375,10 +376,11 @@ class Packer {
   std::size_t company_work_ = 0;
   std::size_t skip_ = 0;     // choices of domains that would do, to be passed over
   std::size_t planned_ = 0;  // pods that the plan was asked about
-  std::vector<std::vector<RequirementId>> in_domain_;  // by key and domain
+  std::vector<std::vector<RequirementId>> in_domain_;                 // by key and domain
+  std::vector<std::map<std::vector<int>, RequirementId>> in_one_of_;  // by key
   // Scratch space: nothing is allocated for a claim that is looked at.
   std::vector<RequirementId> narrowed_, narrowed_new_, next_narrowed_;
-  Row sum_, sum_new_, sum_ranked_;
+  Row sum_, sum_new_, sum_ranked_, more_volumes_;
   Domains choice_;
   std::vector<int> keys_;
   std::vector<const GroupCounts*> spreads_;

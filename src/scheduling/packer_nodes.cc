@@ -115,10 +115,10 @@ bool Packer::has_volumes_left(const PodRow& pod, std::size_t node) {
   if (pod.shared_volumes.empty()) return true;
   const std::vector<std::string>& volumes = in_use(node).volumes;
   const std::int64_t* room = room_of(node);
-  Row more(pod.request.size(), 0);
+  more_volumes_.assign(pod.request.size(), 0);
   for (const auto& [column, volume] : pod.shared_volumes)
     if (std::find(volumes.begin(), volumes.end(), volume) == volumes.end() &&
-        ++more[column] + pod.request[column] > room[column])
+        ++more_volumes_[column] + pod.request[column] > room[column])
       return false;
   return true;
 }

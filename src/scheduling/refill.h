@@ -18,9 +18,11 @@
 
 namespace karst::scheduling {
 
-inline constexpr int kFillMachinesMax = 4;                   // machines per claim: the cheapest,
-inline constexpr int kFillLargerMax = 4;                     // and larger ones, far apart
-inline constexpr std::int64_t kRefillLooksMax = 40'000'000;  // and pods dealt out, per answer
+inline constexpr int kFillMachinesMax = 4;  // machines per claim: the cheapest,
+inline constexpr int kFillLargerMax = 4;    // and larger ones, far apart
+// Looks, and pods dealt out, each time an answer is improved: once, or once for each way to fill
+// the nodes as if they were new.
+inline constexpr std::int64_t kRefillLooksMax = 40'000'000;
 inline constexpr std::size_t kEvenMachinesMax = 8;   // sizes tried for all claims of a sector
 inline constexpr std::int64_t kEvenPodsMax = 2'000;  // in sectors of so many pods, as larger ones
 

@@ -32,6 +32,10 @@ TEST(KillPoints, Parses) {
       {"before-append-answer:3x", false, 0, KillPoint::kBeforeRecover},
       {"before-append-facts@PodObserved", true, 1, KillPoint::kBeforeAppendFacts},
       {"before-dispatch@TaintRequested,EvictRequested:2", true, 2, KillPoint::kBeforeDispatch},
+      {"before-dispatch@TaintRequested|EvictRequested:2", true, 2, KillPoint::kBeforeDispatch},
+      {"before-dispatch@TaintRequested|", false, 0, KillPoint::kBeforeRecover},
+      {"before-dispatch@|TaintRequested", false, 0, KillPoint::kBeforeRecover},
+      {"before-dispatch@TaintRequested|Nothing", false, 0, KillPoint::kBeforeRecover},
       {"before-dispatch@", false, 0, KillPoint::kBeforeRecover},
       {"before-dispatch@Nothing", false, 0, KillPoint::kBeforeRecover},
       {"before-dispatch@,EvictRequested", false, 0, KillPoint::kBeforeRecover},
@@ -120,12 +124,13 @@ TEST(KillPointsDeathTest, TellsTypesApart) {
   for (const char* place :
        {"before-append-facts@NodeGone", "after-append-answer@LaunchRequested",
         "before-dispatch@LaunchRequested", "before-append-facts@LaunchRequested",
-        "after-append-facts@OutcomeReceived", "before-append-facts@LaunchRequested,NodeClaimGone"})
+        "after-append-facts@OutcomeReceived", "before-append-facts@TaintRequested|NodeGone",
+        "before-append-facts@LaunchRequested,NodeClaimGone"})
     EXPECT_EXIT(story(place), testing::KilledBySignal(SIGKILL), "") << place;
   for (const char* place :
-       {"before-append-facts@NodeGone:2", "before-append-answer@OutcomeReceived",
-        "before-dispatch@TerminateRequested", "after-append-facts@LaunchRequested:2",
-        "before-append-facts@LaunchRequested,NodeGone",
+       {"before-append-facts@NodeGone:2", "before-append-facts@TaintRequested|EvictRequested",
+        "before-append-answer@OutcomeReceived", "before-dispatch@TerminateRequested",
+        "after-append-facts@LaunchRequested:2", "before-append-facts@LaunchRequested,NodeGone",
         "before-append-facts@TaintRequested,NodeClaimGone"})
     EXPECT_EXIT(story(place), testing::ExitedWithCode(7), "") << place;
 }

@@ -165,6 +165,23 @@ TEST(Laws, OneTo64ThreadsAgree) {
   }));
 }
 
+// The same with 2,400 pods of 24 sizes, most of which are dealt out anew.
+TEST(Laws, SixtyFourThreadsAgreeOnALargeOne) {
+  std::vector<PodGroup> groups;
+  for (std::int64_t size = 1; size <= 24; ++size) {
+    groups.push_back(pods(100, size * 70));
+    groups.back().shape.requests.memory_bytes = (25 - size) * 100 << 20;
+  }
+  const Problem problem = test::problem(groups);
+  const Answer alone = solve(problem);
+  ASSERT_EQ(placed(alone), 2'400);
+  std::vector<Answer> answers(64);
+  std::vector<std::thread> threads;
+  for (Answer& answer : answers) threads.emplace_back([&] { answer = solve(problem); });
+  for (std::thread& thread : threads) thread.join();
+  for (const Answer& answer : answers) EXPECT_TRUE(answer == alone);
+}
+
 // The answer carried out: its claims are the nodes behind those of the problem.
 Answer carried_out(const Problem& problem, Answer answer) {
   const std::size_t first = problem.nodes.size();

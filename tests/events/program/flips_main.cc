@@ -234,7 +234,8 @@ int print_row(const Sample& sample, const char* damage, const Counts& counts) {
 
 Damages flips_of(const Sample& sample, std::uint64_t samples) {
   const std::uint64_t all = sample.bytes * 8;
-  const std::uint64_t step = samples == 0 ? 1 : std::max<std::uint64_t>(1, all / samples);
+  std::uint64_t step = samples == 0 ? 1 : std::max<std::uint64_t>(1, all / samples);
+  step -= 1 - step % 2;  // odd, so that every bit of a byte has its turn
   std::vector<std::pair<std::string, std::uint64_t>> bits;
   std::uint64_t next = step / 2;  // in the file that is next
   for (const std::string& file : sample.files) {
