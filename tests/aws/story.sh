@@ -64,13 +64,17 @@ secrets() {
   jq -r '.bytes // empty' "$work/trail.jsonl" | while read -r line; do base64 -d <<< "$line"; done > "$work/trail.bytes"
   "$karst" audit export --data "$data" --format csv --out "$work/events.csv" 2> "$work/export.err"
   "$karst" audit export --data "$data" --format sqlite --out "$work/events.sqlite" 2>> "$work/export.err"
-  "$karst" audit export --data "$data" --format cloudevents --out "$work/events.cloudevents" 2>> "$work/export.err"
+  local format view table  # Parquet has what these have, compressed: tests/cluster/canary.sh reads it
+  for format in cloudevents cloudevents-batch; do "$karst" audit export --data "$data" --format $format --out "$work/events.$format" 2>> "$work/export.err"; done
+  for view in decisions nodeclaims; do "$karst" audit export --data "$data" --format csv --view $view --out "$work/$view.csv" 2>> "$work/export.err"; done
+  for table in pods nodes claims pools; do "$karst" state --data "$data" -o json $table > "$work/state.$table.json" 2>> "$work/export.err"; done
+  check "the search would find what the state and the views hold" bash -c 'for file; do grep -qF us-east-1 "$file" || exit 1; done' - "$work/state.claims.json" "$work/decisions.csv" "$work/nodeclaims.csv" "$work/events.cloudevents-batch" || true
   check "the launch templates hold it" bash -c 'PYTHONDONTWRITEBYTECODE=1; . "$1/moto/env.sh"; "$2" "$3/world.py" user_data > "$1/user_data"; grep -qF canary-5b0e "$1/user_data"' - "$work" "$python" "$aws" || true
   check "the class's hash of it is in the log" grep -qF "$(printf '#!/bin/bash\njoin --token canary-5b0e-user-data\n' | sha256sum | cut -d ' ' -f 1)" "$work/log.jsonl" || true
   # Plain, and in base64 at each of its three offsets.
   python3 -c 'import base64; print("canary-5b0e", *(base64.b64encode(b"." * n + b"canary-5b0e-user-data").decode()[4:-4] for n in range(3)), sep="\n")' > "$work/canaries"
   for place in "$data" "$work/shadow" "$work/log.jsonl" "$work/trail.jsonl" "$work/trail.bytes" "$work/events.csv" "$work/events.sqlite" \
-      "$work/events.cloudevents" "$work/metrics" "$work/shadow.out" "$work/shadow.err" "$work/export.err" "$work"/karst.*.out "$work"/karst.*.err; do
+      "$work/events.cloudevents" "$work/events.cloudevents-batch" "$work/decisions.csv" "$work/nodeclaims.csv" "$work"/state.*.json "$work/metrics" "$work/shadow.out" "$work/shadow.err" "$work/export.err" "$work"/karst.*.out "$work"/karst.*.err; do
     check "it is not in ${place#"$work/"}" bash -c '[ -e "$1" ] && ! grep -raFl -f "$2" "$1"' - "$place" "$work/canaries" || true
   done
 }
