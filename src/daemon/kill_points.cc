@@ -88,8 +88,8 @@ void KillPoints::pass(KillPoint point, const Types& types) {
     return;
   }
   if (point != point_) return;
-  if (!types_.empty() && std::none_of(types_.begin(), types_.end(),
-                                      [&](const std::string& one) { return holds(types, one); }))
+  if (!types_.empty() &&
+      std::find_first_of(types.begin(), types.end(), types_.begin(), types_.end()) == types.end())
     return;
   if (--left_ > 0) return;
   if (stops_) {

@@ -48,7 +48,8 @@ void Dive::visit(std::size_t from, std::int64_t worth) {
   for (std::size_t at = classes_.first_of_cpu(from, room_[0]); at < classes_.size() && visits_ > 0;
        ++at) {
     --*looks_;
-    if (classes_.pods(at) <= taken_[at] || (*blocked_)[at] != 0 || !classes_.fits(at, room_))
+    if (classes_.pods(at) <= taken_[at] || (*blocked_)[at] != 0 ||
+        !fits(classes_.request(at), room_))
       continue;
     ++taken_[at];
     const Amounts request = classes_.request(at);

@@ -162,10 +162,16 @@ void Filling::deal_up_to(std::int64_t most, std::size_t at, Refilled::Filled& cl
   if (count > 0 && deal(at, count, claim) > 0) room_beside(claim.content, claim.rung);
 }
 
-bool Filling::fill_with(const Rung& rung) {
+// A new one; room_ is all that its machine has.
+Refilled::Filled& Filling::open_claim(const Rung& rung) {
   Refilled::Filled& claim = add_claim(kNone, rung, nothing_);
   look_at(nullptr, claim);
   room_beside(claim.content, rung);
+  return claim;
+}
+
+bool Filling::fill_with(const Rung& rung) {
+  Refilled::Filled& claim = open_claim(rung);
   deal_what_fits(0, claim);
   return !claim.shares.empty();
 }
@@ -173,9 +179,7 @@ bool Filling::fill_with(const Rung& rung) {
 bool Filling::fill_new() {
   const Rung rung = rung_for_rest();
   if (rung.view == nullptr) return false;
-  Refilled::Filled& claim = add_claim(kNone, rung, nothing_);
-  look_at(nullptr, claim);
-  room_beside(claim.content, rung);
+  Refilled::Filled& claim = open_claim(rung);
   deal_like_parts(claim);
   deal_what_fits(classes_.first_of_cpu(0, room_[0]), claim);
   return !claim.shares.empty();
@@ -202,7 +206,8 @@ void Filling::deal_like_parts(Refilled::Filled& claim) {
 void Filling::deal_what_fits(std::size_t from, Refilled::Filled& claim) {
   looks_ -= static_cast<std::int64_t>((classes_.size() - from) / kGlancesALook);
   for (std::size_t at = from; at < classes_.size(); ++at)
-    if (classes_.pods(at) > 0 && classes_.fits(at, room_)) deal_up_to(classes_.pods(at), at, claim);
+    if (classes_.pods(at) > 0 && fits(classes_.request(at), room_))
+      deal_up_to(classes_.pods(at), at, claim);
 }
 
 // Some class has a pod that the machine has room for. The smallest first; the smallest of all are

@@ -50,6 +50,7 @@ class Filling {
 
  private:
   Refilled::Filled& add_claim(std::size_t claim, const Rung& rung, const Row& content);
+  Refilled::Filled& open_claim(const Rung& rung);
   void look_at(const Sector::Staying* staying, const Refilled::Filled& claim);
   const Row& room_beside(const Row& content, const Rung& rung);
   bool fill_claim(std::size_t place, int larger_max);

@@ -64,8 +64,8 @@ bool costs_at_most(const Row& asked, const Rung& rung, Wide most) {
   for (std::size_t i = 0; i < asked.size(); ++i) {
     if (asked[i] <= 0) continue;
     std::int64_t room = 0;
-    const bool is_more = __builtin_mul_overflow(machine.room[i], times, &room);
-    if (machine.room[i] <= 0 ? times < kUnlimited : !is_more && asked[i] > room) return false;
+    const bool overflows = __builtin_mul_overflow(machine.room[i], times, &room);
+    if (machine.room[i] <= 0 ? times < kUnlimited : !overflows && asked[i] > room) return false;
   }
   return true;
 }

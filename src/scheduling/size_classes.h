@@ -30,12 +30,6 @@ class SizeClasses {
   std::int64_t worth(std::size_t at) const { return worth_[at]; }
   void set_worth(std::size_t at, std::int64_t worth) { worth_[at] = worth; }
   std::int64_t pods(std::size_t at) const { return pods_[at]; }
-  bool fits(std::size_t at, const Row& room) const {
-    const std::int64_t* own = requests_.data() + at * columns_;
-    for (std::size_t i = 0; i < columns_; ++i)
-      if (own[i] > 0 && own[i] > room[i]) return false;
-    return true;
-  }
   // The first one from `from` on that asks for no more CPU than that, where they are by CPU.
   std::size_t first_of_cpu(std::size_t from, std::int64_t cpu) const;
 
