@@ -10,13 +10,35 @@
 
 namespace karst::tests {
 
+namespace {
+
+std::uint64_t events_in(const std::string& data) {
+  const TempFolder scratch;
+  const auto log = events::RocksLog::open_reader(data, scratch / "reader");
+  return log ? (*log)->end().value() - 1 : 0;
+}
+
+}  // namespace
+
+void run_embedded(const std::string& data, const Runs& wanted, const Environment& environment) {
+  int done = 0;
+  while (done < wanted.runs || events_in(data) <= wanted.events) {
+    ASSERT_LT(done, kMaxRuns) << data << " has " << events_in(data) << " events, not more than "
+                              << wanted.events;
+    const Ended ended =
+        karst({"run", "--embedded", "--data", data, "--speed", std::to_string(wanted.speed),
+               "--for", wanted.span, "--listen", "127.0.0.1:0"},
+              environment);
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    ++done;
+  }
+}
+
 const std::string& story() {
   static const TempFolder folder;
   static const std::string data = [] {
     const std::string path = folder / "data";
-    const Ended ended = karst({"run", "--embedded", "--data", path, "--speed", "40", "--for",
-                               "2500ms", "--listen", "127.0.0.1:0"});
-    EXPECT_EQ(ended.code, 0) << ended.err;
+    run_embedded(path, {.span = "2500ms", .speed = 40, .events = 300});
     return path;
   }();
   return data;

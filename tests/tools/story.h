@@ -11,7 +11,19 @@
 
 namespace karst::tests {
 
-// The data folder of 100 simulated seconds. Nobody writes there any more.
+// Runs of the embedded cluster, one after another, each for `span` of real time and at least `runs`
+// of them, until the log in `data` has more than `events`: a busy machine writes fewer in a span,
+// and a test that counts on a number says which. After kMaxRuns it fails.
+struct Runs {
+  std::string span;
+  int speed = 1;
+  int runs = 1;
+  std::uint64_t events = 0;
+};
+inline constexpr int kMaxRuns = 30;
+void run_embedded(const std::string& data, const Runs& wanted, const Environment& environment = {});
+
+// The data folder of about 100 simulated seconds. Nobody writes there any more.
 const std::string& story();
 
 std::vector<std::string> words(const std::string& text);

@@ -35,10 +35,7 @@ std::vector<std::string> subjects_of(const std::string& data) {
 TEST(Trail, ExplainSaysTheSameWithAndWithoutTheIndex) {
   const TempFolder folder;
   const std::string data = folder / "data", bare = folder / "bare";
-  ASSERT_EQ(karst({"run", "--embedded", "--data", data, "--speed", "100", "--for", "1s", "--listen",
-                   "127.0.0.1:0"})
-                .code,
-            0);
+  run_embedded(data, {.span = "1s", .speed = 100, .events = 150});
   ASSERT_TRUE(std::filesystem::exists(data + "/index/CURRENT"));
   std::filesystem::copy(data, bare, std::filesystem::copy_options::recursive);
   std::filesystem::remove_all(bare + "/index");
@@ -106,11 +103,7 @@ TEST(Trail, ATableThatTheIndexLacksIsSaidAndGoneWithout) {
 TEST(Trail, StateFromSnapshotsIsThatOfAWholeFold) {
   const TempFolder folder;
   const std::string data = folder / "data";
-  ASSERT_EQ(karst({"run", "--embedded", "--data", data, "--speed", "100", "--for", "1s", "--listen",
-                   "127.0.0.1:0"},
-                  {"KARST_SNAPSHOT_DISTANCE=50"})
-                .code,
-            0);
+  run_embedded(data, {.span = "1s", .speed = 100, .events = 150}, {"KARST_SNAPSHOT_DISTANCE=50"});
   auto log = events::RocksLog::open_reader(data, folder / "scratch");
   ASSERT_TRUE(log) << log.error().message;
   const std::uint64_t last = (*log)->end().value() - 1;

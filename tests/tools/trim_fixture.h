@@ -8,16 +8,14 @@
 
 namespace karst::tests {
 
-// Two runs, so that there is a restart in it.
+inline constexpr std::uint64_t kLongStory = 1'100;  // events; the tests trim up to the thousandth
+
+// Two runs at least, so that there is a restart in it.
 inline const std::string& long_story() {
   static const TempFolder folder;
   static const std::string data = [] {
     const std::string path = folder / "data";
-    for (int run = 0; run < 2; ++run) {
-      const Ended ended = karst({"run", "--embedded", "--data", path, "--speed", "60", "--for",
-                                 "3s", "--listen", "127.0.0.1:0"});
-      EXPECT_EQ(ended.code, 0) << ended.err;
-    }
+    run_embedded(path, {.span = "3s", .speed = 60, .runs = 2, .events = kLongStory});
     return path;
   }();
   return data;
@@ -28,7 +26,7 @@ class TrimFixture : public ::testing::Test {
   void SetUp() override {
     std::filesystem::copy(long_story(), data_, std::filesystem::copy_options::recursive);
     last_ = std::stoull(summary({"log", "stat"})["events"].dump());
-    ASSERT_GT(last_, 1'100U);
+    ASSERT_GT(last_, kLongStory);
     ASSERT_EQ(archive().code, 0);
   }
   Ended archive() { return karst({"log", "archive", "--data", data_, "--archive", archive_}); }
