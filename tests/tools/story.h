@@ -1,6 +1,7 @@
 // A log with a story in it, made once for all tests of the program, and ways to spoil copies of it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -11,17 +12,17 @@
 
 namespace karst::tests {
 
-// Runs of the embedded cluster, one after another, each for `span` of real time and at least `runs`
-// of them, until the log in `data` has more than `events`: a busy machine writes fewer in a span,
-// and a test that counts on a number says which. After kMaxRuns it fails.
+// The log in `data`, made by this many runs of the embedded cluster, with more than `events` in it.
+// A busy machine writes fewer in the same time: each run takes `span` of real time, and if that
+// was not enough the log is made anew with twice the span, up to kLongestSpan.
 struct Runs {
-  std::string span;
+  std::chrono::milliseconds span{};
   int speed = 1;
   int runs = 1;
   std::uint64_t events = 0;
 };
-inline constexpr int kMaxRuns = 30;
-void run_embedded(const std::string& data, const Runs& wanted, const Environment& environment = {});
+inline constexpr std::chrono::seconds kLongestSpan{60};
+void run_embedded(const std::string& data, Runs wanted, const Environment& environment = {});
 
 // The data folder of about 100 simulated seconds. Nobody writes there any more.
 const std::string& story();

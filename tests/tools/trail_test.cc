@@ -35,7 +35,7 @@ std::vector<std::string> subjects_of(const std::string& data) {
 TEST(Trail, ExplainSaysTheSameWithAndWithoutTheIndex) {
   const TempFolder folder;
   const std::string data = folder / "data", bare = folder / "bare";
-  run_embedded(data, {.span = "1s", .speed = 100, .events = 150});
+  run_embedded(data, {.span = std::chrono::seconds(1), .speed = 100, .events = 150});
   ASSERT_TRUE(std::filesystem::exists(data + "/index/CURRENT"));
   std::filesystem::copy(data, bare, std::filesystem::copy_options::recursive);
   std::filesystem::remove_all(bare + "/index");
@@ -103,7 +103,8 @@ TEST(Trail, ATableThatTheIndexLacksIsSaidAndGoneWithout) {
 TEST(Trail, StateFromSnapshotsIsThatOfAWholeFold) {
   const TempFolder folder;
   const std::string data = folder / "data";
-  run_embedded(data, {.span = "1s", .speed = 100, .events = 150}, {"KARST_SNAPSHOT_DISTANCE=50"});
+  run_embedded(data, {.span = std::chrono::seconds(1), .speed = 100, .events = 150},
+               {"KARST_SNAPSHOT_DISTANCE=50"});
   auto log = events::RocksLog::open_reader(data, folder / "scratch");
   ASSERT_TRUE(log) << log.error().message;
   const std::uint64_t last = (*log)->end().value() - 1;

@@ -10,12 +10,13 @@ namespace karst::tests {
 
 inline constexpr std::uint64_t kLongStory = 1'100;  // events; the tests trim up to the thousandth
 
-// Two runs at least, so that there is a restart in it.
+// Two runs, so that there is a restart in it.
 inline const std::string& long_story() {
   static const TempFolder folder;
   static const std::string data = [] {
     const std::string path = folder / "data";
-    run_embedded(path, {.span = "3s", .speed = 60, .runs = 2, .events = kLongStory});
+    run_embedded(path,
+                 {.span = std::chrono::seconds(3), .speed = 60, .runs = 2, .events = kLongStory});
     return path;
   }();
   return data;

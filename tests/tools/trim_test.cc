@@ -210,7 +210,7 @@ TEST_F(Trim, TheDaemonGoesOnWithIt) {
   const Ended ended = karst({"run", "--embedded", "--data", data_, "--archive", archive_, "--speed",
                              "60", "--for", "2s", "--listen", "127.0.0.1:0"});
   EXPECT_EQ(ended.code, 0) << ended.err;
-  run_embedded(data_, {.span = "2s", .speed = 60, .events = last_ + 50});
+  EXPECT_GT(summary({"state"})["position"], last_);
   EXPECT_EQ(karst({"replay", "--verify", "--data", data_}).code, 0);
 }
 
