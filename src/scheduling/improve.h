@@ -7,7 +7,8 @@
 // Left as they are: claims of pools whose limits leave pods over, or that have both limits and
 // minValues, claims that were let off minValues, answers that use a reservation, pods on existing
 // nodes, and pods with preferences, host ports, shared volumes, affinity or anti-affinity over
-// hosts, or ties over a zone that is still open.
+// hosts, or ties over a zone that is still open; but those that spreads merely count may move while
+// it is, where every machine is sold in several.
 #pragma once
 
 #include "scheduling/packer.h"

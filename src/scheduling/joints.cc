@@ -72,7 +72,7 @@ class Joiner {
 
 }  // namespace
 
-std::vector<Part> parts_of(const Prepared& prepared, const Mobility& mobility,
+std::vector<Part> parts_of(const Prepared& prepared, Mobility& mobility,
                            const std::vector<Claim>& claims, const IsOpen& is_open) {
   std::vector<Part> parts;
   std::vector<std::size_t> part_under;  // by view

@@ -27,7 +27,7 @@ using IsOpen = std::function<bool(const View&)>;
 
 // Of claims that may be changed: those whose view is open, and that hold no reservation and were
 // not let off minValues.
-std::vector<Part> parts_of(const Prepared& prepared, const Mobility& mobility,
+std::vector<Part> parts_of(const Prepared& prepared, Mobility& mobility,
                            const std::vector<Claim>& claims, const IsOpen& is_open);
 
 struct Joint {

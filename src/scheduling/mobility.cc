@@ -14,6 +14,19 @@ std::vector<GroupId> groups_of(const PodRow& row) {
   return found;
 }
 
+// While a domain is open, a spread counts nobody there: a pod that spreads merely count is seen
+// nowhere, on this claim as on another that stays open to the end. Whoever is to be beside it may
+// be on the same claim, and goes by that.
+bool minds_open_domains(const PodRow& row, const TopologyGroup& group, GroupId id) {
+  const auto owns = [&](const Stage& stage) {
+    return std::any_of(stage.constraints.begin(), stage.constraints.end(),
+                       [&](const Constraint& constraint) { return constraint.group == id; });
+  };
+  return group.repels || group.attracts ||
+         std::find(row.repels.begin(), row.repels.end(), id) != row.repels.end() ||
+         std::any_of(row.stages.begin(), row.stages.end(), owns);
+}
+
 }  // namespace
 
 Mobility::Mobility(Prepared& prepared) : prepared_(prepared) {
@@ -21,17 +34,50 @@ Mobility::Mobility(Prepared& prepared) : prepared_(prepared) {
   for (const PodRow& row : prepared.rows) {
     host_ties_.push_back(scheduling::host_ties(row, groups));
     keys_.emplace_back();
-    for (const GroupId group : groups_of(row))
-      if (groups[group].key != kHostKey) keys_.back().push_back(groups[group].key);
+    minded_.emplace_back();
+    for (const GroupId group : groups_of(row)) {
+      if (groups[group].key == kHostKey) continue;
+      keys_.back().push_back(groups[group].key);
+      if (minds_open_domains(row, groups[group], group))
+        minded_.back().push_back(groups[group].key);
+    }
     may_move_.push_back(!has_preferences(row) && row.shared_volumes.empty() &&
                         row.source->shape.host_ports.empty() && !host_ties_.back().is_bound);
   }
 }
 
-bool Mobility::is_loose(std::size_t row, const View& view) const {
-  return may_move_[row] && std::all_of(keys_[row].begin(), keys_[row].end(), [&](int key) {
-           return view.domains[static_cast<std::size_t>(key)].size() <= 1;
-         });
+bool Mobility::is_loose(std::size_t row, const View& view) {
+  const auto is_decided = [&](int key) {
+    return view.domains[static_cast<std::size_t>(key)].size() <= 1;
+  };
+  return may_move_[row] && std::all_of(minded_[row].begin(), minded_[row].end(), is_decided) &&
+         std::all_of(keys_[row].begin(), keys_[row].end(),
+                     [&](int key) { return is_decided(key) || stays_open(view, key); });
+}
+
+bool Mobility::stays_open(const View& view, int key) {
+  if (view.index >= open_.size()) open_.resize(view.index + 1);
+  std::vector<Open>& known = open_[view.index];
+  known.resize(prepared_.domains.keys.size(), Open::kUnknown);
+  Open& open = known[static_cast<std::size_t>(key)];
+  if (open == Open::kUnknown)
+    open = is_sold_in_several(view, prepared_.domains.keys[static_cast<std::size_t>(key)])
+               ? Open::kYes
+               : Open::kNo;
+  return open == Open::kYes;
+}
+
+bool Mobility::is_sold_in_several(const View& view, const std::string& key) const {
+  const std::vector<TypeRow>& types = pool_of(view).types;
+  return std::all_of(view.machines.begin(), view.machines.end(), [&](const Machine& machine) {
+    const model::ValueSet* first = nullptr;
+    return std::any_of(machine.offers.begin(), machine.offers.end(), [&](std::uint32_t at) {
+      const model::ValueSet* set = types[machine.type].offers[at].demands.find(key);
+      if (set == nullptr || set->complement || set->values.size() != 1) return false;
+      if (first == nullptr) first = set;
+      return set->values != first->values;
+    });
+  });
 }
 
 bool Mobility::is_free(std::size_t row) const {
@@ -54,7 +100,9 @@ bool Mobility::may_live(std::size_t row, std::size_t pool, RequirementId require
 
 bool Mobility::is_seen_alike(std::size_t row, const View& from, const View& to) {
   const bool same_places = std::all_of(keys_[row].begin(), keys_[row].end(), [&](int key) {
-    return from.domains[static_cast<std::size_t>(key)] == to.domains[static_cast<std::size_t>(key)];
+    const std::vector<int>& domains = from.domains[static_cast<std::size_t>(key)];
+    return domains == to.domains[static_cast<std::size_t>(key)] &&
+           (domains.size() <= 1 || stays_open(to, key));
   });
   if (!same_places) return false;
   const auto counts = [&](GroupId group, const View& view) {

@@ -223,6 +223,9 @@ std::string pool_text(const Pool& pool) {
     text += " limit " + name + " " + std::to_string(limit);
   for (const auto& [name, amount] : pool.used)
     text += " used " + name + " " + std::to_string(amount);
+  for (const model::RequirementSpec& spec : pool.pool.requirements)
+    if (spec.min_values > 0) text += " at least " + std::to_string(spec.min_values);
+  text += " of " + std::to_string(pool.types.size()) + " types";
   for (const InstanceType& type : pool.types)
     for (const Offering& offering : type.offerings)
       if (!offering.available)

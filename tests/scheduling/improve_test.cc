@@ -207,6 +207,20 @@ TEST(Improve, PoolsOfOneWeightAreOneChoice) {
   for (const NewClaim& claim : heavier.claims) EXPECT_EQ(0u, claim.pool);
 }
 
+// Pods that others count over zones, on claims whose zone is open, may be on others of these.
+TEST(Improve, WhoIsMerelyCountedMovesWhileTheZoneIsOpen) {
+  const std::vector<PodGroup> groups = {
+      with_nobody(asking(60, 1500, 300)), app(asking(60, 1500, 1024), "web"),
+      app(asking(60, 250, 2048), "web"), spread(app(asking(9, 100, 100), "web"), kZone, "web")};
+  const Pool whole = by_the_cpu(40);
+  const std::int64_t least = prices_of(problem(groups, {whole})).improved;
+  const Problem parted = problem(groups, split(whole, 5));  // the next size is five CPUs larger
+  EXPECT_LE(prices_of(parted).improved, least + least / 50);
+  const Answer answer = solve(parted);
+  EXPECT_EQ("", wrong(parted, answer));
+  EXPECT_EQ("", wrong_order(parted, answer));
+}
+
 // A claim that has to keep several kinds open is no reason to leave the others as they are.
 TEST(Improve, MinValuesAreKept) {
   const std::vector<PodGroup> groups = {with_nobody(asking(30, 250, 300)), asking(30, 500, 900),

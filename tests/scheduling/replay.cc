@@ -55,22 +55,40 @@ bool may_go(const PodGroup& pod, const Place& place) {
                                       [&](const auto& term) { return meets(term.expressions); });
 }
 
-bool may_have_nodes(const Pool& pool) {
-  for (const auto& [name, limit] : pool.pool.limits) {
-    std::int64_t left = limit;
-    for (const auto& [used_name, amount] : pool.used) left -= used_name == name ? amount : 0;
-    if (name == "nodes" && left <= 0) return false;
-  }
-  return true;
+// Types that keep the pool's limits as they are at the start; none where these are fewer than its
+// minValues demand (which in these tests are of the instance type alone).
+std::vector<const InstanceType*> types_to_come(const Pool& pool) {
+  std::vector<const InstanceType*> types;
+  for (const InstanceType& type : pool.types)
+    if (std::all_of(pool.pool.limits.begin(), pool.pool.limits.end(), [&](const auto& limit) {
+          std::int64_t left = limit.second;
+          for (const auto& [name, amount] : pool.used) left -= name == limit.first ? amount : 0;
+          return left >= (limit.first == "nodes" ? 1 : type.capacity.amount(limit.first));
+        }))
+      types.push_back(&type);
+  for (const model::RequirementSpec& demand : pool.pool.requirements)
+    if (static_cast<int>(types.size()) < demand.min_values) types.clear();
+  return types;
+}
+
+// The offering is one of those values of its zone and capacity type that the pool demands.
+bool may_sell(const Pool& pool, const Offering& offering) {
+  return std::all_of(pool.pool.requirements.begin(), pool.pool.requirements.end(),
+                     [&](const model::RequirementSpec& spec) {
+                       const std::string value(value_of(offering, spec.key));
+                       return spec.op != model::Operator::kIn || value.empty() ||
+                              std::find(spec.values.begin(), spec.values.end(), value) !=
+                                  spec.values.end();
+                     });
 }
 
 class Replay {
  public:
   Replay(const Problem& problem, const Answer& answer) : problem_(problem), answer_(answer) {
     for (const Pool& pool : problem.pools)
-      for (const InstanceType& type : pool.types)
-        for (const Offering& offering : type.offerings)
-          if (may_have_nodes(pool))
+      for (const InstanceType* type : types_to_come(pool))
+        for (const Offering& offering : type->offerings)
+          if (may_sell(pool, offering))
             sold_.insert({std::string(value_of(offering, model::kZoneLabel)),
                           std::string(value_of(offering, model::kCapacityTypeLabel))});
     for (const Node& node : problem.nodes)
