@@ -33,14 +33,20 @@ double median_millis(const Run& run) {
 void measure(const char* axis, std::int64_t value, const bench::LargeSize& size) {
   const scheduling::Problem problem = bench::large_problem(size);
   std::size_t claims = 0;
-  const double solved = median_millis([&] { claims = scheduling::solve(problem).claims.size(); });
+  std::int64_t left_over = 0;
+  const double solved = median_millis([&] {
+    const scheduling::Answer answer = scheduling::solve(problem);
+    claims = answer.claims.size();
+    left_over = 0;
+    for (const scheduling::Unplaced& row : answer.unplaced) left_over += row.count;
+  });
   std::size_t touched = 0;
   const double copied = median_millis([&] {
     const scheduling::Problem copy = problem;
     touched += copy.pods.size() + copy.nodes.size();
   });
-  std::printf("%s,%lld,%.3f,%.3f,%zu\n", axis, static_cast<long long>(value), solved,
-              touched > 0 ? copied : 0, claims);
+  std::printf("%s,%lld,%.3f,%.3f,%zu,%lld\n", axis, static_cast<long long>(value), solved,
+              touched > 0 ? copied : 0, claims, static_cast<long long>(left_over));
   std::fflush(stdout);
 }
 
@@ -57,7 +63,7 @@ void vary(const char* axis, std::int64_t bench::LargeSize::* field,
 
 int main() {
   using Size = bench::LargeSize;
-  std::printf("axis,value,solve_ms,copy_ms,new_nodes\n");
+  std::printf("axis,value,solve_ms,copy_ms,new_nodes,left_over\n");
   vary("pods", &Size::pods, {1'200, 3'000, 9'000, 30'000, 90'000, 300'000});
   vary("shapes", &Size::shapes, {10, 30, 100, 300, 1'000, 3'000});
   vary("types", &Size::types, {25, 50, 100, 200, 400, 800, 1'400});

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """How the solver's time grows: growth.py BUILD_DIR FOLDER. Runs bench_growth and writes FOLDER/growth.svg, four panels with both axes
-logarithmic (karst, and the floor in grey), and FOLDER/growth.csv. Standard library alone."""
+logarithmic (karst in blue, a copy of the problem in grey for scale), and FOLDER/growth.csv. Standard library alone."""
 import csv
 import math
 import pathlib
@@ -50,8 +50,9 @@ def main(build, folder):
     width, height = LEFT + 2 * PANEL[0] + GAP + 30, TOP + 2 * (PANEL[1] + GAP)
     style = ("text{font:11px sans-serif;fill:#444}.t{font-weight:bold}.f,.g,.l,.k{fill:none;stroke:#ddd}.l{stroke:#aaa;stroke-width:1.5}"
              ".k{stroke:#1f6feb;stroke-width:2}.lp{fill:#aaa}.kp{fill:#1f6feb}")
+    legend = f'<text x="{LEFT}" y="{height - 14}">blue: problem to answer, median; grey: a copy of the problem in memory, for scale</text>'
     (folder / "growth.svg").write_text(f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
-                                       f'<style>{style}</style><rect width="100%" height="100%" fill="#fff"/>\n' + "\n".join(panels) + "\n</svg>\n")
+                                       f'<style>{style}</style><rect width="100%" height="100%" fill="#fff"/>\n' + "\n".join(panels) + f"\n{legend}\n</svg>\n")
 
 
 if __name__ == "__main__":

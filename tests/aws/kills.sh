@@ -28,7 +28,7 @@ interrupt() { in_account interrupt "$moto" "$queue" 3 "$work/sent.jsonl" > "$wor
 calls_of() { curl -fsS "$moto/karst/calls" | jq -r ".\"$1\" // 0"; }
 asked_since() { [ "$(calls_of "$1")" -gt "$2" ]; }
 faults() { curl -fsS -d "$1" "$moto/karst/faults" > /dev/null; }
-starts() { start_karst "${1:-}"; await "karst is ready (start $karst_runs)" 60 karst_ready || { tail -n 20 "$work/karst.$karst_runs.err"; return 1; }; }
+starts() { start_karst "${1:-}"; await "karst is ready (start $karst_runs)" 240 karst_ready || { tail -n 20 "$work/karst.$karst_runs.err"; return 1; }; }
 again() {  # again WHAT: it, or one that is started anew, brings everything in order
   [ "$karst_pid" != 0 ] || starts
   await "$1: no machine without owner" 60 all_owned
@@ -42,7 +42,7 @@ at_point() {  # at_point NAME N
   start_karst "$1:$2"
   case $1 in
     *-recover) interrupt ;;
-    before-stop) await "karst is ready (start $karst_runs)" 60 karst_ready; interrupt; kill -TERM "$karst_pid" ;;
+    before-stop) await "karst is ready (start $karst_runs)" 240 karst_ready; interrupt; kill -TERM "$karst_pid" ;;
     *) interrupt ;;
   esac
   await "it was killed at $1:$2" 90 karst_is_dead
