@@ -232,7 +232,9 @@ bool Packer::goes_before_others(const Stage& stage, RequirementId strict) const 
 
 // Adds to `next` what base is in the domains of choice_; where they are as many as it has already,
 // itself.
-void Packer::narrow(RequirementId base, int key, std::size_t has,
+// `is_sure`: whoever is under `base` is in one of the `has` domains that it has of the key, or that
+// does not matter.
+void Packer::narrow(RequirementId base, int key, std::size_t has, bool is_sure,
                     std::vector<RequirementId>& next) {
   const auto add = [&](RequirementId wanted) {
     const RequirementId narrowed = prepared_.requirements.combine(base, wanted);
@@ -242,11 +244,11 @@ void Packer::narrow(RequirementId base, int key, std::size_t has,
   if (domains.empty()) return;
   if (choice_.one_each || domains.size() == 1) {
     for (const int domain : domains)
-      if (has != 1)
+      if (has != 1 || !is_sure)
         add(in_domain(key, domain));
       else if (next.size() < kNarrowingsMax)
         next.push_back(base);
-  } else if (domains.size() == has) {
+  } else if (domains.size() == has && is_sure) {
     if (next.size() < kNarrowingsMax) next.push_back(base);
   } else {
     add(in_one_of(key, domains));
@@ -300,14 +302,16 @@ bool Packer::choose_domains(const Claim* claim, std::size_t pool, RequirementId 
                                     });
     next_narrowed_.clear();
     for (const RequirementId one : out) {
-      const std::size_t has =
-          prepared_.pools.view(pool, one).domains[static_cast<std::size_t>(key)].size();
+      const View& view = prepared_.pools.view(pool, one);
+      const std::size_t has = view.domains[static_cast<std::size_t>(key)].size();
+      const bool is_sure =
+          view.is_unlabelled[static_cast<std::size_t>(key)] == 0 || !(needed || fix);
       if (has == 0 && !needed) {  // nodes without the label are next to nobody
         next_narrowed_.push_back(one);
         continue;
       }
       domains_for(claim, pool, one, row, stage, strict, key, fix);
-      narrow(one, key, has, next_narrowed_);
+      narrow(one, key, has, is_sure, next_narrowed_);
     }
     std::swap(out, next_narrowed_);
   }
@@ -351,8 +355,9 @@ void Packer::count_told(std::size_t at, std::size_t row, std::int32_t sign) {
   for (const GroupId group : prepared_.rows[row].matched) {
     const int key = prepared_.topology.groups()[group].key;
     if (key == kHostKey) continue;
-    const auto& domains = claim.view->domains[static_cast<std::size_t>(key)];
-    if (domains.size() == 1 &&
+    const auto at_key = static_cast<std::size_t>(key);
+    const auto& domains = claim.view->domains[at_key];
+    if (domains.size() == 1 && claim.view->is_unlabelled[at_key] == 0 &&
         prepared_.topology.claim_counts(group, taints, claim.view->requirements))
       add_at(counts_[group].sure, domains.front(), sign);
   }

@@ -48,7 +48,8 @@ Mobility::Mobility(Prepared& prepared) : prepared_(prepared) {
 
 bool Mobility::is_loose(std::size_t row, const View& view) {
   const auto is_decided = [&](int key) {
-    return view.domains[static_cast<std::size_t>(key)].size() <= 1;
+    const auto at = static_cast<std::size_t>(key);
+    return view.domains[at].size() <= 1 && view.is_unlabelled[at] == 0;
   };
   return may_move_[row] && std::all_of(minded_[row].begin(), minded_[row].end(), is_decided) &&
          std::all_of(keys_[row].begin(), keys_[row].end(),
@@ -100,9 +101,9 @@ bool Mobility::may_live(std::size_t row, std::size_t pool, RequirementId require
 
 bool Mobility::is_seen_alike(std::size_t row, const View& from, const View& to) {
   const bool same_places = std::all_of(keys_[row].begin(), keys_[row].end(), [&](int key) {
-    const std::vector<int>& domains = from.domains[static_cast<std::size_t>(key)];
-    return domains == to.domains[static_cast<std::size_t>(key)] &&
-           (domains.size() <= 1 || stays_open(to, key));
+    const auto at = static_cast<std::size_t>(key);
+    return from.domains[at] == to.domains[at] && from.is_unlabelled[at] == to.is_unlabelled[at] &&
+           (from.domains[at].size() <= 1 || stays_open(to, key));
   });
   if (!same_places) return false;
   const auto counts = [&](GroupId group, const View& view) {

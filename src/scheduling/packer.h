@@ -42,7 +42,9 @@ inline bool goes_by_sure(const TopologyGroup& group) {
 // Nothing is left to choose: every key that somebody asks for has one domain.
 inline bool has_one_domain_each(const Topology& topology, const View& view) {
   for (std::size_t key = 0; key < view.domains.size(); ++key)
-    if (topology.is_key_asked(key) && view.domains[key].size() != 1) return false;
+    if (topology.is_key_asked(key) &&
+        (view.domains[key].size() != 1 || view.is_unlabelled[key] != 0))
+      return false;
   return true;
 }
 
@@ -314,7 +316,8 @@ class Packer {
                    const Stage& stage, RequirementId strict, int key, bool fix);
   void one_by_one(const Claim* claim, std::size_t pool, RequirementId base, const PodRow& row,
                   int key);
-  void narrow(RequirementId base, int key, std::size_t has, std::vector<RequirementId>& next);
+  void narrow(RequirementId base, int key, std::size_t has, bool is_sure,
+              std::vector<RequirementId>& next);
   void note_keys(const Claim* claim, const PodRow& row, const Stage& stage, bool has_turn);
   bool stays_where_it_is(const View& view, const PodRow& row, const Stage& stage,
                          RequirementId strict);

@@ -70,6 +70,9 @@ struct View {
   bool daemons_use_ports = false;
   // By topology key (index as Topology's keys): the values that a node may get, sorted.
   std::vector<std::vector<int>> domains;
+  // By topology key: some machine has no such label, while another has; then a node is in a domain
+  // only if it is demanded.
+  std::vector<char> is_unlabelled;
 };
 
 struct OfferRow {

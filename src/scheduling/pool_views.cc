@@ -194,6 +194,7 @@ void PoolTables::lay_out(View& view) {
 void PoolTables::add_domains(const PoolTable& table, const model::Requirements& wanted,
                              View& view) {
   view.domains.resize(domains_.keys.size());
+  view.is_unlabelled.resize(domains_.keys.size(), 0);
   for (std::size_t key = 0; key < domains_.keys.size(); ++key) {
     std::vector<int>& domains = view.domains[key];
     const std::string& name = domains_.keys[key];
@@ -204,7 +205,7 @@ void PoolTables::add_domains(const PoolTable& table, const model::Requirements& 
         if (asked == nullptr || asked->contains(value)) domains.push_back(domains_.id(key, value));
       return true;
     };
-    bool known = false;
+    bool known = false, unlabelled = false;
     std::vector<char> seen(table.source->types.demands(), 0);  // what offers say, once each
     std::size_t silent = SIZE_MAX;  // the last type that was asked because its offers say nothing
     for (const Machine& machine : view.machines) {
@@ -217,9 +218,13 @@ void PoolTables::add_domains(const PoolTable& table, const model::Requirements& 
           seen[offer.demand] = 1;
         else if (std::exchange(silent, machine.type) != machine.type)
           set = type.requirements.find(name);
+        else
+          continue;
         if (set != nullptr) known |= add(*set);
+        unlabelled |= set == nullptr || (!set->complement && set->values.empty());
       }
     }
+    view.is_unlabelled[key] = known && unlabelled && asked == nullptr ? 1 : 0;
     if (!known && asked != nullptr && !view.machines.empty()) add(*asked);
     std::sort(domains.begin(), domains.end());
     domains.erase(std::unique(domains.begin(), domains.end()), domains.end());

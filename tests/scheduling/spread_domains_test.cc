@@ -83,5 +83,32 @@ TEST(SpreadDomains, AZoneOfTwoPoolsCountsOnce) {
   }
 }
 
+// A machine without the label is in no domain of it: whoever spreads over it gets another, also
+// where all who have the label have the same one.
+TEST(SpreadDomains, MachinesWithoutTheLabelAreInNone) {
+  for (const std::vector<std::string>& racks :
+       {std::vector<std::string>{"r1"}, std::vector<std::string>{"r1", "r2"}}) {
+    Pool one = pool();
+    std::vector<InstanceType> types = machines();
+    for (std::size_t i = 0; i < types.size(); ++i)  // the cheapest has none
+      types[i].requirements.push_back(
+          i == 0
+              ? model::RequirementSpec{"rack", model::Operator::kDoesNotExist, {}, 0}
+              : model::RequirementSpec{"rack", model::Operator::kIn, {racks[i % racks.size()]}, 0});
+    one.types = std::move(types);
+    Problem asked =
+        problem({spread(app(pods(2, 100), "web"), "rack", "web"), app(pods(1, 100), "web")}, {one});
+    const Answer answer = solve(asked);
+    EXPECT_TRUE(answer.unplaced.empty()) << describe(asked, answer);
+    for (const NewClaim& claim : answer.claims) {
+      const bool spreads = std::any_of(claim.pods.begin(), claim.pods.end(),
+                                       [](const Share& share) { return share.group == 0; });
+      for (const model::Offer& offer : claim.offers)
+        EXPECT_TRUE(!spreads || offer.instance_type != one.types[0].name)
+            << describe(asked, answer);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace karst::scheduling::test
